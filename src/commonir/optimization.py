@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.codes import UNKNOWN_REFERENCE, UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.core import CoreOp
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.codes import MALFORMED_RULE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.ods import Dialect, Dialects
 from commonir.ods.from_records import load
 from commonir.ods.terms import Rewrite

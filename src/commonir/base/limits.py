@@ -6,7 +6,7 @@ reports NESTING_TOO_DEEP or LIMIT_EXCEEDED, naming the field, what it allows and
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from commonir.base.tuples import NamedTuple
 
 
 class Limits(NamedTuple):

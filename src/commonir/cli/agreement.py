@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.cli.progress import Progress
 from commonir.cli.session import Session
 from commonir.cli.terminal import Column, Terminal

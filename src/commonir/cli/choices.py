@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 
 _CHANNELS = {"rgb": 3, "bgr": 3, "grayscale": 1}
 _RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Concatenate, TypedDict
 
 import click
 
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer, write_answer
 from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import NamedTuple
 
 import click
 
@@ -12,6 +11,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.base.version import __version__
 
 
@@ -34,6 +34,7 @@ VERBS = {
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
     "diff": Entry("diff", "Tell what two programs differ in, without running them."),
     "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
+    "profile": Entry("profile", "Time the operations of a program, each alone, and the whole."),
     "view": Entry("view", "Draw a program as a graph, or its ranks as lanes; two programs side by side."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
     "bundle": Entry("bundle", "Put the libraries that a Common IR file imports into it."),

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import click
 
 from commonir.base.text import escape, escape_lines
+from commonir.base.tuples import NamedTuple
 
 
 class Style(Enum):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.plugins import Plugins
 from commonir.base.records import Record
+from commonir.base.tuples import NamedTuple
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Module
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.operands import refused
 from commonir.dialects.core.base import Function2
 from commonir.ir.operation import Value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.differences.matching import Matching
 from commonir.differences.weights import distance
 from commonir.formats.format import MLIR, Format, Outline

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ import struct
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from commonir.base.tuples import NamedTuple
 
 Specials = Literal["ieee", "nan_is_all_ones", "nan_is_negative_zero", "none"]
 

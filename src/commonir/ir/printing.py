@@ -9,8 +9,9 @@ programs stay linear in size. Source: MLIR language reference, operations and re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
 from commonir.ir.attributes import Attribute, entries_text
 from commonir.ir.constant_text import Constant, ConstantPrinter, Typing

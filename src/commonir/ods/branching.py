@@ -6,8 +6,8 @@ Source: MLIR, interfaces of branch operations and of operations that branch into
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
 from commonir.ods.operation import Op

@@ -12,12 +12,13 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from commonir.base.codes import AMBIGUOUS_SIGNATURE, NO_SIGNATURE, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ListType, Type, i32, unknown

@@ -7,8 +7,8 @@ value that has it first; from there on, and in what is nested there, expressions
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.ods.operation import Op

@@ -8,8 +8,9 @@ Source: MLIR operation definitions, custom parser and printer; value names as ml
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, TypeVar
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value

@@ -9,8 +9,8 @@ blocks is inlined where the region of the call may have several. Source: MLIR, p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import UnitAttr
 from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
 from commonir.base.codes import CYCLIC_ORDER, UNORDERED_ACCESSES, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.ml_program import (
     Func,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+
+from commonir.base.tuples import NamedTuple
 
 _STEPS_TOGETHER = 64
 """Steps that are looked up as one: it decides how fast a plan is made, and nothing else."""

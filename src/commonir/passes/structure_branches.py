@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import arith, cf, scf, ub
 from commonir.ir.attributes import BoolAttr, IntegerAttr
 from commonir.ir.operation import Block, Operation, Region, Value

@@ -7,10 +7,10 @@ output, and travels through the branches and loops that replace it. The module g
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core, ml_program
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.cloning import clone

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation

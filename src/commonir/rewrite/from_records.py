@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.codes import INCOMPLETE_RULE, MALFORMED_RULE, UNKNOWN_RULE_FUNCTION
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, BoolAttr, IntegerAttr, is_sequence
 from commonir.ir.operation import Value as IRValue
 from commonir.ir.types import boolean

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.codes import UNKNOWN_RULE_FUNCTION
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, is_sequence
 from commonir.ir.operation import Value
 from commonir.ir.types import Type

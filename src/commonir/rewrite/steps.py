@@ -7,10 +7,11 @@ not hold ends the match, and tells why when asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from commonir.base.codes import RULE_FUNCTION_FAILED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, attribute_of, is_sequence
 from commonir.ir.operation import Operation, Value
 from commonir.notation import NotationError

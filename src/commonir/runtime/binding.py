@@ -7,7 +7,7 @@ numbers where it preserves the values given.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from commonir.base.arrays import dtype_of, name_of
 from commonir.base.codes import MISSING_INPUT, UNKNOWN_INPUT, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS, WRONG_INPUT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
 from commonir.ir.types import ListType, MapType, OptionalType, TensorType, Type

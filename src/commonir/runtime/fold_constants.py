@@ -7,9 +7,9 @@ first in nothing but the contents of its operands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core, ml_program
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data

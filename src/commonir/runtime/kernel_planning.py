@@ -13,12 +13,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, bf16, f16
 from commonir.notation import (
     Access,

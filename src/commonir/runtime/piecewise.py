@@ -16,11 +16,11 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core, ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.interface import NewInterface

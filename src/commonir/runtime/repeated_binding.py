@@ -6,12 +6,12 @@ Whether arrays fit a function, and which sizes follow from them, depends on thei
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType
 from commonir.runtime.binding import BoundInputs, Requirement, bind

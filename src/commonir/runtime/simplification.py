@@ -8,11 +8,12 @@ rounded differently.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.tuples import NamedTuple
 from commonir.runtime.array_graph import (
     Constant,
     Graph,

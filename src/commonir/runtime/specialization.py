@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Region, Value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.runtime.ports import named_inputs
 

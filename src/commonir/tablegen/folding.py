@@ -11,8 +11,9 @@ Source: TableGen Programmer's Reference, appendix A.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.tablegen.expressions import Expression
 from commonir.tablegen.types import INT, STRING, ListType, RecordType, Type
 from commonir.tablegen.values import (

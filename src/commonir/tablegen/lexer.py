@@ -12,11 +12,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.tuples import NamedTuple
 
 Token = tuple[str, str, int]
 """Kind, text and offset. The kind of a keyword or mark is its own text; the others are named in `TokenKind`."""

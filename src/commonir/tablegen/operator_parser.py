@@ -6,9 +6,9 @@ Source: TableGen Programmer's Reference, appendix A.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.tablegen.folding import FOLDERS
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operators import Operation, Repetition

@@ -7,9 +7,9 @@ the values of these are known. Source: TableGen Programmer's Reference, statemen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from commonir.base.file_codes import TABLEGEN_RULE
+from commonir.base.tuples import NamedTuple
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operator_parser import OperatorParser

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum, auto
-from typing import NamedTuple
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.tuples import NamedTuple
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operators import Instance, cast

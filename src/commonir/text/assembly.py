@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 from commonir.base.diagnostics import InternalError
+from commonir.base.tuples import NamedTuple
 from commonir.ods import Op, kinds
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attributes import (
     ArrayAttr,

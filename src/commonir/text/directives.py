@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,

@@ -13,10 +13,10 @@ import struct
 from binascii import Error as HexError
 from binascii import unhexlify
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import TEXT_KINDS, Data, InlineData, SplatData, TextData, packed_codes
 from commonir.ir.floats import OverflowedError, bits_of
 from commonir.ir.storage import of_stored, stored_size

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic, Severity
 from commonir.base.file_codes import EXPECTATION_NOT_MET, MALFORMED_EXPECTATION
+from commonir.base.tuples import NamedTuple
 from commonir.text.pieces import Piece
 
 _COMMENT = re.compile(

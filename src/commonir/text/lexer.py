@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, NoReturn
+from typing import ClassVar, NoReturn
 
 from commonir.base.codes import Code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_TEXT
+from commonir.base.tuples import NamedTuple
 from commonir.ir.origins import starts_of_lines
 
 VERSIONS = "commonir.versions"

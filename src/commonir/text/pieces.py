@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from commonir.base.text import PIECE_SEPARATOR
+from commonir.base.tuples import NamedTuple
 
 _SEPARATOR_LINE = re.compile(rf"^{PIECE_SEPARATOR}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import FloatAttr, IntegerAttr
 from commonir.ir.open_numbers import OpenFloat, OpenInteger
 from commonir.ir.operation import Block, Operation, Value

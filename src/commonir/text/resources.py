@@ -9,8 +9,8 @@ import re
 from binascii import Error as HexError
 from binascii import unhexlify
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ResourceData
 from commonir.ir.literals import key_text
 from commonir.text.lexer import Scanner

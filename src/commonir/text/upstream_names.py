@@ -11,8 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.rows import Kind, Rows
 from commonir.ods import Op

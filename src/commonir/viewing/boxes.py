@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.viewing.drawing import SMALL, Drawing
 from commonir.viewing.graphs import MAX_BOXES, Graph, Line, Node, Picture
 from commonir.viewing.layers import Layout, Size, layout

@@ -6,8 +6,7 @@ is dashed and says so. They are of the palette of Okabe and Ito, for light and d
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from commonir.base.tuples import NamedTuple
 from commonir.viewing.svg import element, words
 
 SMALL = 10.5

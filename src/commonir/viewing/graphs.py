@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.module import Function, Module, weight_name
 from commonir.ir.operation import Block, Operation, Value

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.viewing.svg import Place
 
 _SWEEPS = 8

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_ark.places import Layout, dense, view_of
 from commonir.dialects import ark
 from commonir.ir.data import Data

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.passes.ark.steps import View
 
 MOST_AXES = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
 from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of

@@ -8,8 +8,8 @@ Source: facts on Core ML, section 3.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.control import Classify
 from commonir.dialects.mil.program import Compound, CompoundLiteral, Func, Return

@@ -6,10 +6,10 @@ Source: facts on Core ML, sections 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import (
     MODEL_ATTRIBUTE,

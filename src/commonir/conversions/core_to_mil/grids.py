@@ -6,8 +6,8 @@ Every neighbour of a position is gathered and weighed. Positions are whole numbe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core
 from commonir.ir.operation import Value

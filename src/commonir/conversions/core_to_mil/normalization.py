@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_mil.building import cast, computed, data_behind, plain_data, scalar
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
 from commonir.dialects import core

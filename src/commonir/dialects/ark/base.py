@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, TypeVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.ark.forms import labels_text, read_labels, read_types, write_operands, written_types
 from commonir.ir.attributes import BoolAttr, DenseArrayAttr, FloatAttr, IntegerAttr

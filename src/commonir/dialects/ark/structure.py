@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import prod
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.ark.base import (
     DATA_TYPES,
     GENERATIONS,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType
 
 _FEW = 16

@@ -7,8 +7,8 @@ in the order in which they were sent; a send does not wait. Source: ARK model fi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.base import ELEMENTS, NUMBERS, CoreOp, function
 from commonir.ir.attributes import IntegerAttr
 from commonir.ir.module import Function, Module

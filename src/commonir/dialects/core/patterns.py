@@ -11,7 +11,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import NamedTuple
+
+from commonir.base.tuples import NamedTuple
 
 MOST_NESTED = 100
 """Groups inside one another."""

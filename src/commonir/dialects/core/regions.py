@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.base import FLOATS, CoreOp, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i32, i64

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core
 from commonir.ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
 from commonir.ir.operation import Value

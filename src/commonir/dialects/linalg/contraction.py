@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core, lifting
 from commonir.dialects.linalg.access import along, dims_in, linear_form, ordered, plain_dim, read
 from commonir.dialects.linalg.structured import Structured

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.linalg.base import MEMOIZED, StructuredOp
 from commonir.dialects.linalg.bodies import CONSTANT
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 
 _OPERAND = re.compile(r"(\w+)(?:\[([^\]]*)\])?")

@@ -9,8 +9,8 @@ once; what not even that can express, point by point.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core, lifting
 from commonir.dialects.linalg.access import along, ordered, plain_dim, position, read
 from commonir.dialects.linalg.contraction import contraction

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core
 from commonir.dialects.linalg.access import plain_dim
 from commonir.ir.affine import AffineMap

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core
 from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.data import data_of, rounded

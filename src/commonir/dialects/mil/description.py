@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,

@@ -7,8 +7,8 @@ Source: MIL operation reference, image_resizing.
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.image import SAMPLING_MODE, SamplingMode

@@ -7,8 +7,8 @@ Source: MIL operation reference, tensor_operation and tensor_transformation.
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import (

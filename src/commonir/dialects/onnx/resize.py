@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,

@@ -6,8 +6,9 @@ Source: ONNX operator reference, Conv, ConvTranspose and the pooling operators, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.onnx.base import rank_of, shape_of
 from commonir.ir.operation import Value

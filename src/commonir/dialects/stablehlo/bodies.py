@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core, lifting
 from commonir.dialects.stablehlo.base import dims_of, kind_of
 from commonir.ir.operation import Block, Operation, Region, Value

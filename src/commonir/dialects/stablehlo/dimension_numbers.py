@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ods.kinds import Kind
 

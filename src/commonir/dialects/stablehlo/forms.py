@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.stablehlo.base import is_complex
 from commonir.dialects.stablehlo.dimension_numbers import DotDims, conv_of, conv_text
 from commonir.ir.attributes import (

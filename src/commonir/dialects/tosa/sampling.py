@@ -6,9 +6,10 @@ Source: MLIR tosa dialect; TOSA specification 1.0, resize.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core, integers
 from commonir.dialects.tosa.base import (
     EnumForm,

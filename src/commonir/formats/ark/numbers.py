@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
+
+from commonir.base.tuples import NamedTuple
 
 _BITS = 64
 _MASK = (1 << _BITS) - 1

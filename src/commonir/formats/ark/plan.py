@@ -7,10 +7,10 @@ Source: ARK plan files, generations v1 to v3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from commonir.base.file_codes import ARK_PLAN, ARK_RANGE
 from commonir.base.strict_json import Json
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.formats.ark.schema import OP, NodeData, Object, OpData, RankData, Refused, Schema, items_of, tensors_in
 

@@ -8,7 +8,7 @@ Source: ARK model files, generations v1 to v4: structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
@@ -16,6 +16,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.strict_json import Json
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.formats.ark.json_text import compact
 from commonir.ods.fields import Field

@@ -12,12 +12,12 @@ graph model; facts on ONNX and Common IR, section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.naming import operation_name

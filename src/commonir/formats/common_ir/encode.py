@@ -9,10 +9,10 @@ Source: Common IR specification; facts on ONNX and Common IR, section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir.naming import library_name
 from commonir.formats.common_ir.declarations import DeclarationWriter, import_text

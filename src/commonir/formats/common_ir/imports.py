@@ -16,7 +16,6 @@ import os
 import posixpath
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from commonir.base.beneath import open_beneath
@@ -33,6 +32,7 @@ from commonir.base.file_codes import (
 )
 from commonir.base.limits import Limits
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.document import document_of
 from commonir.formats.common_ir.fetch import MAX_BYTES, OpenUrl, fetch, require_digest
 from commonir.formats.format import ReadOptions

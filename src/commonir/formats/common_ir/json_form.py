@@ -18,7 +18,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from commonir.base import strict_json
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -26,6 +26,7 @@ from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.strict_json import Json, JsonDepthError, JsonError, JsonNumberError
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.declaring import Declared, Message, declared_fields

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.types import (
     ElementType,

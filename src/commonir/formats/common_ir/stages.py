@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import MALFORMED_HISTORIC
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir import historic
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx import messages

@@ -11,11 +11,11 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, NEWER_FORMAT
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.formats.coreml.package import ModelFiles
 from commonir.formats.recognize import require_content
 from commonir.ir.data import FileData, MappedFile

@@ -13,7 +13,6 @@ Source: MIL specification, Program, Function, Block, Argument, Op.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -27,6 +26,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.base import VERSIONS
 from commonir.dialects.mil.custom import CustomLayer
 from commonir.dialects.mil.program import (

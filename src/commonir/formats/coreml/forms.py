@@ -9,8 +9,8 @@ Source: MIL specification, Argument, Op.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.program import (
     MAP_ORDER,
     OPERATION_NAME,

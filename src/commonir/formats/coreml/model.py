@@ -6,9 +6,10 @@ message (`attribute_form.py`). Together they are the message again, without loss
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_attribute
 from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.messages import message_class

@@ -7,9 +7,9 @@ Source: facts on Core ML, section 2 (Model.proto of coremltools 9).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from commonir.base.file_codes import DAMAGED_MESSAGE
+from commonir.base.tuples import NamedTuple
 from commonir.formats.protobuf.wire import BYTES, WireError, fields, length_delimited
 
 PROGRAM = "mlProgram"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from commonir.base import strict_json
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -30,6 +29,7 @@ from commonir.base.limits import Limits
 from commonir.base.strict_json import JsonDepthError, JsonError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.formats.recognize import require_content
 
 MANIFEST = "Manifest.json"

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRAM
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import (
     FILES_ATTRIBUTE,
     MAIN,

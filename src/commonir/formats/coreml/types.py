@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.ir.types import (
     ElementType,
     ListType,

@@ -12,12 +12,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.blobs import BLOB_CODES, BlobData, WeightFiles
 from commonir.formats.coreml.types import MIL_NAMES, DecodedType, TypeDecoder, TypeEncoder

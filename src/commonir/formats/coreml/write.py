@@ -16,13 +16,14 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, PATH_OUTSIDE_MODEL
 from commonir.base.files import atomic_directory, atomic_file, reported
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
 from commonir.formats.coreml.package import DATA, MANIFEST, NEWEST_FORMAT, Manifest, is_inside, read_manifest
 from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr

@@ -14,11 +14,12 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import MALFORMED_BUNDLE, NO_DESCRIPTION, NO_PROGRAM
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.base.varints import varint
 from commonir.dialects.mil.description import (
     COLOR_SPACES,

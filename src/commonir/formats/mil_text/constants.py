@@ -14,12 +14,12 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT, LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, NESTING_TOO_DEEP
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.types import MIL_NAMES
 from commonir.formats.coreml.values import immediate_data

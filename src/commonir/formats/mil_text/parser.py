@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import NESTING_TOO_DEEP, NEWER_FORMAT
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE
 from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles

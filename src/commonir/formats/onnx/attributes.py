@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.messages import AttributeProto, field_number
 from commonir.ir.attributes import (
     ArrayAttr,

@@ -14,13 +14,14 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from commonir.base.beneath import normal_path, open_beneath
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MISSING_PART
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.cutting import Cut
 from commonir.formats.onnx.messages import TensorProto
 from commonir.formats.onnx.tensors import InMessage, TensorError, ToldError, is_fixed, packed_contents, read_contents

@@ -11,10 +11,11 @@ Limits: `Limits.max_nesting_depth`. Source: Protocol Buffers documentation, enco
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.base.varints import varint
 from commonir.formats.onnx.messages import ModelProto, TensorProto, create, field_number
 from commonir.formats.protobuf.wire import BYTES, WireError, WireField, fields

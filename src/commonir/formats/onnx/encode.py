@@ -8,10 +8,10 @@ Source: ONNX IR specification.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.element_types import UNDEFINED

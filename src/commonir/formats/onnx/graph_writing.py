@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.attributes import AttributeType, bytes_of, write_literal

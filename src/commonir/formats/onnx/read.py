@@ -9,11 +9,12 @@ Limits: `Limits`, for every size and depth. Source: onnx.proto of ONNX 1.23; ONN
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import WHOLE_BYTES, Cut, cut
 from commonir.formats.onnx.decode import ModelDecoder

@@ -18,10 +18,10 @@ Source: onnx.proto of ONNX 1.23, multi-device; facts on ONNX and Common IR, sect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.kept import merge
 from commonir.formats.onnx.messages import (

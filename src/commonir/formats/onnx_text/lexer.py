@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_ONNX_TEXT
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 
 
 class Kind(Enum):

@@ -10,11 +10,12 @@ Source: Protocol Buffers documentation, encoding.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.file_codes import DAMAGED_MESSAGE, LIMIT_EXCEEDED, NESTING_TOO_DEEP, TRUNCATED_FILE
 from commonir.base.limits import Limits
+from commonir.base.tuples import NamedTuple
 from commonir.base.varints import varint
 
 if TYPE_CHECKING:

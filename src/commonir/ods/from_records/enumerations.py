@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import Enum, Flag
-from typing import Any, NamedTuple
+from typing import Any
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr, EnumAttr, IntegerAttr, StringAttr
 from commonir.ir.literals import quoted
 from commonir.ir.types import integer_type

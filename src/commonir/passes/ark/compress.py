@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View, overlap
 from commonir.ir.module import Module

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_PEER, ARK_TAG
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View
 from commonir.ir.module import Module

@@ -7,8 +7,8 @@ counted in the order in which they come; edges go from what gives a tensor to wh
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Region, Value

@@ -9,9 +9,9 @@ it, and the operation says the same of the parts as of the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type

@@ -9,8 +9,8 @@ an axis of the new shape carries it.
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ArrayData, Data, DeferredData, FileData, InlineData, SplatData
 from commonir.ir.types import TensorType, Type
 from commonir.symbolic import Dim, size_of

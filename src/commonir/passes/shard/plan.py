@@ -8,8 +8,8 @@ wanted divided, and need not be, stays whole, and its part is taken where it is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType

@@ -6,8 +6,7 @@ of their own, on parts of the weights; what they compute is the same.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Function

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
 from commonir.base.codes import NOTHING_TO_COMPARE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Comparison, ValueDifference

@@ -6,10 +6,11 @@ of one source and tag are given in the order in which their receives were posted
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.types import TensorType
 from commonir.runtime.ranks.waiting import Key, Tag, Wait
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.codes import RANKS_BLOCKED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.tuples import NamedTuple
 
 _LISTED = 8
 

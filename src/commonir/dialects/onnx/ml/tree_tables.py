@@ -5,12 +5,13 @@ Source: ONNX operator reference, domain ai.onnx.ml, TreeEnsemble, TreeEnsembleRe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.data import ArrayData, Data
 from commonir.ir.operation import Value

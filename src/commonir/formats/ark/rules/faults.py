@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_TENSOR
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View
 from commonir.ir.operation import Operation, Value

@@ -8,10 +8,10 @@ Source: ARK model files, execution rules.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from commonir.base.file_codes import ARK_CLOBBERED, ARK_HAZARD
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View, overlap
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, number_of, place_of

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import ARK_DEADLOCK, ARK_PEER, ARK_RANKS, ARK_TAG, ARK_TAG_ORDER, ARK_UNRECEIVED
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, field_of
 from commonir.formats.ark.rules.messages import message_faults

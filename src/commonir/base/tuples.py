@@ -1,0 +1,26 @@
+"""`NamedTuple` as of `typing`, but for its checks of annotations, which it compiles one by one in each process."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+
+    class _Named(type):
+        """Makes the tuple of a class that is declared: annotated members are its fields, in order."""
+
+        def __new__(cls, name, bases, members):
+            fields = members.get("__annotations__", {})
+            defaults = [members[field] for field in fields if field in members]
+            made = namedtuple(name, fields, defaults=defaults, module=members["__module__"])
+            for key, value in members.items():
+                if key not in fields:
+                    setattr(made, key, value)
+            return made
+
+    NamedTuple = type.__new__(_Named, "NamedTuple", (), {})
+
+__all__ = ["NamedTuple"]
