@@ -318,3 +318,70 @@ def test_conversions_tell_that_assertions_are_left_out() -> None:
     assert [d.message for d in lost if d.code.id == "W0601"] == [
         "that the program ends where a condition does not hold: 'mismatched size for broadcast'"
     ]
+
+
+def _counting(step: str, *, unsigned: bool = False) -> str:
+    """A loop from %a up to %b, which counts its rounds. MLIR: the step is "required to be positive"."""
+    return f"""\
+func.func @main(%a: i64, %b: i64, %s: i64) -> i64 {{
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %step = {step}
+  %r = scf.for {"unsigned " if unsigned else ""}%i = %a to %b step %step iter_args(%n = %zero) -> (i64) : i64 {{
+    %next = arith.addi %n, %one : i64
+    scf.yield %next : i64
+  }}
+  return %r : i64
+}}
+"""
+
+
+_GIVEN_STEP = "arith.addi %s, %zero : i64"
+
+
+@pytest.mark.parametrize("engine", ["reference", "numpy"])
+@pytest.mark.parametrize(
+    ("bounds", "step", "rounds"),
+    [((0, 5), 2, 3), ((5, 0), 0, 0), ((5, 0), -1, 0), ((0, 0), 0, 0), ((0, 5), 0, None), ((0, 5), -1, None)],
+)
+def test_a_loop_whose_step_is_not_positive_ends_the_run_where_it_has_rounds(
+    engine: str, bounds: tuple[int, int], step: int, rounds: int | None
+) -> None:
+    for text in (_counting(_GIVEN_STEP), _counting(f"arith.constant {step} : i64")):
+        module = cir.loads(text, format="mlir")
+        given = {"a": np.int64(bounds[0]), "b": np.int64(bounds[1]), "s": np.int64(step)}
+        if rounds is None:
+            with pytest.raises(cir.DiagnosticError, match=r"E0716.*the step has to be positive"):
+                cir.run(module, given, engine=engine)
+        else:
+            assert cir.run(module, given, engine=engine)["r"] == rounds
+
+
+def test_a_step_without_sign_is_positive_unless_it_is_zero() -> None:
+    module = cir.loads(_counting(_GIVEN_STEP, unsigned=True), format="mlir")
+    assert cir.run(module, {"a": np.int64(0), "b": np.int64(5), "s": np.int64(-1)})["r"] == 1
+    with pytest.raises(cir.DiagnosticError, match="E0716"):
+        cir.run(module, {"a": np.int64(0), "b": np.int64(-1), "s": np.int64(0)})
+
+
+@pytest.mark.parametrize(
+    ("step", "messages"),
+    [
+        ("arith.constant 0 : i64", ["scf.for: step 0 is not positive, so that the loop never ends"]),
+        ("arith.constant -3 : i64", ["scf.for: step -3 is not positive, so that the loop never ends"]),
+        ("arith.constant 1 : i64", []),
+        (_GIVEN_STEP, []),
+    ],
+)
+def test_a_constant_step_that_is_not_positive_is_told_before_running(step: str, messages: list[str]) -> None:
+    found = verify(parse_module(_counting(step), Dialects()), Dialects())
+    assert [(d.message, d.is_error) for d in found] == [(m, False) for m in messages]
+
+
+def test_conversions_say_that_a_step_is_not_checked() -> None:
+    found = Diagnostics()
+    cir.convert(cir.loads(_counting(_GIVEN_STEP), format="mlir"), "onnx", findings=found)
+    assert [d.code.id for d in found] == ["W0601"]
+    found = Diagnostics()
+    cir.convert(cir.loads(_counting("arith.constant 2 : i64"), format="mlir"), "onnx", findings=found)
+    assert list(found) == []

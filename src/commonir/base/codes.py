@@ -127,6 +127,13 @@ NO_MEANING = Code(
     "library that the graph imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`.",
     status=_UNSUPPORTED,
 )
+ENDLESS_LOOP = Code(
+    "W0501",
+    "a loop that does not end",
+    "The step of the loop is a constant that is not positive, and nothing says that the loop has no rounds. MLIR "
+    "requires a positive step of `scf.for`. Running ends with E0716 when it reaches the loop with a round to do.",
+    severity=Severity.WARNING,
+)
 
 # -- E06xx: conversion
 UNSUPPORTED_CONVERSION = Code(

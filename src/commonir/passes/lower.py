@@ -268,7 +268,7 @@ class _Lowering:
 
     def _enter(self, op: Invocation, frame: _Frame) -> _Frame | None:
         """A frame that lowers a function of another module where it is run; None when that cannot be."""
-        errors = list(check_operation(op)) if isinstance(op, Op) else []
+        errors = [d for d in check_operation(op) if d.is_error] if isinstance(op, Op) else []
         operands = self._operands(op.operands, op)
         if not errors and len(operands) < len(op.operands):
             self._fail(op)
@@ -308,7 +308,7 @@ class _Lowering:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
         if is_terminator and not frame.is_nested:
             return
-        errors = list(check_operation(op)) if isinstance(op, Op) else []
+        errors = [d for d in check_operation(op) if d.is_error] if isinstance(op, Op) else []
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors and not self._may_wait(DiagnosticError(*errors), frame):

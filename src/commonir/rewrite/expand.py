@@ -27,6 +27,7 @@ from commonir.ods import (
     results_of,
     traits,
 )
+from commonir.ods.requiring import Requiring
 
 _LARGE = 1 << 12
 """Elements of a constant beyond which no reference looks at them."""
@@ -75,6 +76,10 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) ->
         raise DiagnosticError(Diagnostic(VIOLATED_CONSTRAINT, f"{op.name}: {error}")) from None
     if isinstance(returned, Operation) and not returned.results:
         return Expansion((), [*operations_behind(returned.operands), returned])
+    if isinstance(returned, Requiring):
+        first = [*operations_behind(returned.required.operands), returned.required]
+        rest = [made for made in operations_behind(returned.results) if made not in first]
+        return Expansion(returned.results, [*first, *rest])
     outputs = results_of(returned)
     return Expansion(outputs, operations_behind(outputs))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from commonir.base.codes import ENDLESS_LOOP
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core, integers
 from commonir.dialects.scf.base import (
@@ -25,7 +26,9 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import Op, attribute, kinds, operand, region, result, traits
 from commonir.ods.branching import KnownData, RegionBranch, Way
+from commonir.ods.known import known_integer
 from commonir.ods.mlir_kinds import array_of
+from commonir.ods.requiring import Requiring
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use, read_assignments
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnySignlessIntegerOrIndex, AnyType, Index
@@ -225,7 +228,7 @@ class For(
     """Runs a region for each number from the lower bound up to the upper one, which is not reached, by a step.
 
     The region receives the number and the current values, and yields the next values; the loop gives the last ones.
-    Nothing is specified of a step that is not positive.
+    The step has to be positive: a run ends where it is not and there is a round to do.
 
     C1: the region receives the number and one value for each initial one, of its type. C2: it yields values of those
     types. C3: there is one result for each initial value, of its type.
@@ -267,6 +270,22 @@ class For(
         yield from differing_types(self, "C1: what the region receives", self.body_arguments, expected)
         yield from differing_types(self, "C2: what the region yields", yielded(self.region), types)
         yield from differing_types(self, "C3: results", self.results, types)
+        if self._advances(self.step) is False and self._has_rounds(self.lowerBound, self.upperBound) is not False:
+            message = f"{self.name}: step {known_integer(self.step)} is not positive, so that the loop never ends"
+            yield Diagnostic(ENDLESS_LOOP, message)
+
+    def _advances(self, step: Value) -> bool | None:
+        """Whether a step is positive; None when only running tells."""
+        known = known_integer(step)
+        return None if known is None else known != 0 if self.unsignedCmp else known > 0
+
+    def _has_rounds(self, lower: Value, upper: Value) -> bool | None:
+        """Whether the lower bound lies below the upper one; None when only running tells."""
+        bounds = known_integer(lower), known_integer(upper)
+        if bounds[0] is None or bounds[1] is None:
+            return None
+        first, last = ((n % (1 << 64) if self.unsignedCmp else n) for n in bounds if n is not None)
+        return first < last
 
     def reference(
         self,
@@ -276,7 +295,7 @@ class For(
         initArgs: tuple[Value, ...],
         *,
         region: Region,
-    ) -> tuple[Value, ...] | core.While:
+    ) -> tuple[Value, ...] | core.While | Requiring:
         compare = integers.unsigned_comparison(core.less) if self.unsignedCmp else core.less
         block = region.block
         values = yields(block)
@@ -284,7 +303,14 @@ class For(
         condition = Block([a.type for a in block.arguments])
         end_with(condition, compare(condition.arguments[0], upperBound))
         made = core.While((lowerBound, *initArgs), Region([condition]), region)
-        return made.results[1:] or made
+        if self._advances(step) or self._has_rounds(lowerBound, upperBound) is False:
+            return made.results[1:] or made
+        # A loop without results is none of its values, and would be left out.
+        ends = core.logical_not(compare(lowerBound, upperBound))
+        if self._advances(step) is None:
+            ends = core.logical_or(compare(core.splat(0, step), step), ends)
+        required = core.Require(ends, f"{self.name}: the step has to be positive, or the loop never ends")
+        return Requiring(required, made.results[1:] or made.results)
 
 
 class _WhileForm:

@@ -1,0 +1,17 @@
+"""What a composite reference returns that demands something of its operands, which only running tells."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from commonir.ir.operation import Operation, Value
+
+
+class Requiring(NamedTuple):
+    """Results, and an operation without results that ends the run before them when what is demanded does not hold."""
+
+    required: Operation
+    results: tuple[Value, ...]
+
+
+__all__ = ["Requiring"]
