@@ -164,6 +164,15 @@ def _choose_values(op: CondBr, editor: Editor) -> bool:
     return _jump(op, op.trueDest, tuple(values), editor)
 
 
+def _leave_out_unreachable(op: CondBr, editor: Editor) -> bool:
+    """A way that is never gone need not be there."""
+    never = editor.find("ub.unreachable")
+    for n, block in enumerate(op.successors):
+        if never is not None and isinstance(block.first, never):
+            return _jump(op, op.successors[1 - n], op.passed(1 - n), editor)
+    return False
+
+
 def _tell_condition(op: CondBr, editor: Editor) -> bool:
     """In a block to which only this branch leads, its condition is known."""
     changed = False
@@ -193,7 +202,7 @@ RULES = Rules(
     (),
     {
         Br: (_merge_following, _pass_through),
-        CondBr: (_take_known, _pass_through_either, _choose_values, _tell_condition),
+        CondBr: (_take_known, _leave_out_unreachable, _pass_through_either, _choose_values, _tell_condition),
         Switch: (_take_known, _drop_cases, _pass_through_any, _switched_before),
         Assert: (_holds,),
     },

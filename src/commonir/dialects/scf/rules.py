@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.base.diagnostics import InternalError
 from commonir.dialects.scf.base import ScfOp
 from commonir.dialects.scf.control import Condition, ExecuteRegion, For, If, IndexSwitch, While, Yield
 from commonir.dialects.scf.parallel import Parallel
+from commonir.ir.attributes import IntegerAttr
 from commonir.ir.data import Data
-from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean
 from commonir.ods import Op, known_data, known_integer
+from commonir.ods.carried_values import CARRIED_VALUES
 from commonir.ods.rules import Editor, Rules
 
 
@@ -146,26 +150,6 @@ def _yield_only(end: Operation, kept: Sequence[int], editor: Editor) -> None:
     editor.erase(end)
 
 
-def _take_over(op: Operation, made: Operation, kept: Sequence[int], editor: Editor) -> bool:
-    """Puts the results of an operation in the place of those that are kept of another one, which goes; True."""
-    for n, result in zip(kept, made.results, strict=True):
-        editor.replace_uses(op.results[n], result)
-    editor.erase(op)
-    return True
-
-
-def _drop_unused(op: If, editor: Editor) -> bool:
-    """Results that nobody uses are not given."""
-    kept = [n for n, r in enumerate(op.results) if r.is_used]
-    ends = _ends(op)
-    if len(kept) == len(op.results) or ends is None:
-        return False
-    made = _with_results(op, kept, editor)
-    for end in ends:
-        _yield_only(end, kept, editor)
-    return _take_over(op, made, kept, editor)
-
-
 def _drop_empty_else(op: If, editor: Editor) -> bool:
     """A second region that does nothing is not there."""
     region = op.elseRegion
@@ -175,6 +159,106 @@ def _drop_empty_else(op: If, editor: Editor) -> bool:
     editor.insert(made, op)
     editor.erase(op)
     return True
+
+
+def _merge_nested(op: If, editor: Editor) -> bool:
+    """A condition within another one, where nothing happens unless both hold, is one condition."""
+    inner = op.thenRegion.block.first
+    if not isinstance(inner, If) or inner.next is not op.thenRegion.block.last or not _only_yields(op.elseRegion):
+        return False
+    end, inside = op.thenRegion.block.last, inner.thenRegion.block.last
+    if inside is None or end is None or not _only_yields(inner.elseRegion):
+        return False
+    otherwise = [() if held is None or not held.blocks else _values(held) for held in (op.elseRegion, inner.elseRegion)]
+    given: list[Value] = []
+    chosen: dict[int, tuple[Value, Value]] = {}
+    for n, (value, other) in enumerate(zip(end.operands, otherwise[0], strict=True)):
+        if value.owner is inner and otherwise[1][value.index] is other:
+            given.append(inside.operands[value.index])
+        elif not _is_made_in(op, value):
+            given.append(value)
+            chosen[n] = value, other
+        else:
+            return False
+    both = editor.made("arith.andi", (op.condition, inner.condition), (boolean,), op)
+    if both is None:
+        return False
+    for n, (value, other) in chosen.items():
+        made = editor.made("arith.select", (op.condition, value, other), (value.type,), op)
+        if made is None:
+            return False
+        editor.replace_uses(op.results[n], made.results[0])
+    fields = {"condition": both.results[0], "thenRegion": inner.thenRegion.take()}
+    if op.elseRegion is not None:
+        fields["elseRegion"] = op.elseRegion.take()
+    editor.substitute(inside, Yield(tuple(given)))
+    return editor.substitute(op, If.build(fields, [r.type for r in op.results]))
+
+
+def _only_yields(region: Region | None) -> bool:
+    return region is None or not region.blocks or len(region.block) == 1
+
+
+def _values(region: Region) -> tuple[Value, ...]:
+    """What a region hands on; nothing of one that is not there."""
+    last = region.block.last
+    return () if last is None else last.operands
+
+
+def _merge_following(op: If, editor: Editor) -> bool:
+    """A condition right after the same one, or its opposite, is decided once."""
+    before = op.previous
+    if not isinstance(before, If):
+        return False
+    is_opposite = _is_opposite(op.condition, before.condition) or _is_opposite(before.condition, op.condition)
+    if op.condition is not before.condition and not is_opposite:
+        return False
+    own = [op.thenRegion, op.elseRegion]
+    regions = zip(
+        ("thenRegion", "elseRegion"),
+        (before.thenRegion, before.elseRegion),
+        reversed(own) if is_opposite else own,
+        strict=True,
+    )
+    fields: dict[str, object] = {"condition": before.condition}
+    for name, first, second in regions:
+        if first is not None and first.blocks and second is not None and second.blocks:
+            _use_inside(before.results, _values(first), second, editor)
+            fields[name] = _one_after_another(first, second, editor)
+        elif first is not None and first.blocks:
+            fields[name] = first.take()
+        elif second is not None and second.blocks:
+            fields[name] = second.take()
+    made = If.build(fields, [r.type for r in (*before.results, *op.results)])
+    editor.insert(made, op)
+    editor.replace(before, made.results[: len(before.results)])
+    editor.replace(op, made.results[len(before.results) :])
+    return True
+
+
+def _is_opposite(one: Value, other: Value) -> bool:
+    owner = one.owner
+    if not isinstance(owner, Op) or owner.name != "arith.xori":
+        return False
+    return owner.operands[0] is other and known_integer(owner.operands[1]) == 1
+
+
+def _use_inside(results: Sequence[Value], values: Sequence[Value], region: Region, editor: Editor) -> None:
+    """Puts values in the place of results where these are used within a region."""
+    stands = dict(zip(results, values, strict=True))
+    for user in dict.fromkeys([u for r in results for u in r.users]):
+        if _is_in(user, region):
+            editor.set_operands(user, [stands.get(v, v) for v in user.operands])
+
+
+def _one_after_another(first: Region, second: Region, editor: Editor) -> Region:
+    """A region that does what two do, and hands on what both hand on."""
+    end, last = first.block.last, second.block.last
+    if end is None or last is None:
+        raise ValueError("a region of a condition has an end")
+    values = (*end.operands, *editor.inline(second.block, end, ()))
+    editor.substitute(end, Yield(values))
+    return first.take()
 
 
 def _few_rounds(op: For, editor: Editor) -> bool:
@@ -188,46 +272,6 @@ def _few_rounds(op: For, editor: Editor) -> bool:
     return _inline(op, op.region, (op.lowerBound, *op.initArgs), editor)
 
 
-def _keep_outside(op: For, editor: Editor) -> bool:
-    """Values that each round passes on as they are need not be carried, nor those that nobody asks for."""
-    last = op.region.block.last
-    if last is None:
-        return False
-    _, *carried = op.body_arguments
-    kept: list[int] = []
-    stands: dict[int, Value] = {}
-    for n, (argument, initial, given) in enumerate(zip(carried, op.initArgs, last.operands, strict=True)):
-        if (
-            given is argument
-            or (given is initial)
-            or (not op.results[n].is_used and all(u is last for u in argument.users) and given is argument)
-        ):
-            stands[n] = initial
-        else:
-            kept.append(n)
-    if not stands:
-        return False
-    block = op.region.block
-    for n, initial in stands.items():
-        editor.replace_uses(carried[n], initial)
-    end = Yield(tuple([last.operands[n] for n in kept]))
-    editor.insert(end, last)
-    editor.erase(last)
-    block.keep_arguments([0, *[n + 1 for n in kept]])
-    fields = {
-        "lowerBound": op.lowerBound,
-        "upperBound": op.upperBound,
-        "step": op.step,
-        "initArgs": tuple([op.initArgs[n] for n in kept]),
-        "unsignedCmp": op.unsignedCmp,
-        "region": op.region.take(),
-    }
-    made = For.build(fields, [op.results[n].type for n in kept])
-    editor.insert(made, op)
-    editor.replace(op, [stands[n] if n in stands else made.results[kept.index(n)] for n in range(len(op.results))])
-    return True
-
-
 def _run_once(op: ExecuteRegion, editor: Editor) -> bool:
     """A region of one block that runs once stands in the place."""
     if op.no_inline or len(op.region.blocks) != 1 or not isinstance(op.region.block.last, Yield):
@@ -235,80 +279,96 @@ def _run_once(op: ExecuteRegion, editor: Editor) -> bool:
     return _inline(op, op.region, (), editor)
 
 
-def _yields(op: ExecuteRegion) -> list[Yield] | None:
-    """What ends the blocks of a region that hand on values; None where a block ends otherwise than within it."""
-    ends = [block.last for block in op.region.blocks]
-    return [end for end in ends if isinstance(end, Yield)] if all(isinstance(end, Op) for end in ends) else None
-
-
-def _give_less(op: ExecuteRegion, editor: Editor) -> bool:
-    """Results that nobody uses are not given, nor those that are one value from before in any case."""
-    ends = _yields(op)
-    if not ends:
+def _run_in_place(op: ExecuteRegion, editor: Editor) -> bool:
+    """The blocks of a region that runs once stand among those of a function, or of another such region."""
+    block = op.parent
+    region = None if block is None else block.parent
+    branch = editor.find("cf.br")
+    if op.no_inline or block is None or region is None or branch is None:
         return False
-    stands: dict[int, Value] = {}
-    for n, result in enumerate(op.results):
-        value = ends[0].operands[n]
-        is_same = all(end.operands[n] is value for end in ends)
-        if is_same and result.is_used and not _comes_from(value, op.region):
-            stands[n] = value
-    kept = [n for n, r in enumerate(op.results) if r.is_used and n not in stands]
-    if len(kept) == len(op.results):
+    if not isinstance(region.parent, Function | ExecuteRegion):
         return False
-    for end in ends:
-        _yield_only(end, kept, editor)
-    fields = {"region": op.region.take(), "no_inline": op.no_inline}
-    made = ExecuteRegion.build(fields, [op.results[n].type for n in kept])
-    editor.insert(made, op)
-    for n, value in stands.items():
-        editor.replace_uses(op.results[n], value)
-    return _take_over(op, made, kept, editor)
+    taken = op.region.take().blocks
+    after = Block([r.type for r in op.results])
+    place = region.blocks.index(block) + 1
+    region.blocks[place:place] = [*taken, after]
+    for made in (*taken, after):
+        made.parent = region
+    for old, new in zip(op.results, after.arguments, strict=True):
+        editor.replace_uses(old, new)
+    following = op.next
+    while following is not None:
+        moved, following = following, following.next
+        moved.detach()
+        after.append(moved)
+        editor.touch(moved)
+    editor.insert(branch.build({"dest": taken[0]}, ()), op)
+    editor.erase(op)
+    for each in taken:
+        end = each.last
+        editor.touch(*each.operations)
+        if isinstance(end, Yield):
+            editor.insert(branch.build({"dest": after, "destOperands": end.operands}, ()), end)
+            editor.erase(end)
+    return True
 
 
-def _comes_from(value: Value, region: Region) -> bool:
+def _condition_holds(op: While, editor: Editor) -> bool:
+    """In a round, the condition for it holds."""
+    last = op.before.block.last
+    if not isinstance(last, Condition):
+        return False
+    changed = False
+    for value, received in zip(last.args, op.after.block.arguments, strict=True):
+        known = editor.truth(True, op) if value is last.condition and received.is_used else None
+        if known is not None:
+            editor.replace_uses(received, known)
+            changed = True
+    return changed
+
+
+def _comparison_holds(op: While, editor: Editor) -> bool:
+    """In a round, the comparison that decides about it need not be made again."""
+    last = op.before.block.last
+    if not isinstance(last, Condition):
+        return False
+    decided = last.condition.owner
+    if not isinstance(decided, Op) or decided.name != "arith.cmpi":
+        return False
+    received = dict(zip(last.args, op.after.block.arguments, strict=True))
+    wanted = [received.get(v) if _is_given_by(v, op.before) else v for v in decided.operands]
+    first = wanted[0]
+    if first is None:
+        return False
+    same = _predicate(decided)
+    for user in first.users:
+        if type(user) is type(decided) and [*user.operands] == wanted and user.parent is op.after.block:
+            number = _predicate(user)
+            known = editor.truth(number == same, op) if number in (same, _OPPOSITES.get(same)) else None
+            if known is not None:
+                editor.replace(user, (known,))
+                return True
+    return False
+
+
+_HALF_OF_OPPOSITES = {0: 1, 2: 5, 3: 4, 6: 9, 7: 8}
+_OPPOSITES = {**_HALF_OF_OPPOSITES, **{v: k for k, v in _HALF_OF_OPPOSITES.items()}}
+"""The numbers of comparisons of integers, and those that hold when these do not."""
+
+
+def _predicate(op: Operation) -> int:
+    found = op.attribute_dictionary["predicate"]
+    if not isinstance(found, IntegerAttr):
+        raise InternalError(f"{op.name} has no predicate")
+    return found.value
+
+
+def _is_given_by(value: Value, region: Region) -> bool:
     """Whether something in a region gives a value."""
     owner = value.owner
     if isinstance(owner, Operation):
         return _is_in(owner, region)
     return any(owner is block for block in region.blocks)
-
-
-def _carry_less(op: While, editor: Editor) -> bool:
-    """Values that nobody asks for are not carried: neither from the condition on nor from round to round."""
-    condition, end = op.before.block.last, op.after.block.last
-    if not isinstance(condition, Condition) or not isinstance(end, Yield):
-        return False
-    first, second = op.before.block, op.after.block
-    handed = [n for n, r in enumerate(op.results) if r.is_used or second.arguments[n].is_used]
-    carried = [n for n, a in enumerate(first.arguments) if a.is_used]
-    if len(handed) == len(op.results) and len(carried) == len(op.inits):
-        return False
-    # What is carried may be used by what was handed on alone; the next look at the loop finds that.
-    editor.insert(Condition(condition.condition, tuple([condition.args[n] for n in handed])), condition)
-    editor.erase(condition)
-    _yield_only(end, carried, editor)
-    first.keep_arguments(carried)
-    second.keep_arguments(handed)
-    inits = tuple([op.inits[n] for n in carried])
-    fields = {"inits": inits, "before": op.before.take(), "after": op.after.take()}
-    made = While.build(fields, [op.results[n].type for n in handed])
-    editor.insert(made, op)
-    return _take_over(op, made, handed, editor)
-
-
-def _gives_same(op: While, editor: Editor) -> bool:
-    """Values from before the loop that it hands on are what it gives."""
-    condition = op.before.block.last
-    if not isinstance(condition, Condition):
-        return False
-    changed = False
-    for value, argument, result in zip(condition.args, op.after.block.arguments, op.results, strict=True):
-        if not _comes_from(value, op.before) and (argument.is_used or result.is_used):
-            editor.replace_uses(argument, value)
-            editor.replace_uses(result, value)
-            editor.touch(op)
-            changed = True
-    return changed
 
 
 def _no_rounds(op: Parallel, editor: Editor) -> bool:
@@ -334,11 +394,20 @@ def _known_case(op: IndexSwitch, editor: Editor) -> bool:
 RULES = Rules(
     (),
     {
-        If: (_known_condition, _condition_inside, _give_condition, _choose_values, _drop_unused, _drop_empty_else),
-        For: (_few_rounds, _keep_outside),
-        ExecuteRegion: (_run_once, _give_less),
-        IndexSwitch: (_known_case,),
+        If: (
+            _known_condition,
+            _condition_inside,
+            _merge_following,
+            _merge_nested,
+            _give_condition,
+            _choose_values,
+            *CARRIED_VALUES,
+            _drop_empty_else,
+        ),
+        For: (_few_rounds, *CARRIED_VALUES),
+        ExecuteRegion: (_run_once, _run_in_place, *CARRIED_VALUES),
+        IndexSwitch: (_known_case, *CARRIED_VALUES),
         Parallel: (_no_rounds,),
-        While: (_gives_same, _carry_less),
+        While: (_condition_holds, _comparison_holds, *CARRIED_VALUES),
     },
 )

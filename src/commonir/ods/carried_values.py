@@ -1,0 +1,198 @@
+"""Values that the regions of an operation hand to each other: which of them need not be.
+
+For operations of any definition that tells which ways control takes, and hands on its last operands.
+Source: MLIR, canonicalization patterns of operations that branch into their regions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from commonir.ir.data import Data
+from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.types import Type
+from commonir.ods.branching import RegionBranch
+from commonir.ods.fields import FieldKind
+from commonir.ods.operation import Op
+from commonir.ods.rules import Editor
+
+
+class _Edge(NamedTuple):
+    """A way that control takes: the last operands of an operation become results, or arguments of a block."""
+
+    end: Op
+    values: tuple[Value, ...]
+    inputs: tuple[Value, ...]
+
+
+def _nothing(_: Value) -> Data | None:
+    return None
+
+
+def _edges(op: Op) -> list[_Edge]:
+    """All ways into, between and out of the regions of an operation; none where something is not known to tell them."""
+    if not isinstance(op, RegionBranch):
+        return []
+    ways = [(op, way) for way in op.entered(_nothing)]
+    for n, region in enumerate(op.regions):
+        for block in region.blocks:
+            last = block.last
+            if not isinstance(last, Op):
+                return []
+            if not last.successors:
+                ways += [(last, way) for way in op.left(n, last, _nothing)]
+    out: list[_Edge] = []
+    for end, (target, values) in ways:
+        inputs = op.results if target is None else op.regions[target].block.arguments if values else ()
+        # What ends a block without handing on anything where values are expected does not lead there.
+        if values and len(values) <= len(inputs):
+            out.append(_Edge(end, values, inputs[len(inputs) - len(values) :]))
+    return out if all(end.operands[-len(values) :] == values for end, values, _ in out) else []
+
+
+def use_what_comes_in(op: Op, editor: Editor) -> bool:
+    """What is one value from before the operation in any case, is that value."""
+    sources: dict[Value, list[Value]] = defaultdict(list)
+    readers: dict[Value, list[Value]] = defaultdict(list)
+    for _, values, inputs in _edges(op):
+        for value, received in zip(values, inputs, strict=True):
+            sources[received].append(value)
+            readers[value].append(received)
+    changed = False
+    for received, value in _only_origins(sources, readers).items():
+        if value is not None and received.is_used and not _is_inside(value, op):
+            editor.replace_uses(received, value)
+            editor.touch(op)
+            changed = True
+    return changed
+
+
+def _only_origins(
+    sources: Mapping[Value, Sequence[Value]], readers: Mapping[Value, Sequence[Value]]
+) -> dict[Value, Value | None]:
+    """The value that each received value is in the end; None where it may be several, nothing where it is none."""
+    found: dict[Value, Value | None] = {}
+    pending = [(received, value) for value in readers if value not in sources for received in readers[value]]
+    told: list[tuple[Value, Value | None]] = [*pending]
+    while told:
+        received, value = told.pop()
+        if received in found and (found[received] is value or found[received] is None):
+            continue
+        found[received] = None if received in found else value
+        told += [(next_, found[received]) for next_ in readers.get(received, ())]
+    return found
+
+
+def _is_inside(value: Value, op: Operation) -> bool:
+    """Whether a value is made within the regions of an operation, or by itself."""
+    owner = value.owner
+    if owner is op:
+        return True
+    block = owner.parent if isinstance(owner, Operation) else owner
+    while block is not None and block.parent is not None:
+        holder = block.parent.parent
+        if holder is op:
+            return True
+        block = None if holder is None else holder.parent
+    return False
+
+
+def use_one_of_equals(op: Op, editor: Editor) -> bool:
+    """Of values that are received together and are always equal, the first is used."""
+    given: dict[Value, list[Value]] = defaultdict(list)
+    for _, values, inputs in _edges(op):
+        for value, received in zip(values, inputs, strict=True):
+            given[received].append(value)
+    first: dict[tuple[object, ...], Value] = {}
+    changed = False
+    for received, values in given.items():
+        same = first.setdefault((received.owner, *values), received)
+        if same is not received and received.is_used:
+            editor.replace_uses(received, same)
+            editor.touch(op)
+            changed = True
+    return changed
+
+
+def drop_what_is_not_used(op: Op, editor: Editor) -> bool:
+    """Values that nobody uses, wherever they are handed to, are not handed on."""
+    edges = _edges(op)
+    groups = _Groups()
+    for end, values, inputs in edges:
+        first = len(end.operands) - len(values)
+        for n, received in enumerate(inputs):
+            groups.join(received, (end, first + n))
+    received = dict.fromkeys([v for edge in edges for v in edge.inputs])
+    used = {groups.of(v) for v in received if v.is_used}
+    dead = {v for v in received if groups.of(v) not in used}
+
+    def kept_of(end: Op) -> list[int]:
+        return [n for n in range(len(end.operands)) if not groups.has((end, n)) or groups.of((end, n)) in used]
+
+    if not dead:
+        return False
+    ends = dict.fromkeys([edge.end for edge in edges if edge.end is not op])
+    for end in ends:
+        kept = kept_of(end)
+        if len(kept) < len(end.operands):
+            editor.substitute(end, _with_less(end, kept, [r.type for r in end.results]))
+    for region in op.regions:
+        for block in region.blocks[:1]:
+            block.keep_arguments([n for n, a in enumerate(block.arguments) if a not in dead])
+    results = [r for r in op.results if r not in dead]
+    made = _with_less(op, kept_of(op), [r.type for r in results])
+    editor.insert(made, op)
+    for old, new in zip(results, made.results, strict=True):
+        editor.replace_uses(old, new)
+    editor.erase(op)
+    return True
+
+
+class _Groups:
+    """What belongs together."""
+
+    def __init__(self) -> None:
+        self._parents: dict[Hashable, Hashable] = {}
+
+    def has(self, item: Hashable) -> bool:
+        return item in self._parents
+
+    def of(self, item: Hashable) -> Hashable:
+        """What stands for the group of an item."""
+        parents = self._parents
+        while (parent := parents.setdefault(item, item)) != item:
+            parents[item] = item = parents[parent]
+        return item
+
+    def join(self, a: Hashable, b: Hashable) -> None:
+        self._parents[self.of(a)] = self.of(b)
+
+
+def _with_less(op: Op, kept: Sequence[int], types: Sequence[Type]) -> Op:
+    """The same operation with some of its operands, of which those that go are last, and its regions."""
+    arguments: dict[str, Any] = {f.name: op.field_value(f) for f in op.layout.arguments}
+    for field in op.layout.arguments:
+        if field.kind is FieldKind.REGION:
+            held = arguments[field.name]
+            arguments[field.name] = tuple([r.take() for r in held]) if field.variadic else _taken(held)
+    gone = len(op.operands) - len(kept)
+    if gone:
+        name = op.layout.inputs[-1].name
+        count = len(arguments[name]) - gone
+        arguments[name] = tuple([op.operands[n] for n in kept[len(kept) - count :]])
+    made = type(op).build(arguments, types)
+    for name, attr in op.extra.items():
+        made.set_extra(name, attr)
+    return made
+
+
+def _taken(region: Region | None) -> Region | None:
+    return None if region is None else region.take()
+
+
+CARRIED_VALUES = (use_what_comes_in, use_one_of_equals, drop_what_is_not_used)
+"""The rules for operations that branch into their regions."""
+
+__all__ = ["CARRIED_VALUES"]
