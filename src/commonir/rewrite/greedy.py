@@ -248,6 +248,10 @@ class _Rewriting:
             (forward, step) for forward, step in own if not isinstance(step, SelectiveStep) or step.may_apply(makers)
         ]
 
+    def _may_go(self, kind: type[Operation]) -> bool:
+        known = self.steps.get(kind)
+        return may_have_no_effect(kind) if known is None else known[0] is not False
+
     def _known(self, kind: type[Operation]) -> _Known:
         """Whether operations of a definition are without effect, None where each has to be asked; and their steps."""
         if not issubclass(kind, Op):
@@ -329,7 +333,11 @@ class _Rewriting:
             self._forget(nested)
         elif self.constants is not None:
             self.constants.forget(op)
+        holder = op.parent_op
         op.erase()
+        if holder is not None and self.removes_unused and self._may_go(type(holder)):
+            # It may have been all that kept what it was in.
+            self._visit((holder,))
         for v in used:
             if not v.is_used and isinstance(v.owner, Operation) and v.owner not in self.waiting:
                 self.waiting.add(v.owner)

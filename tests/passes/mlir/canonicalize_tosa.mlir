@@ -299,3 +299,25 @@ func.func @broadcast_products(%a: tensor<4xi32>, %b: tensor<1xi32>, %f: tensor<4
   %3 = tosa.equal %a, %a : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>
   return %0, %1, %2, %3 : tensor<4xi32>, tensor<4xi32>, tensor<4xi1>, tensor<4xi1>
 }
+// -----
+func.func @choice_of_what_is_repeated(%c: tensor<2x3x4xi1>, %d: tensor<?x3x4xi1>, %a: tensor<2x3x4xf32>, %b: tensor<?x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<?x3x4xf32>, tensor<2x3x4xf32>) {
+  %t = "tosa.const"() {values = dense<true> : tensor<1x1x1xi1>} : () -> tensor<1x1x1xi1>
+  %0 = tosa.select %c, %a, %a : (tensor<2x3x4xi1>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %1 = tosa.select %d, %b, %b : (tensor<?x3x4xi1>, tensor<?x3x4xf32>, tensor<?x3x4xf32>) -> tensor<?x3x4xf32>
+  %2 = tosa.select %t, %a, %0 : (tensor<1x1x1xi1>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return %0, %1, %2 : tensor<2x3x4xf32>, tensor<?x3x4xf32>, tensor<2x3x4xf32>
+}
+// -----
+func.func @condition_of_nothing(%c: tensor<i1>, %a: tensor<4xf32>) {
+  %0 = tosa.cond_if %c (%x = %a) : tensor<i1> (tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%x: tensor<4xf32>):
+      %s0 = tosa.const_shape {values = dense<[3, 1]> : tensor<2xindex>} : () -> !tosa.shape<2>
+      %s1 = tosa.const_shape {values = dense<[1, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+      %s = tosa.div_floor_shape %s0, %s1 : (!tosa.shape<2>, !tosa.shape<2>) -> !tosa.shape<2>
+      tosa.yield %x : tensor<4xf32>
+    } else {
+    ^bb0(%x: tensor<4xf32>):
+      tosa.yield %x : tensor<4xf32>
+    }
+  return
+}

@@ -123,11 +123,14 @@ def _negated_twice(op: Negate, editor: Editor) -> bool:
 
 def _selected(op: Select, editor: Editor) -> bool:
     """A choice between equals, a known one, or one by the opposite of a condition."""
-    if op.input2 is op.input3 and editor.hand_on(op, op.input2):
-        return True
+    # What is chosen from may still have to be repeated along the condition where sizes differ or are not known.
+    sizes = static_sizes_of(op.output.type)
     known = splat_of(op.input1)
-    if known is not None:
-        return editor.hand_on(op, op.input2 if known else op.input3)
+    if sizes is not None and static_sizes_of(op.input1.type) == sizes:
+        if op.input2 is op.input3 and editor.hand_on(op, op.input2):
+            return True
+        if known is not None and editor.hand_on(op, op.input2 if known else op.input3):
+            return True
     opposite = op.input1.owner
     if not isinstance(opposite, LogicalNot):
         return False
