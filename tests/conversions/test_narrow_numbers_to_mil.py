@@ -79,6 +79,27 @@ def test_bits_of_floats_have_no_form() -> None:
         converted(core_module(lambda v: core.bit_cast(v, i32), {"x": tensor(f32, 3)}))
 
 
+def _products(x: Value, weight: Value) -> Value:
+    return core.conv(core.cast(x, i32), core.sub(core.cast(weight, i32), core.scalar(3, i32)), None, (1, 1), (1, 1), ())
+
+
+def test_convolutions_of_bytes_are_exact_in_single_precision() -> None:
+    random = np.random.default_rng(0)
+    x, weight = random.integers(-128, 128, (1, 8, 5, 5)), random.integers(0, 256, (4, 8, 3, 3))
+    kinds = {"x": tensor(i8, *x.shape), "weight": tensor(u8, *weight.shape)}
+    made = converted(core_module(_products, kinds))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (1, 8, 3, 3))[:, 0]
+    expected = np.einsum("nhwmcij,fcij->nfhw", windows, weight - 3)
+    np.testing.assert_array_equal(run_mil(made, {"x": x, "weight": weight})[0], expected)
+
+
+def test_convolutions_of_integers_whose_sums_may_be_rounded_are_refused() -> None:
+    # 64 * 9 products of at most 128 * 259 are more than 2^24.
+    kinds = {"x": tensor(i8, 1, 64, 5, 5), "weight": tensor(u8, 4, 64, 3, 3)}
+    with pytest.raises(DiagnosticError, match="no convolution of integers"):
+        converted(core_module(_products, kinds))
+
+
 def test_scales_of_blocks_are_repeated() -> None:
     x = np.array([[1, 2, 3, 4], [-5, 6, 7, -8]], np.float32)
     scale = np.array([[0.5, 2], [1, 4]], np.float32)

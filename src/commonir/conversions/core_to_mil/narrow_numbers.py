@@ -1,7 +1,8 @@
 """Rewrites conversions to narrow types so that the numbers are those of the type, in the wider types of Core ML.
 
 A number is rounded to the grid that the narrow type has around it: a power of two that comparisons find, so that all
-steps are exact in single precision. Of integers the bits that do not fit are cut off. What has no such form stays.
+steps are exact in single precision. Of integers the bits that do not fit are cut off. A convolution of integers becomes
+one in single precision where every sum is exact there. What has no such form stays.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ import math
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import Diagnostics
+from commonir.conversions.integer_bounds import largest_sum
 from commonir.dialects import core, ml_program
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.floats import FORMATS, FloatFormat, decoded
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ElementType, boolean, f32, i32
-from commonir.passes.transcribe import Transcription, with_functions
+from commonir.passes.transcribe import Transcription, copied, with_functions
 
 
 def wide_narrow_numbers(module: Module) -> Module:
-    """A lowered module without conversions to narrow types; the module itself when it has none."""
+    """A lowered module without conversions to narrow types and convolutions of integers; itself when it has none."""
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    if not any(isinstance(op, core.NarrowCast | core.BitCast) for f in functions for op in f.walk()):
+    if not any(isinstance(op, core.NarrowCast | core.BitCast | core.Conv) for f in functions for op in f.walk()):
         return module
     return with_functions(module, [_Widening(f, Diagnostics()).function() for f in functions])
 
@@ -40,9 +42,18 @@ class _Widening(Transcription):
                 made = core.cast(_rounded(core.cast(operands[0], f32), to, saturates=saturate), to)
             case core.BitCast(to=to) if _is_whole(to) and _is_whole(tensor_type(operands[0]).element):
                 made = core.cast(operands[0], to)
+            case core.Conv() if not tensor_type(op.x).element.is_float and _is_exact(op):
+                wide = self.place(copied(op, tuple([core.cast(v, f32) for v in operands]))).results[0]
+                made = core.cast(wide, tensor_type(op.y).element)
             case _:
                 return super().rewritten(op, operands, regions)
         return (self.placed(made),)
+
+
+def _is_exact(op: core.Conv) -> bool:
+    """Whether every sum of a convolution of integers is a number of single precision."""
+    most = largest_sum(op)
+    return most is not None and most <= 1 << FORMATS[f32.name].precision
 
 
 def _is_whole(element: ElementType) -> bool:

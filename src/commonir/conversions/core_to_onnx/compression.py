@@ -7,12 +7,12 @@ from commonir.conversions.operands import element_of, shape_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, boolean, f32, i4, i8, i32, u4, u8
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i2, i4, i8, i16, i32, u2, u4, u8, u16
 from commonir.ods import known_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, size_of
 
-_INTEGERS_FROM = {i8: 13, u8: 13, i4: 21, u4: 21}
+_INTEGERS_FROM = {i8: 13, u8: 13, i4: 21, u4: 21, i16: 21, u16: 21, i2: 25, u2: 25}
 """Since which operator set integers of a type are quantized values."""
 
 _HALF_FROM = 19

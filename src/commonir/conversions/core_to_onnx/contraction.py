@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from commonir.conversions.core_to_onnx.building import constant, integers, scalar, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType
+from commonir.ir.types import ElementType, i8, i32, u8
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import size_of
 
@@ -58,7 +59,9 @@ def _some(values: tuple[int, ...], neutral: int = 1) -> tuple[int, ...] | None:
 
 
 @rule(core.Conv)
-def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value | None) -> Value:
+def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
+    if not element_of(op.x).is_float:
+        return _conv_of_bytes(op, context, x, weight, bias)
     return onnx.Conv(
         x,
         weight,
@@ -68,6 +71,58 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         pads=_pads(op.pads),
         group=op.groups,
     ).Y
+
+
+def _conv_of_bytes(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
+    """A convolution of what is bytes less zero points."""
+    images, filters = _bytes_behind(x), _bytes_behind(weight)
+    if element_of(op.y) is not i32 or images is None or filters is None:
+        return Mismatch("onnx has convolutions of integers for bytes")
+    of_images, of_filters = images.zero_point, filters.zero_point
+    if of_images is not None:
+        if any(n != 1 for n in shape_of(of_images)):
+            return Mismatch("the zero point of the images is not one for all")
+        of_images = onnx.Reshape(of_images, integers(context, ())).reshaped
+    if of_filters is not None:
+        if any(n != 1 for n in shape_of(of_filters)[1:]):
+            return Mismatch("the zero points of the filters are not one for each")
+        is_one = rank_of(of_filters) == 0
+        of_filters = of_filters if is_one else onnx.Reshape(of_filters, integers(context, (-1,))).reshaped
+    found = onnx.ConvInteger(
+        images.x,
+        filters.x,
+        of_images,
+        of_filters,
+        strides=_some(op.strides),
+        dilations=_some(op.dilations),
+        pads=_pads(op.pads),
+        group=op.groups,
+    ).y
+    if bias is None:
+        return found
+    shape = integers(context, (-1, *(1,) * (rank_of(op.x) - 2)))
+    return onnx.Add(found, onnx.Reshape(bias, shape).reshaped).C
+
+
+class _Bytes(NamedTuple):
+    """Bytes, and what is taken away from them."""
+
+    x: Value
+    zero_point: Value | None
+
+
+def _bytes_behind(value: Value) -> _Bytes | None:
+    """The bytes that a tensor of integers is made of."""
+    match value.owner:
+        case onnx.Cast(input=x) if element_of(x) in (i8, u8):
+            return _Bytes(x, None)
+        case onnx.Sub(A=a, B=b):
+            first, second = _bytes_behind(a), _bytes_behind(b)
+            if first is None or second is None or first.zero_point is not None or second.zero_point is not None:
+                return None
+            return _Bytes(first.x, second.x) if element_of(first.x) is element_of(second.x) else None
+        case _:
+            return None
 
 
 @rule(core.ConvTranspose)
@@ -122,6 +177,12 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
     return made.Y, onnx.Mod(made.Indices, vector(context, (size_of(tuple(sizes)),))).C
 
 
+def _is_within(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
+    """Whether there is no more padding than the operation has."""
+    given = op.pads or ((0, 0),) * len(pads)
+    return all(p <= q for pair, own in zip(pads, given, strict=True) for p, q in zip(pair, own, strict=True))
+
+
 def _is_long(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
     """Whether there is more padding than runtimes take: less than a window is long, dilated or not."""
     return any(max(pair) >= k for pair, k in zip(pads, op.kernel, strict=False))
@@ -137,7 +198,7 @@ def _least(element: ElementType) -> float:
 @rule(core.AveragePool)
 def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     pads, ceil_mode = _explicit_pads(op, x)
-    if op.ceil_mode and (op.count_include_pad or _is_long(pads, op)):
+    if op.ceil_mode and (_is_long(pads, op) or (op.count_include_pad and not _is_within(pads, op))):
         # What a window has beyond the padding does not count, and runtimes take less padding than a window is long.
         pads, ceil_mode = op.pads, True
     return onnx.AveragePool(

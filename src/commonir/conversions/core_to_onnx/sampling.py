@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import reduce
 
@@ -161,6 +162,14 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
         return Mismatch("the sizes of the images are not known")
     # Runtimes have code for single precision only.
     images, places = cast(x, f32), cast(grid, f32)
+    rank, given = rank_of(x), shape_of(grid)
+    fixed = [n for n in shape_of(op.y) if isinstance(n, int)]
+    if len(given) != rank:
+        if len(fixed) != rank_of(op.y) or len(given) < rank:
+            return Mismatch("the grid has another number of axes than the images, and sizes that are not known")
+        # Positions of any number of axes lie along the last ones of an image.
+        line = (*fixed[2 : rank - 1], math.prod(fixed[rank - 1 :]))
+        places = onnx.Reshape(places, integers(context, (fixed[0], *line, rank - 2))).reshaped
     aligned = op.unit is core.Unit.CENTRES
     # What is mirrored depends on the unit: about centres with the one, about edges with the other.
     wanted = {core.Border.REFLECT: True, core.Border.SYMMETRIC: False}.get(op.border, aligned)
@@ -171,6 +180,8 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
     found = _sampled(op, context, images, places, aligned=aligned)
     if op.value:
         found = onnx.Add(found, constant(context, f32, (), (op.value,))).C
+    if len(given) != rank:
+        found = onnx.Reshape(found, integers(context, tuple(fixed))).reshaped
     return cast(found, element_of(x))
 
 
