@@ -348,6 +348,45 @@ class Comparison(Report):
         return self.divergences[0] if self.divergences else None
 
 
+# -- what operations cost
+
+
+class ProfileEntry(Report):
+    """What it costs to compute a value alone: the median and the least of the times in seconds, the bytes of what comes
+    out, and floating-point operations, None where only running tells.
+
+    `operation` is what computes the value in the program's own format, `operations` what that is on the engine.
+    """
+
+    name: str
+    operation: str
+    type: str
+    operations: tuple[str, ...]
+    seconds: float
+    least_seconds: float
+    size_bytes: int
+    flops: int | None
+
+
+class Profile(Report):
+    """What a program costs on an engine. Times are in seconds.
+
+    `first_seconds` is a first run with making ready, `seconds` the median of `repeat` runs of the whole. `call_seconds`
+    is what a run of next to nothing costs, which is in the time of each entry. `peak_bytes` is the most that values
+    took that were needed at once. Entries are in the order in which they run.
+    """
+
+    engine: str
+    function: str
+    repeat: int
+    first_seconds: float
+    seconds: float
+    least_seconds: float
+    call_seconds: float
+    peak_bytes: int
+    entries: tuple[ProfileEntry, ...]
+
+
 # -- what two programs differ in
 
 

@@ -5,7 +5,7 @@ A "model file" is a line of text: `ok`, or what shall go wrong. The end-to-end t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -30,6 +30,8 @@ from commonir.reports import (
     PackageReport,
     Picture,
     Port,
+    Profile,
+    ProfileEntry,
     ShapeEntry,
     Summary,
     ValueDifference,
@@ -312,7 +314,15 @@ def summarize(
     )
 
 
-def view(module: Module, path: str, *, other: Module | None = None, to: str | None = None, title: str = "") -> Picture:
+def view(
+    module: Module,
+    path: str,
+    *,
+    other: Module | None = None,
+    to: str | None = None,
+    title: str = "",
+    other_title: str = "",
+) -> Picture:
     with atomic_file(path) as out:
         out.write(b"<svg/>")
     return Picture(path, 6, 10, 20, f"a picture of {title}", (EVIL,), ("something is left out",))
@@ -333,6 +343,28 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
     measured = weight.replaced(largest=0.5, relative=0.1, beyond=1) if measure else weight
     operations = () if tolerance else (changed,) * 30
     return Differences(("coreml", "coreml"), "coreml", (), (), operations, (measured,), 4, 2)
+
+
+def profile(
+    module: Module,
+    inputs: Mapping[str, NDArray[np.generic]],
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    warmup: int = 1,
+    repeat: int = 5,
+    options: object = None,
+    tell: Callable[[str], None] = print,
+) -> Profile:
+    tell("running the whole")
+    entries = [ProfileEntry(f"v{n}", "mil.conv", EVIL, ("core.conv",), n / 8, n / 9, n, 10**9) for n in range(1, 31)]
+    return Profile(engine or "numpy", function or "main", repeat, 3.0, 2.0, 1.5e-3, 4e-6, 5000, tuple(entries))
+
+
+def save_trace(found: Profile, path: str) -> None:
+    Path(path).write_text(found.engine)
 
 
 def operations(dialect: str | None = None, *, dialects: object = ()) -> tuple[OperationEntry, ...]:

@@ -159,7 +159,8 @@ def test_run_reports_every_wrong_input_at_once(cir: Cir) -> None:
     assert done.status == 2
     assert [line for line in lines(done.err) if line.startswith("error")] == [
         "error[E0902]: cannot read the input 'x=f3[2]:randn': no type 'f3'",
-        "error[E0902]: cannot read the input 'y=one': 'one' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`, and no number",
+        "error[E0902]: cannot read the input 'y=one': 'one' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`, "
+        "and no number",
         "error[E0902]: input 'z' is given twice",
     ]
 
@@ -294,6 +295,19 @@ def test_differences_are_listed_as_far_as_asked_for(cir: Cir) -> None:
     assert "axis" not in cir("diff", "ok.mil", "ok.mil", "--summary").out
     assert "1 of 3" in cir("diff", "ok.mil", "ok.mil", "--weights").out
     assert "\x1b[31m" not in done.out
+
+
+def test_profile_lists_the_dearest_or_all(cir: Cir) -> None:
+    done = cir("profile", "ok.mil", "--trace", "t.json", "--engine", "reference")
+    assert (done.status, Path("t.json").read_text()) == (0, "reference")
+    told = lines(done.out)
+    assert told[0] == "main on reference: 2 s a run"
+    assert "the dearest:" in told
+    assert any(line.split()[0] == "v30" for line in told)
+    assert not any(line.split()[0] == "v1" for line in told)
+    assert "\x1b[31m" not in done.out
+    told = lines(cir("profile", "ok.mil", "--all").out)
+    assert any(line.split()[0] == "v1" for line in told)
 
 
 def test_shapes_are_shown_for_sizes_that_are_set(cir: Cir) -> None:

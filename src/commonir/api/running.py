@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower, shard
-from commonir.base.codes import CANNOT_BE_DIVIDED, INTERFACES_DIFFER, WRONG_INPUT, WRONG_USAGE
+from commonir.base.codes import CANNOT_BE_DIVIDED, INTERFACES_DIFFER, UNSUPPORTED_EXECUTION, WRONG_INPUT, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
-from commonir.reports import Comparison, OutputError
+from commonir.reports import Comparison, OutputError, Profile
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def prepare(
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines, ImmediateEngine  # noqa: PLC0415
 
-    def prepared() -> Executable:
-        return _prepared(module, lower(module, defer=True), engine, function, state, options)
+    def prepared(plans_at_once: bool = False) -> Executable:
+        return _prepared(module, lower(module, defer=True), engine, function, state, options, plans_at_once)
 
     chosen = Engines().get(engine or DEFAULT_ENGINE)
     if state is None and isinstance(chosen, ImmediateEngine):
@@ -114,6 +115,7 @@ def _prepared(
     function: str | None,
     state: State | None,
     options: EngineOptions | None,
+    plans_at_once: bool = False,
 ) -> Executable:
     """A function made ready to run; one that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
@@ -128,7 +130,7 @@ def _prepared(
     elif state is not None and ranks is not None:
         check_rank_states(state, lowered, ranks)
     chosen = Engines().get(engine or DEFAULT_ENGINE)
-    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=False)
+    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=plans_at_once)
     if ranks is not None:
         executable = prepare_ranks(chosen, lowered, ranks, options)
     elif lowered is module:
@@ -477,6 +479,49 @@ def compare(
             raise
         findings.extend(error.diagnostics)
         return found
+
+
+def profile(
+    module: Module,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    warmup: int = 1,
+    repeat: int = 5,
+    options: EngineOptions | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Profile:
+    """What the operations of a program cost on an engine: each alone, and the whole, on the same inputs.
+
+    Inputs that are not given are random, by `seed`. Each is run `warmup` times before it is timed `repeat` times.
+    `tell` hears how far it is.
+
+    Raises: DiagnosticError (E0709 for a program of several ranks, E07xx as `run`).
+    """
+    from commonir.runtime import profile as profiling  # noqa: PLC0415
+    from commonir.runtime.divergence import Side  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+
+    if _run_alone(module, function) is None:
+        message = "programs of several ranks are not profiled: what a rank waits for is no cost of an operation"
+        help = "name the function of a rank that exchanges nothing (`--function`)"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
+    side = Side(module, Engines().get(engine or DEFAULT_ENGINE), function, seed)
+    given = {**side.initial, **(inputs or {})}
+    drawn = draw(side.module, function=side.function.symbol_name, seed=seed, dims=dims or {}, given=given)
+    repeats = profiling.Repeats(warmup, repeat)
+    return profiling.profile(side, drawn, repeats, options or DEFAULT_OPTIONS, tell)
+
+
+def save_trace(found: Profile, path: Path_) -> None:
+    """Writes a profile for viewers of traces, such as chrome://tracing. Raises: DiagnosticError (E08xx)."""
+    from commonir.runtime.profile import save_trace as save  # noqa: PLC0415
+
+    save(found, path)
 
 
 def _compared_ranks(

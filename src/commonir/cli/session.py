@@ -25,7 +25,7 @@ from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from commonir.api import Dialect, Module
+    from commonir.api import Array, Dialect, Module
 
 _Body = Callable[Concatenate["Session", ...], Answer]
 
@@ -142,6 +142,19 @@ class Session:
         if not archives:
             return program
         return self.api.with_externs(program, self.arrays.parse_inputs([f"@{path}" for path in archives], seed=0))
+
+    def inputs(
+        self, program: Module, texts: Sequence[str], *, function: str | None, seed: int, resize: bool
+    ) -> dict[str, Array]:
+        """Arrays for inputs of a function of a program, as command lines say them."""
+
+        def picture(name: str, path: str) -> Array:
+            return self.api.read_picture(program, name, path, function=function, resize=resize)
+
+        def scalar(name: str, text: str) -> Array:
+            return self.api.scalar_input(program, name, text, function=function)
+
+        return self.arrays.parse_inputs(texts, seed=seed, read_picture=picture, read_scalar=scalar)
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
         """Models as they were named, those of the files of one program together."""

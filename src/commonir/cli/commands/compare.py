@@ -26,7 +26,6 @@ from commonir.cli.terminal import Column, Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.api import Array
     from commonir.reports import Comparison, Divergence, ValueDifference
 
 _METRICS = ("close", "max-abs", "max-rel", "rmse", "cosine")
@@ -95,16 +94,8 @@ def compare(
     dimensions = parse_sizes(sizes, "--set")
     with session.progress(f"reading {paths[0]}") as progress:
         programs = [session.load(path) for path in paths]
-
-        def picture(name: str, path: str) -> Array:
-            lowered = session.api.lower(programs[0])
-            return session.api.read_picture(lowered, name, path, function=function, resize=is_resizing)
-
-        def scalar(name: str, text: str) -> Array:
-            return session.api.scalar_input(programs[0], name, text, function=function)
-
         texts = [text for text in models if _is_input(text)]
-        given = session.arrays.parse_inputs(texts, seed=seed, read_picture=picture, read_scalar=scalar)
+        given = session.inputs(programs[0], texts, function=function, seed=seed, resize=is_resizing)
         found = session.api.compare(
             programs[0],
             programs[1] if len(programs) > 1 else None,

@@ -109,14 +109,7 @@ def run(
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(engine) as tells:
         program = session.with_externs(session.load(model), externs)
-
-        def picture(name: str, path: str) -> Array:
-            return api.read_picture(program, name, path, function=function, resize=is_resizing)
-
-        def scalar(name: str, text: str) -> Array:
-            return api.scalar_input(program, name, text, function=function)
-
-        given = arrays.parse_inputs(inputs, seed=seed, read_picture=picture, read_scalar=scalar)
+        given = session.inputs(program, inputs, function=function, seed=seed, resize=is_resizing)
         dimensions = parse_sizes(sizes, "--set")
         kept = api.State({} if state is None else arrays.parse_inputs([f"@{state}"], seed=seed))
         progress.step(f"running {model}")

@@ -1,0 +1,148 @@
+"""`cir profile`: what the operations of a program cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import click
+
+from commonir.base.text import format_bytes, plural
+from commonir.cli.answer import Answer
+from commonir.cli.choices import parse_sizes
+from commonir.cli.options import (
+    extern_option,
+    function_option,
+    memory_limit_option,
+    resize_option,
+    seed_option,
+    sizes_option,
+    time_limit_option,
+)
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Column, Style, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.reports import Profile, ProfileEntry
+
+_SHOWN = 15
+
+
+@verb(opens=True)
+@click.argument("model", type=click.Path())
+@click.argument("inputs", metavar="[INPUT]...", nargs=-1)
+@click.option("--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.")
+@function_option("Time this function")
+@click.option(
+    "--warmup", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Runs that do not count."
+)
+@click.option(
+    "--repeat", metavar="N", type=click.IntRange(min=1), default=5, show_default=True, help="Runs that are timed."
+)
+@click.option(
+    "--trace",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the times for a viewer of traces, such as chrome://tracing.",
+)
+@click.option("--all", "is_complete", is_flag=True, help="List every operation instead of the dearest.")
+@seed_option()
+@sizes_option()
+@resize_option
+@extern_option
+@time_limit_option
+@memory_limit_option
+def profile(
+    session: Session,
+    model: str,
+    inputs: tuple[str, ...],
+    *,
+    engine: str | None,
+    function: str | None,
+    warmup: int,
+    repeat: int,
+    trace: str | None,
+    is_complete: bool,
+    seed: int,
+    sizes: tuple[str, ...],
+    is_resizing: bool,
+    externs: tuple[str, ...],
+    time_limit: float | None,
+    mem_limit: int | None,
+) -> Answer:
+    """Time the operations of a program, each alone, and the whole.
+
+    What an engine computes together in an ordinary run it computes apart here, so that the sum of all operations is
+    more than a run of the whole. The time of a run of next to nothing is in every line. Values without a name count
+    with the next one that has one; loops and branches count as one operation.
+
+    INPUT is as in `cir run`.
+    """
+    with session.progress(f"reading {model}") as progress:
+        program = session.with_externs(session.load(model), externs)
+        given = session.inputs(program, inputs, function=function, seed=seed, resize=is_resizing)
+        found = session.api.profile(
+            program,
+            given,
+            engine=engine,
+            function=function,
+            seed=seed,
+            dims=parse_sizes(sizes, "--set"),
+            warmup=warmup,
+            repeat=repeat,
+            options=session.api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
+            tell=progress.step,
+        )
+        if trace is not None:
+            session.api.save_trace(found, trace)
+    return Answer(found.to_json(), lambda out: _write(found, out, trace, is_complete=is_complete))
+
+
+def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: bool) -> None:
+    out.line(f"{found.function} on {found.engine}: {_time(found.seconds)} a run", Style.STRONG)
+    total = sum(entry.seconds for entry in found.entries)
+    out.pairs(
+        [
+            ("first run", f"{_time(found.first_seconds)}, with making ready"),
+            ("fastest", f"{_time(found.least_seconds)} of {plural(found.repeat, 'run')}"),
+            ("operations", f"{len(found.entries):,}, {_time(total)} one by one"),
+            ("of that", f"{_time(found.call_seconds)} for each call of the engine"),
+            ("memory", f"{format_bytes(found.peak_bytes)} of values needed at once, without weights"),
+        ]
+    )
+    kinds: defaultdict[str, list[ProfileEntry]] = defaultdict(list)
+    for entry in found.entries:
+        kinds[entry.operation or ", ".join(entry.operations)].append(entry)
+    rows = [(kind, f"{len(own):,}", *_costs(own, total)) for kind, own in kinds.items()]
+    order = sorted(zip(rows, kinds.values(), strict=True), key=lambda pair: -sum(e.seconds for e in pair[1]))
+    numbers = [Column(title, is_number=True) for title in ("time", "share", "gives", "GFLOP/s")]
+    out.table([Column("operation"), Column("number", is_number=True), *numbers], [row for row, _ in order[:_SHOWN]])
+    if len(order) > _SHOWN:
+        out.line(f"and {plural(len(order) - _SHOWN, 'kind')} more")
+    shown = found.entries if is_complete else sorted(found.entries, key=lambda e: -e.seconds)[:_SHOWN]
+    out.line("in order:" if is_complete else "the dearest:")
+    columns = [Column("value"), Column("operation"), Column("type"), *numbers]
+    out.table(columns, [(e.name, e.operation or ", ".join(e.operations), e.type, *_costs([e], total)) for e in shown])
+    if trace is not None:
+        out.line(f"wrote {trace}")
+
+
+def _costs(entries: Sequence[ProfileEntry], total: float) -> tuple[str, ...]:
+    seconds = sum(entry.seconds for entry in entries)
+    flops = [entry.flops for entry in entries if entry.flops is not None]
+    rate = f"{sum(flops) / seconds / 1e9:.2g}" if flops and len(flops) == len(entries) and seconds else ""
+    share = f"{seconds / total:.0%}" if total else ""
+    return _time(seconds), share, format_bytes(sum(entry.size_bytes for entry in entries)), rate
+
+
+def _time(seconds: float) -> str:
+    """A time in a unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"
+
+
+command = profile

@@ -1,0 +1,169 @@
+"""What the operations of a program cost on an engine: time, memory and arithmetic, each operation alone.
+
+A program runs piece by piece (`piecewise.py`), a piece for each value that has a name. Each piece is made ready once
+and then run as often as asked. What an engine computes together in an ordinary run it computes apart here, so the whole
+is timed too; a call of the engine costs something itself, which is in every line, and told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.files import atomic_file
+from commonir.base.tuples import NamedTuple
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import FunctionType, f32, tensor
+from commonir.passes.count_flops import count_flops
+from commonir.reports import Profile, ProfileEntry
+from commonir.runtime.divergence import Side
+from commonir.runtime.engine import EngineOptions, Executable
+from commonir.runtime.piecewise import PiecewiseRun
+from commonir.runtime.values import flat_array
+
+Array = NDArray[np.generic]
+
+_MICROSECONDS = 1e6
+
+
+class Repeats(NamedTuple):
+    """How often something is run before it is timed, and then."""
+
+    warmup: int
+    repeat: int
+
+
+class _Timing(NamedTuple):
+    """The middle and the least of some times, in seconds."""
+
+    median: float
+    least: float
+
+
+def profile(
+    side: Side, inputs: Mapping[str, Array], repeats: Repeats, options: EngineOptions, tell: Callable[[str], None]
+) -> Profile:
+    """What each operation of a program costs on some inputs. `tell` hears how far it is.
+
+    Raises: DiagnosticError as running does.
+    """
+    tell("running the whole")
+    start = time.perf_counter()
+    executable = side.engine.prepare(side.module, side.function.symbol_name, options)
+    executable.run(inputs)
+    first = time.perf_counter() - start
+    whole = _timed(executable, inputs, repeats)
+    wanted = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
+    run = _ProfiledRun(side, inputs, wanted, repeats, options)
+    for n, _ in enumerate(run.values(wanted)):
+        tell(f"running operations: {n + 1} of {len(wanted)}")
+    return Profile(
+        engine=side.engine.name,
+        function=side.function.symbol_name,
+        repeat=repeats.repeat,
+        first_seconds=first,
+        seconds=whole.median,
+        least_seconds=whole.least,
+        call_seconds=_call(side, repeats, options),
+        peak_bytes=run.peak.size_bytes,
+        entries=tuple(run.entries),
+    )
+
+
+def _call(side: Side, repeats: Repeats, options: EngineOptions) -> float:
+    """What a run of next to nothing costs, in seconds."""
+    scalar = tensor(f32)
+    block = Block([scalar], ["x"])
+    operation = block.append(core.Neg(block.arguments[0]))
+    block.append(ml_program.Return((operation.result,)))
+    module = Module()
+    module.body.append(ml_program.Func("main", FunctionType((scalar,), (scalar,)), Region([block]), ("y",)))
+    return _timed(side.engine.prepare(module, None, options), {"x": np.zeros((), np.float32)}, repeats).median
+
+
+def _is_computed(value: Value) -> bool:
+    return isinstance(value.owner, Operation) and value.owner.constant_data() is None
+
+
+def _timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats) -> _Timing:
+    """The time of a run."""
+    for _ in range(repeats.warmup):
+        executable.run(inputs)
+    found: list[float] = []
+    for _ in range(repeats.repeat):
+        start = time.perf_counter()
+        executable.run(inputs)
+        found.append(time.perf_counter() - start)
+    return _Timing(statistics.median(found), min(found))
+
+
+class _ProfiledRun(PiecewiseRun):
+    """A run of which each piece computes one value that has a name, and is timed."""
+
+    def __init__(
+        self, side: Side, inputs: Mapping[str, Array], wanted: Sequence[Value], repeats: Repeats, options: EngineOptions
+    ) -> None:
+        super().__init__(side.module, side.function, inputs, side.engine, options=options)
+        self.entries: list[ProfileEntry] = []
+        self._side = side
+        self._repeats = repeats
+        self._wanted = set(wanted)
+        self._piece: Sequence[Operation] = ()
+
+    def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
+        piece: list[Operation] = []
+        for op in steps:
+            piece.append(op)
+            if not self._wanted.isdisjoint(op.results):
+                self._piece = piece
+                yield piece
+                piece = []
+
+    def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+        executable = self._engine.prepare(module, None, self._options)
+        found = executable.run(feeds)
+        timing = _timed(executable, feeds, self._repeats)
+        named = [v for op in self._piece for v in op.results if v in self._wanted]
+        name = next((n for n, v in (*self._side.values.items(), *self._side.outputs.items()) if v in named), "")
+        flops = count_flops(module.main)
+        self.entries.append(
+            ProfileEntry(
+                name=name,
+                operation=self._side.kind_of(name),
+                type=str(named[-1].type) if named else "",
+                operations=tuple([op.name for op in self._piece]),
+                seconds=timing.median,
+                least_seconds=timing.least,
+                size_bytes=sum(flat_array(x).nbytes for x in found.values()),
+                flops=flops if isinstance(flops, int) else None,
+            )
+        )
+        return found
+
+
+def save_trace(found: Profile, path: str | os.PathLike[str]) -> None:
+    """Writes the entries of a profile one after another, for viewers of traces (chrome://tracing, Perfetto).
+
+    Source: Trace Event Format. Raises: DiagnosticError (E08xx).
+    """
+    events: list[dict[str, object]] = []
+    at = 0.0
+    for entry in found.entries:
+        duration = entry.seconds * _MICROSECONDS
+        told = {"value": entry.name, "type": entry.type, "bytes": entry.size_bytes, "flops": entry.flops}
+        common = {"ph": "X", "pid": 1, "tid": 1, "cat": found.engine, "args": told}
+        events.append({"name": entry.operation or entry.name, "ts": at, "dur": duration, **common})
+        at += duration
+    with atomic_file(path) as out:
+        out.write(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}).encode())
+
+
+__all__ = ["Repeats", "profile", "save_trace"]
