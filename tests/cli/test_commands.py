@@ -157,10 +157,10 @@ def test_what_json_has_no_number_for_is_a_text(cir: Cir, folder: Path) -> None:
 def test_run_reports_every_wrong_input_at_once(cir: Cir) -> None:
     done = cir("run", "ok.mil", "x=f3[2]:randn", "y=one", "z=f32[2]:rand", "z=f32[2]:rand", "--set", "d")
     assert done.status == 2
+    neither = "'one' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`, and no number"
     assert [line for line in lines(done.err) if line.startswith("error")] == [
         "error[E0902]: cannot read the input 'x=f3[2]:randn': no type 'f3'",
-        "error[E0902]: cannot read the input 'y=one': 'one' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`, "
-        "and no number",
+        f"error[E0902]: cannot read the input 'y=one': {neither}",
         "error[E0902]: input 'z' is given twice",
     ]
 
