@@ -117,10 +117,10 @@ class ImmediateEngine(ABC):
 
     @abstractmethod
     def immediate(
-        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[], Executable]
+        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[bool], Executable]
     ) -> Executable | None:
-        """A function that is run as it stands the first times, and then by what `later` makes ready; None for a program
-        that is to be lowered at once.
+        """A function that is run as it stands the first times, and then by what `later` makes ready, which is told
+        whether it is to plan at once; None for a program that is to be lowered at once.
         """
 
 

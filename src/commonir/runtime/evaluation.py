@@ -9,14 +9,16 @@ axes of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import InternalError
+from commonir.base.tuples import NamedTuple
 from commonir.ir.types import ElementType, bf16, f16
 from commonir.notation import (
     Access,
@@ -104,7 +106,7 @@ def grid_size(body: Expr, extents: Mapping[str, int]) -> int:
     return max(prod(max(extents.get(i, 1), 1) for i in free(e)) for e in walk(body))
 
 
-class _Factor(NamedTuple):
+class Factor(NamedTuple):
     """An operand of a sum of products, and the positions in scope of its axes."""
 
     array: Array
@@ -154,19 +156,23 @@ class Scope:
             case Cast(body=body):
                 found = self.value(body)
                 if rounds_to_half(body, e.dtype):
-                    found = found.astype(dtype_of(e.dtype.name))
+                    found = self.do(partial(_converted, dtype_of(e.dtype.name)), found)
                 elif e.dtype.is_integer and found.dtype is not dtype_of(body.dtype.name):
                     # Held in a wider type: it is rounded before it becomes an integer.
-                    found = found.astype(dtype_of(body.dtype.name))
-                return _converted(found, dtype)
+                    found = self.do(partial(_converted, dtype_of(body.dtype.name)), found)
+                return self.do(partial(_converted, dtype), found)
             case Apply(fn=fn, args=args):
-                return np.asarray(ARRAY_FUNCTIONS[fn](*[self.value(a) for a in args])).astype(dtype, copy=False)
+                return self.do(partial(_applied, ARRAY_FUNCTIONS[fn], dtype), *[self.value(a) for a in args])
             case Fold():
                 return self.fold(e)
             case Join():
                 return self.join(e)
             case _:
                 raise InternalError(f"no evaluation of {type(e).__name__}")
+
+    def do(self, function: Callable[..., Array], *arrays: Array) -> Array:
+        """What a function gives for arrays: everything that depends on elements of operands is computed here."""
+        return function(*arrays)
 
     def grid(self, name: str) -> Array:
         """The values of an index along its axis of the grid."""
@@ -265,7 +271,7 @@ class Scope:
                 out = inner.inner_product(x, y, len(outer))
             case _:
                 out = inner.reduced(e, len(outer))
-        return out.astype(dtype, copy=False).reshape(self._without(e.over, out.shape, outer))
+        return self.do(partial(_shaped, dtype, self._without(e.over, out.shape, outer)), out)
 
     def _without(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
         """The shape of a folded array in this scope, where an index of the same name as a folded one has size 1."""
@@ -275,37 +281,32 @@ class Scope:
     def reduced(self, e: Fold, kept: int) -> Array:
         """The body combined over the last axes."""
         body = self.value(e.body)
-        full = tuple(self.extents[i] for i in e.over)
-        body = np.broadcast_to(body, (*body.shape[:kept], *full))
-        axes = tuple(range(kept, kept + len(full)))
+        shape = (*body.shape[:kept], *[self.extents[i] for i in e.over])
         start = np.asarray(identity(e.fn, e.dtype), body.dtype)
-        return np.asarray(FOLD_FUNCTIONS[e.fn].reduce(body, axis=axes, dtype=body.dtype, initial=start))
+        return self.do(partial(_reduced, FOLD_FUNCTIONS[e.fn], shape, tuple(range(kept, len(shape))), start), body)
 
     def inner_product(self, x: Expr, y: Expr, kept: int) -> Array:
         """A sum of products without the array of all products; numpy may sum in any order."""
-        factors = [self._factor(x), self._factor(y)]
-        missing = [d for d in range(kept, len(self.order)) if not any(d in f.axes for f in factors)]
-        present = sorted({d for f in factors for d in f.axes if d < kept})
-        (a, b) = factors
-        out = self.sum_of_products(a.array, a.axes, b.array, b.axes, present)
-        for d in missing:
-            out = out * np.asarray(self.extents[self.order[d]], out.dtype)
+        a, b = self._factor(x), self._factor(y)
+        axes = {*a.axes, *b.axes}
+        present = [d for d in range(kept) if d in axes]
+        out = self.do(self.sum_of_products(a, b, present), a.array, b.array)
         sizes = iter(out.shape)
-        return out.reshape([next(sizes) if d in present else 1 for d in range(kept)])
+        shape = [next(sizes) if d in axes else 1 for d in range(kept)]
+        times = [self.extents[self.order[d]] for d in range(kept, len(self.order)) if d not in axes]
+        return self.do(partial(_repeated, times, shape), out)
 
-    def sum_of_products(
-        self, a: Array, a_axes: Sequence[int], b: Array, b_axes: Sequence[int], kept: Sequence[int]
-    ) -> Array:
-        """The products of the elements of two arrays whose axes are numbered, summed over those that are not kept."""
-        return np.asarray(np.einsum(a, a_axes, b, b_axes, kept, optimize=True))
+    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Callable[[Array, Array], Array]:
+        """What sums the products of the elements of two arrays over the axes that are not kept."""
+        return partial(summed_products, a.axes, b.axes, kept, True)
 
-    def _factor(self, e: Expr) -> _Factor:
+    def _factor(self, e: Expr) -> Factor:
         """The expression without the axes along which it is constant."""
         array = self.value(e)
         used = set(free(e))
         axes = [d for d, i in enumerate(self.order) if i in used]
         sizes = [array.shape[d] for d in axes]
-        return _Factor(array.reshape(sizes), axes)
+        return Factor(self.do(partial(_shaped, array.dtype, sizes), array), axes)
 
     def join(self, e: Join) -> Array:
         """The pieces one after another, cut to the range in scope."""
@@ -340,8 +341,35 @@ def rounds_to_half(body: Expr, to: ElementType) -> bool:
     return isinstance(body, Access) and to in (f16, bf16) and source is not to and source.bits > 8
 
 
-def _converted(x: Array, dtype: np.dtype[Any]) -> Array:
+def _converted(dtype: np.dtype[Any], x: Array) -> Array:
     """A cast: to booleans by comparison with zero, else as numpy does it."""
     if dtype.kind == "b":
         return x != np.zeros((), x.dtype)
     return x.astype(dtype)
+
+
+def _applied(function: Callable[..., Array], dtype: np.dtype[Any], *arrays: Array) -> Array:
+    return np.asarray(function(*arrays)).astype(dtype, copy=False)
+
+
+def _shaped(dtype: np.dtype[Any], shape: Sequence[int], x: Array) -> Array:
+    return x.astype(dtype, copy=False).reshape(shape)
+
+
+def _reduced(function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], start: Array, x: Array) -> Array:
+    whole = x if x.shape == shape else np.broadcast_to(x, shape)
+    return np.asarray(function.reduce(whole, axis=axes, dtype=x.dtype, initial=start))
+
+
+def summed_products(
+    a_axes: Sequence[int], b_axes: Sequence[int], kept: Sequence[int], in_best_order: bool, a: Array, b: Array
+) -> Array:
+    """The products of the elements of two arrays whose axes are numbered, summed over those that are not kept."""
+    return np.asarray(np.einsum(a, a_axes, b, b_axes, kept, optimize=in_best_order))
+
+
+def _repeated(times: Sequence[int], shape: Sequence[int], x: Array) -> Array:
+    """A sum as often as equal sums are added, in a shape."""
+    for n in times:
+        x = x * np.asarray(n, x.dtype)
+    return x.reshape(shape)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import DiagnosticError, InternalError
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module
@@ -42,22 +43,33 @@ from commonir.runtime.values import computed, copied, declared, value_type
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
-Calculation = Callable[[Sequence[Array], Evaluator], Sequence[Array]]
+
+
+class StepEvaluator(Evaluator):
+    """Evaluates what is no step, and counts how often blocks of operations were run."""
+
+    rounds = 0
+
+
+Calculation = Callable[[Sequence[Array], StepEvaluator], Sequence[Array]]
 
 MAX_OPERATIONS = 1 << 11
 """Operations of a program; whether a longer one can be run as it stands takes too long to find out."""
 
 MAX_ROUNDS = 256
-"""How often the blocks of an operation are run; plans pay for more."""
+"""How often blocks of operations are run in one run; plans pay for more."""
+
+REPEATED_ROUNDS = 32
+"""How often they are run in all runs together, after which a plan has paid."""
 
 MAX_ELEMENTS = 1 << 22
 """Elements of all values of a program together, which are held until its end."""
 
-MAX_RUNS = 16
+MAX_RUNS = 32
 """Runs after which a plan has paid, of operations for which what it saves does not depend on sizes."""
 
-REPEATED_ELEMENTS = 1 << 16
-"""Elements for each operation, in all runs together, after which a plan has paid whatever it costs."""
+REPEATED_ELEMENTS = 1 << 22
+"""Elements of the grid of each operation, in all runs together, after which a plan has paid whatever it costs."""
 
 
 class _NotImmediate(Exception):
@@ -74,22 +86,21 @@ class _Step(NamedTuple):
     calculate: Calculation
     operands: tuple[Value, ...]
     results: tuple[Value, ...]
-    runs_blocks: bool = False
+    elements: int = 0
 
 
 class _Steps(NamedTuple):
-    """Operations in order, the values that are known before, and how many elements all results have."""
+    """Operations in order, and the values that are known before."""
 
     steps: list[_Step]
     constants: dict[Value, Array]
-    elements: int
 
     @property
-    def runs_blocks(self) -> bool:
-        """Whether an operation may run blocks of its own again and again."""
-        return any(step.runs_blocks for step in self.steps)
+    def elements(self) -> int:
+        """Elements of the grids of all operations."""
+        return sum([step.elements for step in self.steps])
 
-    def run(self, values: dict[Value, Array], evaluator: Evaluator) -> None:
+    def run(self, values: dict[Value, Array], evaluator: StepEvaluator) -> None:
         """Adds what the operations compute to the values."""
         for calculate, operands, results, _ in self.steps:
             found = calculate([values[v] for v in operands], evaluator)
@@ -110,7 +121,7 @@ class _Reference:
         self._inputs = inputs
         self._outputs = outputs
 
-    def __call__(self, arrays: Sequence[Array], evaluator: Evaluator) -> Sequence[Array]:
+    def __call__(self, arrays: Sequence[Array], evaluator: StepEvaluator) -> Sequence[Array]:
         values = dict(self.steps.constants)
         values.update(zip(self._inputs, arrays, strict=True))
         self.steps.run(values, evaluator)
@@ -121,6 +132,7 @@ class _Kept:
     """What is kept for all operations that one trace tells of."""
 
     def __init__(self) -> None:
+        self.kernels: list[SmallKernel] | None = None
         self.reference: _Reference | None = None
         self.by_contents: dict[object, Calculation] = {}
 
@@ -137,15 +149,14 @@ class _Nested:
 
     peers = None
 
-    def __init__(self, blocks: Mapping[Block, _Steps], evaluator: Evaluator) -> None:
+    def __init__(self, blocks: Mapping[Block, _Steps], evaluator: StepEvaluator) -> None:
         self._blocks = blocks
         self._evaluator = evaluator
-        self._rounds = 0
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Adds what a block computes to the values. Raises: TooLargeError when it is run often."""
-        self._rounds += 1
-        if self._rounds > MAX_ROUNDS:
+        self._evaluator.rounds += 1
+        if self._evaluator.rounds > MAX_ROUNDS:
             raise TooLargeError
         _checked_sizes(block.arguments, [values[v] for v in block.arguments])
         steps = self._blocks[block]
@@ -169,7 +180,7 @@ def _checked_sizes(values: Sequence[Value], arrays: Arrays | Sequence[Array]) ->
     return arrays
 
 
-def _given(array: Array, _: Sequence[Array], __: Evaluator) -> Arrays:
+def _given(array: Array, _: Sequence[Array], __: StepEvaluator) -> Arrays:
     return (array,)
 
 
@@ -180,7 +191,7 @@ def _known(kind: Type, array: Array) -> Value:
     return Known(kind, None, data_of_array(kind, array)).result
 
 
-def _unchanged(arrays: Sequence[Array], _: Evaluator) -> Sequence[Array]:
+def _unchanged(arrays: Sequence[Array], _: StepEvaluator) -> Sequence[Array]:
     return arrays
 
 
@@ -197,7 +208,7 @@ def _expanded(op: Op) -> Expansion:
 
 
 def immediate(
-    module: Module, function: str | None, options: EngineOptions, limit: int, later: Callable[[], Executable]
+    module: Module, function: str | None, options: EngineOptions, limit: int, later: Callable[[bool], Executable]
 ) -> ImmediateExecutable | None:
     """A function that is run as it stands a few times; None when it is to be lowered at once. `limit` is how many
     elements an operation may compute, `later` gives what runs it when it has run, or cannot run, in this way.
@@ -256,9 +267,6 @@ def _runs(steps: _Steps) -> int:
     """How often a function is run as it stands: until a plan has paid, by sizes alone, so that every process computes
     the same.
     """
-    if steps.runs_blocks:
-        # What runs again and again in one run.
-        return 1
     return max(1, min(MAX_RUNS, REPEATED_ELEMENTS * len(steps.steps) // max(steps.elements, 1)))
 
 
@@ -266,7 +274,7 @@ class ImmediateExecutable:
     """A function that is run as it stands the first times."""
 
     def __init__(
-        self, function: Function, steps: _Steps, options: EngineOptions, limit: int, later: Callable[[], Executable]
+        self, function: Function, steps: _Steps, options: EngineOptions, limit: int, later: Callable[[bool], Executable]
     ) -> None:
         self._binder = Binder(function)
         self._inputs = function.inputs
@@ -274,6 +282,7 @@ class ImmediateExecutable:
         # Nothing when it has run, or cannot run, in this way.
         self._steps: _Steps | None = steps
         self._runs_left = _runs(steps)
+        self._rounds_left = REPEATED_ROUNDS
         self._options = options
         self._limit = limit
         self._make = later
@@ -291,7 +300,8 @@ class ImmediateExecutable:
     def _later(self) -> Executable:
         self._steps = None
         if self._made is None:
-            self._made = self._make()
+            # What has run often has the same sizes in every run, unless there are loops.
+            self._made = self._make(not self._runs_left and self._rounds_left == REPEATED_ROUNDS)
         return self._made
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -306,11 +316,14 @@ class ImmediateExecutable:
 
     def _run(self, steps: _Steps, inputs: Mapping[str, Array]) -> dict[str, Array]:
         bound = self._binder.bind(inputs)
-        evaluator = Evaluator(bound.sizes, Globals(), limit=self._limit)
+        evaluator = StepEvaluator(bound.sizes, Globals(), limit=self._limit)
         values = dict(steps.constants)
         values.update([(v, computed(x, v.type)) for v, x in zip(self._inputs, bound.arrays, strict=True)])
         with limited_threads(self._options.threads), np.errstate(all="ignore"):
             steps.run(values, evaluator)
+        self._rounds_left -= evaluator.rounds
+        if self._rounds_left < 0:
+            self._runs_left = 0
         return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
 
 
@@ -357,13 +370,16 @@ class _Compiler:
             known.update(op.results)
         if not known.issuperset(outputs) or elements > MAX_ELEMENTS:
             raise _NotImmediate
-        return _Steps(steps, constants, elements)
+        return _Steps(steps, constants)
 
     def _step(self, op: Op, derived: Derived) -> _Step:
         """An operation without regions."""
         calculate = self._calculation(op, derived)
-        reference = _kept(derived).reference
-        return _Step(calculate, op.operands, op.results, reference is not None and reference.steps.runs_blocks)
+        kept = _kept(derived)
+        if kept.reference is not None:
+            return _Step(calculate, op.operands, op.results, kept.reference.steps.elements)
+        elements = sum([k.grid for k in kept.kernels or ()]) or sum([self._size(r.type) for r in op.results])
+        return _Step(calculate, op.operands, op.results, elements)
 
     def _with_regions(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> Iterable[_Step]:
         """What an operation with regions says in terms of others."""
@@ -386,10 +402,10 @@ class _Compiler:
             nested[block] = self._steps(block.operations, inside, block.last.operands, derived_of)
         used = tuple(dict.fromkeys(op.values_used))
 
-        def calculate(arrays: Sequence[Array], evaluator: Evaluator) -> Arrays:
+        def calculate(arrays: Sequence[Array], evaluator: StepEvaluator) -> Arrays:
             return run_control(op, dict(zip(used, arrays, strict=True)), _Nested(nested, evaluator))
 
-        return _Step(calculate, used, op.results, runs_blocks=True)
+        return _Step(calculate, used, op.results)
 
     def _checked(self, op: Op) -> Derived:
         """What follows from an operation in which nothing is wrong."""
@@ -440,7 +456,18 @@ class _Compiler:
                 return lambda arrays, evaluator: _checked_sizes(op.results, evaluator.apply(op, tuple(arrays)))
 
     def _kernels(self, op: Op, derived: Derived) -> Calculation:
-        names = operand_names(op)
+        kept = _kept(derived)
+        if kept.kernels is None:
+            kept.kernels = self._small_kernels(derived)
+        names, kernels = operand_names(op), kept.kernels
+
+        def calculate(arrays: Sequence[Array], _: StepEvaluator) -> list[Array]:
+            given = dict(zip(names, arrays, strict=True))
+            return [kernel.evaluate(given) for kernel in kernels]
+
+        return calculate
+
+    def _small_kernels(self, derived: Derived) -> list[SmallKernel]:
         kernels: list[SmallKernel] = []
         for kernel, known in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d for n, d in known.items() if isinstance(d, int)}
@@ -449,12 +476,7 @@ class _Compiler:
             if prod(extents.values()) > self._limit and grid_size(kernel.body, extents) > self._limit:
                 raise TooLargeError
             kernels.append(SmallKernel(kernel, extents))
-
-        def calculate(arrays: Sequence[Array], _: Evaluator) -> list[Array]:
-            given = dict(zip(names, arrays, strict=True))
-            return [kernel.evaluate(given) for kernel in kernels]
-
-        return calculate
+        return kernels
 
     def _composite(self, op: Op, derived: Derived) -> Calculation:
         kept = _kept(derived)
@@ -474,7 +496,7 @@ class _Compiler:
         kept = _kept(derived).by_contents
         results = tuple([r.type for r in op.results])
 
-        def calculate(arrays: Sequence[Array], evaluator: Evaluator) -> Sequence[Array]:
+        def calculate(arrays: Sequence[Array], evaluator: StepEvaluator) -> Sequence[Array]:
             read = read_operands(op, arrays)
             types = tuple([value_type(v, x) for v, x in zip(op.operands, arrays, strict=True)])
             key = (types, results, tuple([(n, content_of(arrays[n])) for n in read]))

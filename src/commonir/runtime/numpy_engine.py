@@ -25,7 +25,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, path_of
-from commonir.ods.traits import Terminator
+from commonir.ods.traits import Pure, Terminator
 from commonir.runtime.array_graph import Graph, Input, Node, Opaque
 from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.array_steps import evaluate
@@ -62,6 +62,9 @@ Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 T = TypeVar("T")
 
+DIRECT_RUNS = 4
+"""How often a whole program is evaluated without a plan for the same shapes; nested blocks are once."""
+
 DIRECT_ELEMENTS = 1 << 15
 """What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
 
@@ -89,7 +92,7 @@ class NumpyEngine(ImmediateEngine):
         return NumpyExecutable(prepared, prepared.function(function), options)
 
     def immediate(
-        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[], Executable]
+        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[bool], Executable]
     ) -> Executable | None:
         """A function that is run as it stands the first times; see `ImmediateEngine`."""
         return immediate(module, function, options, IMMEDIATE_ELEMENTS, later)
@@ -185,7 +188,7 @@ class _Shared:
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
         # How far blocks were evaluated directly, by the shapes of what they were given.
-        self.direct: dict[Block, _Recent[int]] = {}
+        self.direct: dict[Block, _Recent[_Direct]] = {}
 
     def evaluator(self, sizes: dict[str, int], depth: int) -> Evaluator:
         """Evaluates small operations on values as this engine holds them."""
@@ -254,6 +257,13 @@ class _BlockLayout:
     def is_needed(self, value: Value, at: int) -> bool:
         """Whether the operation at a place, or what comes after it, uses a value."""
         return self._last_use.get(value, -1) >= at
+
+
+class _Direct(NamedTuple):
+    """How far a block was evaluated directly, and how often."""
+
+    stop: int
+    times: int
 
 
 class _Segment(NamedTuple):
@@ -334,18 +344,24 @@ class _BlockRunner:
         given = [(v, x.shape) for v, x in values.items() if is_array(x) and layout.is_needed(v, 0)]
         places = self._shared.direct.setdefault(block, _Recent(SEEN_SHAPES))
         key = (tuple(given), tuple(sorted(self._sizes.items())))
-        before = places.kept.get(key)
-        if before == count:
+        before = places.get_or_make(key, lambda: _Direct(count, 0))
+        if before.stop == count and before.times >= (DIRECT_RUNS if self._depth == 1 else 1):
             return 0
-        stop = count if before is None else before
         # What is given to the program is of its element types.
         values.update([(v, computed(values[v], v.type)) for v, _ in given])
-        at = 0
+        at, sizes = 0, dict(self._sizes)
         evaluator = self._shared.evaluator(self._sizes, self._depth)
-        while at < stop and self._evaluated(layout.operations[at], values, evaluator):
+        while at < before.stop and self._evaluated(layout.operations[at], values, evaluator):
             at += 1
-        if before is None:
-            places.get_or_make(key, lambda: at)
+        done = layout.operations[:at]
+        if at < count and all(_is_pure(op) for op in done):
+            # They are part of the plan that is needed anyway, and need not be evaluated alone in every run.
+            for result in [r for op in done for r in op.results]:
+                values.pop(result, None)
+            self._sizes.clear()
+            self._sizes.update(sizes)
+            at = 0
+        places.kept[key] = _Direct(at, before.times + 1)
         return at
 
     def _evaluated(self, op: Operation, values: dict[Value, Array], evaluator: Evaluator) -> bool:
@@ -496,6 +512,10 @@ class _SegmentPlanner:
         node = self._graph.add(Input(len(self._inputs), array.shape, _dtype(value)))
         self._inputs.append((source, node))
         return Traced(Value(value_type(value, array)), node)
+
+
+def _is_pure(op: Operation) -> bool:
+    return isinstance(op, Op) and op.has_trait(Pure)
 
 
 def _is_tensor(value: Value, x: object) -> bool:

@@ -2,25 +2,30 @@
 
 No position is computed for the elements of a view: padding and dilation make a new array, everything else that index
 notation says of affine positions is a choice of strides. What is read otherwise is left to direct evaluation.
+
+A kernel that is evaluated again notes what is computed, in order, and is from then on the same calls of numpy on
+other arrays of the same shapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.notation import Access, Expr, Kernel, name_of
+from commonir.base.tuples import NamedTuple
+from commonir.notation import Access, Expr, Join, Kernel, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
-from commonir.runtime.evaluation import Scope
+from commonir.runtime.evaluation import Factor, Scope, summed_products
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
 
 Array = NDArray[Any]
+Calculation = Callable[..., Array]
 
 _Affine = tuple[int, tuple[tuple[str, int], ...]]
 """A position as a number and factors of indices."""
@@ -29,10 +34,17 @@ _FEW_PRODUCTS = 1 << 14
 """Products that are summed in one loop: finding a better order costs more."""
 
 
+_NOTED_EVALUATION = 4
+"""The evaluation that is noted: most kernels are evaluated once."""
+
+_FIXED_ELEMENTS = 1 << 14
+"""Elements of positions and constants that notes may hold."""
+
+
 class SmallKernel:
     """A kernel whose extents are numbers, ready to be evaluated."""
 
-    __slots__ = ("_body", "_dtype", "_extents", "_full", "_order", "_ranges", "_shape")
+    __slots__ = ("_body", "_dtype", "_evaluations", "_extents", "_full", "_notes", "_order", "_ranges", "_shape")
 
     def __init__(self, kernel: Kernel, extents: Mapping[str, int]) -> None:
         axes = ["" if isinstance(a, int) else name_of(a) for a in kernel.axes]
@@ -43,6 +55,13 @@ class SmallKernel:
         self._ranges = {a: (0, extents[a]) for a in self._order}
         self._full = tuple([extents[a] for a in self._order])
         self._shape = tuple([extents[a] if a else 1 for a in axes])
+        self._notes: _Notes | None = None
+        self._evaluations = 0
+
+    @property
+    def grid(self) -> int:
+        """Elements of the grid of all indices: what is to be computed at most."""
+        return prod(self._extents.values())
 
     def evaluate(self, arrays: Mapping[str, Array]) -> Array:
         """The result for arrays of the operands, by name; it may be a view of one of them.
@@ -51,14 +70,102 @@ class SmallKernel:
         """
         if 0 in self._shape:
             return np.empty(self._shape, self._dtype)
-        scope = StridedScope(self._order, self._ranges, self._extents, arrays, compute_dtype)
-        # numpy gives scalars where an array has no axes.
-        found = np.asarray(scope.value(self._body))
-        if found.shape != self._full:
-            found = np.array(np.broadcast_to(found, self._full))
-        if found.dtype != self._dtype:
-            found = found.astype(self._dtype)
-        return found if self._full == self._shape else found.reshape(self._shape)
+        if self._notes is not None and self._notes.hold_for(arrays):
+            return self._notes.replayed(arrays)
+        self._evaluations += 1
+        if self._evaluations != _NOTED_EVALUATION:
+            return self._finished(StridedScope(self._order, self._ranges, self._extents, arrays, compute_dtype))
+        notes = _Notes(arrays)
+        given = notes.given
+        found = self._finished(_NotingScope(self._order, self._ranges, self._extents, given, compute_dtype, notes))
+        notes.end(found)
+        self._notes = notes if notes.fixed_elements <= _FIXED_ELEMENTS else None
+        return found
+
+    def _finished(self, scope: StridedScope) -> Array:
+        found = scope.value(self._body)
+        return scope.do(partial(_finished, self._full, self._dtype, self._shape), found)
+
+
+def _finished(full: tuple[int, ...], dtype: np.dtype[Any], shape: tuple[int, ...], x: Array) -> Array:
+    """A value over the whole grid of a kernel, in the shape of the result."""
+    # numpy gives scalars where an array has no axes.
+    found = np.asarray(x)
+    if found.shape != full:
+        found = np.array(np.broadcast_to(found, full))
+    if found.dtype != dtype:
+        found = found.astype(dtype)
+    return found if full == shape else found.reshape(shape)
+
+
+class _Step(NamedTuple):
+    """A calculation on arrays in numbered places, whose result is put in another one."""
+
+    function: Calculation
+    places: tuple[int, ...]
+    target: int
+
+
+class _Notes:
+    """What is computed of arrays, in order."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        # Views, because one array may be given for several operands, which are others the next time.
+        self.given = {name: x.view() for name, x in arrays.items()}
+        self._operands = [(name, x.shape, x.dtype) for name, x in arrays.items()]
+        self._steps: list[_Step] = []
+        # What is in each place: arrays that stay the same; nothing where there is an operand, or a result of a step.
+        self._fixed: list[Array | None] = []
+        self._result = -1
+        # While notes are taken every array is held, so that none has the address of another one.
+        self._held: list[Array] = []
+        self._places: dict[int, int] = {}
+        for x in self.given.values():
+            self._place(x, None)
+
+    def add(self, function: Calculation, arrays: Sequence[Array], found: Array) -> None:
+        """Notes a calculation."""
+        for x in arrays:
+            if id(x) not in self._places:
+                self._place(x, x)
+        places = tuple([self._places[id(x)] for x in arrays])
+        self._steps.append(_Step(function, places, self._place(found, None)))
+
+    def _place(self, x: Array, fixed: Array | None) -> int:
+        place = self._places[id(x)] = len(self._fixed)
+        self._held.append(x)
+        self._fixed.append(fixed)
+        return place
+
+    def end(self, result: Array) -> None:
+        """Ends the notes with what is to be given."""
+        self._result = self._places[id(result)]
+        self.given = {}
+        self._held.clear()
+        self._places.clear()
+
+    @property
+    def fixed_elements(self) -> int:
+        """Elements that are held from now on."""
+        return sum([x.size for x in self._fixed if x is not None])
+
+    def hold_for(self, arrays: Mapping[str, Array]) -> bool:
+        """Whether what was noted holds for other arrays: those of the same shapes and element types."""
+        for name, shape, dtype in self._operands:
+            x = arrays[name]
+            if x.shape != shape or x.dtype != dtype:
+                return False
+        return True
+
+    def replayed(self, arrays: Mapping[str, Array]) -> Array:
+        """What the calculations give for other arrays."""
+        at: list[Any] = self._fixed.copy()
+        for n, (name, _, _) in enumerate(self._operands):
+            at[n] = arrays[name]
+        for function, places, target in self._steps:
+            at[target] = function(*[at[n] for n in places])
+        found: Array = at[self._result]
+        return found
 
 
 class StridedScope(Scope):
@@ -68,14 +175,21 @@ class StridedScope(Scope):
         source = self.arrays[e.tensor.name]
         positions = _affine_positions(e)
         if positions is None or source.dtype.kind not in "biufc":
-            return super().access(e)
+            return self.accessed(e)
         if not e.tensor.steps and self._is_whole(source, positions):
             return source
-        seen: Array | None = source
+        seen = source
         for view, _ in e.tensor.steps:
-            seen = _viewed(view, seen) if seen is not None else None
-        found = None if seen is None else self._strided(seen, positions)
-        return super().access(e) if found is None else found
+            made = _viewing(view, seen.shape)
+            if made is None:
+                return self.accessed(e)
+            seen = self.do(made, seen)
+        made = self._strided(seen.shape, positions)
+        return self.accessed(e) if made is None else self.do(made, seen)
+
+    def accessed(self, e: Access) -> Array:
+        """Elements that are no view."""
+        return super().access(e)
 
     def _is_whole(self, source: Array, positions: Sequence[_Affine]) -> bool:
         """Whether positions are those of all elements of an array along the indices in scope."""
@@ -86,73 +200,127 @@ class StridedScope(Scope):
                 return False
         return True
 
-    def _strided(self, source: Array, positions: Sequence[_Affine]) -> Array | None:
-        """The elements at affine positions; None when one may lie outside."""
+    def _strided(self, sizes: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
+        """What takes the elements at affine positions of an array of some shape; None when one may lie outside."""
         offset = 0
+        step = prod(sizes)
         strides: dict[str, int] = {}
-        for (start, factors), size, stride in zip(positions, source.shape, source.strides, strict=True):
+        for (start, factors), size in zip(positions, sizes, strict=True):
             least = most = start
+            step = step // size if size else 0
             for name, factor in factors:
                 lo, hi = self.ranges[name]
                 least += factor * (lo if factor > 0 else hi - 1)
                 most += factor * (hi - 1 if factor > 0 else lo)
                 start += factor * lo
-                strides[name] = strides.get(name, 0) + factor * stride
+                strides[name] = strides.get(name, 0) + factor * step
             if least < 0 or most >= size:
                 return None
-            offset += start * stride
-        if not source.flags.c_contiguous:
-            return self._strided(np.ascontiguousarray(source), positions)
+            offset += start * step
         shape: list[int] = []
         steps: list[int] = []
         for i in self.order:
             lo, hi = self.ranges[i]
             shape.append(hi - lo if i in strides else 1)
             steps.append(strides.get(i, 0))
-        return np.ndarray(shape, source.dtype, source, offset, steps)
+        return partial(_elements, offset, shape, steps)
 
     def scope(
         self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]
     ) -> StridedScope:
         return StridedScope(order, ranges, extents, self.arrays, self.held)
 
-    def sum_of_products(
-        self, a: Array, a_axes: Sequence[int], b: Array, b_axes: Sequence[int], kept: Sequence[int]
-    ) -> Array:
-        sizes = {**dict(zip(a_axes, a.shape, strict=True)), **dict(zip(b_axes, b.shape, strict=True))}
+    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Calculation:
+        sizes = {**dict(zip(a.axes, a.array.shape, strict=True)), **dict(zip(b.axes, b.array.shape, strict=True))}
         is_small = prod(sizes.values()) <= _FEW_PRODUCTS
-        return np.asarray(np.einsum(a, a_axes, b, b_axes, kept, optimize=not is_small))
+        return partial(summed_products, a.axes, b.axes, kept, not is_small)
 
 
-def _viewed(view: View, x: Array) -> Array | None:
-    """An array through a view; None for one that repeats elements."""
+class _NotingScope(StridedScope):
+    """A scope that notes what is computed of operands."""
+
+    def __init__(
+        self,
+        order: tuple[str, ...],
+        ranges: Mapping[str, tuple[int, int]],
+        extents: Mapping[str, int],
+        arrays: Mapping[str, Array],
+        held: Callable[[Any], np.dtype[Any]],
+        notes: _Notes,
+    ) -> None:
+        super().__init__(order, ranges, extents, arrays, held)
+        self._notes = notes
+
+    def do(self, function: Calculation, *arrays: Array) -> Array:
+        found = function(*arrays)
+        self._notes.add(function, arrays, found)
+        return found
+
+    def accessed(self, e: Access) -> Array:
+        return self._as_a_whole(e)
+
+    def join(self, e: Join) -> Array:
+        return self._as_a_whole(e)
+
+    def _as_a_whole(self, e: Expr) -> Array:
+        """An expression as one calculation on all operands, which may choose what to do by their elements."""
+        order, ranges, extents, held, names = self.order, self.ranges, self.extents, self.held, tuple(self.arrays)
+
+        def evaluated(*arrays: Array) -> Array:
+            given = dict(zip(names, arrays, strict=True))
+            return StridedScope(order, ranges, extents, given, held).value(e)
+
+        return self.do(evaluated, *self.arrays.values())
+
+    def scope(
+        self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]
+    ) -> StridedScope:
+        return _NotingScope(order, ranges, extents, self.arrays, self.held, self._notes)
+
+
+def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Array:
+    """Elements of an array by strides over its row-major order. Units: elements."""
+    source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    size = source.itemsize
+    return np.ndarray(shape, source.dtype, source, offset * size, [s * size for s in steps])
+
+
+def _viewing(view: View, sizes: tuple[int, ...]) -> Calculation | None:
+    """What gives an array of some shape through a view; None for a view that repeats elements."""
     match view:
         case Flat():
-            return x.reshape(-1)
+            return _flat
         case Padded(before=before, after=after, mode="constant", fill=fill):
-            return _padded(x, before, after, fill)
+            return _padding(sizes, before, after, fill)
         case Dilated(factors=factors):
-            shape = [max((n - 1) * f + 1, 0) for n, f in zip(x.shape, factors, strict=True)]
-            out = np.zeros(shape, x.dtype)
-            out[tuple([slice(None, None, f) for f in factors])] = x
-            return out
+            shape = [max((n - 1) * f + 1, 0) for n, f in zip(sizes, factors, strict=True)]
+            return partial(_placed, shape, 0, tuple([slice(None, None, f) for f in factors]), ())
         case _:
             return None
 
 
-def _padded(x: Array, before: Sequence[Dim], after: Sequence[Dim], fill: object) -> Array | None:
-    """An array with a border; negative amounts cut."""
+def _flat(x: Array) -> Array:
+    return x.reshape(-1)
+
+
+def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object) -> Calculation | None:
+    """What puts a border around an array; negative amounts cut."""
     shape: list[int] = []
     inner: list[slice] = []
     outer: list[slice] = []
-    for n, b, a in zip(x.shape, before, after, strict=True):
+    for n, b, a in zip(sizes, before, after, strict=True):
         if not isinstance(b, int) or not isinstance(a, int) or n + b + a < 0:
             return None
         shape.append(n + b + a)
         inner.append(slice(max(b, 0), max(n + b + min(a, 0), 0)))
         outer.append(slice(max(-b, 0), max(n + min(a, 0), 0)))
+    return partial(_placed, shape, fill, tuple(inner), tuple(outer))
+
+
+def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer: tuple[slice, ...], x: Array) -> Array:
+    """Some elements of an array in places of another one that is full of a number."""
     out = np.full(shape, fill, x.dtype)
-    out[tuple(inner)] = x[tuple(outer)]
+    out[inner] = x[outer]
     return out
 
 
