@@ -43,6 +43,28 @@ def Both : Pat<
   [(Constraint<CPred<"$0.getType() == $1.getType()">> $x, $y)]>;
 """
 
+_INNER = """
+include "mlir/IR/PatternBase.td"
+include "mlir/Dialect/Arith/IR/ArithOps.td"
+include "mlir/Dialect/Math/IR/MathOps.td"
+
+def Untold : Pat<
+  (Math_AbsFOp (Math_AbsFOp $x, $f), $g), (Math_AbsFOp (Arith_BitcastOp %s), $f)>;
+"""
+
+
+def test_an_operation_inside_of_a_result_whose_types_nothing_tells_is_refused_at_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "rules.td"
+    path.write_text(_INNER % "$x")
+    with pytest.raises(
+        cir.DiagnosticError, match=r"E0605.*nothing tells the types of the results of arith\.bitcast"
+    ) as e:
+        cir.load_rules(path, [mlir_include()])
+    assert (e.value.diagnostics[0].file, e.value.diagnostics[0].line) == (str(path), 6)
+    path.write_text(_INNER % "$x, (returnType $x)")
+    assert [r.name for r in cir.load_rules(path, [mlir_include()]).rewrites] == ["Untold"]
+
+
 _OPPOSITES = {"eq": "ne", "slt": "sge", "sle": "sgt", "ult": "uge", "ule": "ugt"}
 OPPOSITES = {**_OPPOSITES, **{b: a for a, b in _OPPOSITES.items()}}
 

@@ -189,7 +189,9 @@ INCOMPLETE_RULE = Code(
     "E0605",
     "the result of a rewrite rule is incomplete",
     "An operation that a rule makes must be said in whole: every operand and every attribute without a default needs a "
-    "value, because nothing else tells it. The source of a rule may leave out whatever does not matter.",
+    "value, because nothing else tells it. So do the types of its results, where they follow neither from its operands "
+    "nor from what it replaces: `(returnType ..)` in a file, `.typed(..)` in Python. The source of a rule may leave "
+    "out whatever does not matter.",
 )
 AMBIGUOUS_RULES = Code(
     "E0606",

@@ -28,6 +28,7 @@ from commonir.rewrite.steps import (
     Restrict,
     Step,
 )
+from commonir.rewrite.told_types import tells_its_types
 
 _MAX_SWAPS = 8
 """How many pairs of operands of a rule may be in either order: each doubles the ways in which it is tried."""
@@ -331,6 +332,12 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
             yield f"{term.definition.name} is made without {names}", INCOMPLETE_RULE
         if any(isinstance(t, Anything) for t in term.fields.values()):
             yield f"{term.definition.name} is made of something that is not said", INCOMPLETE_RULE
+    # Operations that replace what the rule matched have the types of that.
+    inner = [t for r in rewrite.results for t in (r.fields.values() if isinstance(r, OperationTerm) else (r,))]
+    for term in operations_in((*inner, *rewrite.supplements)):
+        if not term.types and not tells_its_types(term.definition):
+            name = term.definition.name
+            yield f"nothing tells the types of the results of {name} inside of the result: state them", INCOMPLETE_RULE
 
 
 __all__ = ["Compiled", "operations_in"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from heapq import heappop, heappush
 from itertools import chain, combinations, product
 
@@ -19,19 +18,6 @@ from commonir.base.codes import AMBIGUOUS_RULES
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.ir.attributes import Attribute, is_sequence
 from commonir.ir.operation import Operation
-from commonir.ir.types import (
-    ComplexType,
-    DialectType,
-    ElementType,
-    FunctionType,
-    MemRefType,
-    TensorType,
-    TupleType,
-    Type,
-    VectorType,
-    element_named,
-    none,
-)
 from commonir.ods import Op
 from commonir.ods.fields import Check, Field
 from commonir.ods.patterns import TypeConstraint
@@ -46,10 +32,7 @@ from commonir.ods.terms import (
     Variable,
 )
 from commonir.rewrite.matching import Compiled, operations_in
-
-_INTEGERS = ("i1", "i4", "i8", "i16", "i32", "i64", "si8", "si32", "ui8", "ui16", "ui32", "index")
-_FLOATS = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "f80")
-_LARGEST_SAMPLE_RANK = 5
+from commonir.rewrite.told_types import sampled
 
 
 class RuleSet:
@@ -126,7 +109,7 @@ def _restricts(variable: Variable, field: Field | None) -> bool:
     if demanded is None or field is None:
         return demanded is not None
     if isinstance(demanded, TypeConstraint) and isinstance(field.pattern, TypeConstraint):
-        return not _sampled(field.pattern) <= _sampled(demanded)
+        return not sampled(field.pattern) <= sampled(demanded)
     return demanded is not field.check
 
 
@@ -272,7 +255,7 @@ def _may_agree(a: object, b: object) -> bool:
         return False  # of different lengths
     kinds = _constraint_of(a), _constraint_of(b)
     if isinstance(kinds[0], TypeConstraint) and isinstance(kinds[1], TypeConstraint):
-        return bool(_sampled(kinds[0]) & _sampled(kinds[1]))
+        return bool(sampled(kinds[0]) & sampled(kinds[1]))
     if isinstance(kinds[0], Check) and _is_literal(b):
         return _may_hold(kinds[0], b)
     if isinstance(kinds[1], Check) and _is_literal(a):
@@ -309,33 +292,10 @@ def _implies(a: object, b: object) -> bool:
         return True
     one, two = _constraint_of(a), _constraint_of(b)
     if isinstance(one, TypeConstraint) and isinstance(two, TypeConstraint):
-        return _sampled(one) <= _sampled(two)
+        return sampled(one) <= sampled(two)
     if isinstance(two, Check):
         return one is two or (_is_literal(a) and _may_hold(two, a))
     return _is_literal(a) and _is_literal(b) and a == b
-
-
-@cache
-def _samples() -> tuple[Type, ...]:
-    """Types of every kind that constraints tell apart."""
-    scalars = [e for name in (*_INTEGERS, *_FLOATS) if (e := element_named(name)) is not None]
-    elements: list[ElementType] = [*scalars, ComplexType(scalars[-2]), DialectType("sample", "sample")]
-    out: list[Type] = [*elements, none, TupleType(()), FunctionType((), ())]
-    for e in elements:
-        out += [TensorType(e, None), MemRefType(e, None)]
-        for rank in range(_LARGEST_SAMPLE_RANK + 1):
-            out += [TensorType(e, (2,) * rank), TensorType(e, (None,) * rank), MemRefType(e, (2,) * rank)]
-            if e.kind not in ("complex", "dialect"):
-                out.append(VectorType(e, (2,) * rank))
-                if rank:
-                    out.append(VectorType(e, (2,) * rank, (*[False] * (rank - 1), True)))
-    return tuple(out)
-
-
-@cache
-def _sampled(constraint: TypeConstraint) -> frozenset[int]:
-    """Which of the sample types a constraint admits."""
-    return frozenset([n for n, t in enumerate(_samples()) if constraint.admits(t)])
 
 
 __all__ = ["RuleSet", "specificity"]

@@ -20,7 +20,7 @@ from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import Type, i32
+from commonir.ir.types import i32
 from commonir.ods.definition import RESULT_SIZES, Places
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
@@ -90,10 +90,6 @@ class RecordOp(MlirOp):
             return found
         unset = {f.spelling for f in self.layout.attributes if self.field_value(f) == f.default}
         return {k: v for k, v in found.items() if k not in self.added or k not in unset}
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        told = RESULT_TYPES.get(self.name)
-        return super().infer_results() if told is None else told(self)
 
     def _result(self, field: Field, place: Places) -> object:
         fields = self.layout.results
@@ -387,6 +383,8 @@ class Defining:
             "region_sizes": tuple(self.sizes),
             **self.fields,
         }
+        if name_of(record) in RESULT_TYPES:
+            members["infer_results"] = RESULT_TYPES[name_of(record)]
         results = [name for _, name in arguments_of(record, "results")]
         # Results are called as they are declared, where all of several have a name.
         named = RESULT_NAMES.get(name_of(record)) or (() if len(results) > 1 and not all(results) else None)

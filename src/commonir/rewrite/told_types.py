@@ -1,0 +1,100 @@
+"""Types of every kind that constraints tell apart, and what follows from definitions on them.
+
+Rules are compared by the samples that their constraints admit. A definition whose result types follow from nothing on
+any of them cannot be made without being told these types.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from commonir.ir.types import (
+    ComplexType,
+    DialectType,
+    ElementType,
+    FunctionType,
+    MemRefType,
+    TensorType,
+    TupleType,
+    Type,
+    VectorType,
+    element_named,
+    none,
+)
+from commonir.ods import MlirOp, Op
+from commonir.ods.fields import Field
+from commonir.ods.mlir_op import built
+from commonir.ods.patterns import TypeConstraint
+from commonir.ods.type_rules import Typing, deduce
+
+_INTEGERS = ("i1", "i4", "i8", "i16", "i32", "i64", "si8", "si32", "ui8", "ui16", "ui32", "index")
+_FLOATS = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "f80")
+_LARGEST_RANK = 5
+
+
+@cache
+def samples() -> tuple[Type, ...]:
+    """Types of every kind that constraints tell apart."""
+    scalars = [e for name in (*_INTEGERS, *_FLOATS) if (e := element_named(name)) is not None]
+    elements: list[ElementType] = [*scalars, ComplexType(scalars[-2]), DialectType("sample", "sample")]
+    out: list[Type] = [*elements, none, TupleType(()), FunctionType((), ())]
+    for e in elements:
+        out += [TensorType(e, None), MemRefType(e, None)]
+        for rank in range(_LARGEST_RANK + 1):
+            out += [TensorType(e, (2,) * rank), TensorType(e, (None,) * rank), MemRefType(e, (2,) * rank)]
+            if e.kind not in ("complex", "dialect"):
+                out.append(VectorType(e, (2,) * rank))
+                if rank:
+                    out.append(VectorType(e, (2,) * rank, (*[False] * (rank - 1), True)))
+    return tuple(out)
+
+
+@cache
+def sampled(constraint: TypeConstraint) -> frozenset[int]:
+    """Which of the sample types a constraint admits."""
+    return frozenset([n for n, t in enumerate(samples()) if constraint.admits(t)])
+
+
+@cache
+def tells_its_types(definition: type[Op]) -> bool:
+    """Whether the types of an operation's results follow from its operands and attributes, at least for some."""
+    if not issubclass(definition, MlirOp) or not definition.layout.results:
+        return True
+    own = [c for c in definition.__mro__ if issubclass(c, MlirOp) and c is not MlirOp]
+    if any(name in vars(c) for c in own for name in ("infer", "infer_results")):
+        return True
+    only = built([*definition.layout.inputs, *definition.layout.results])
+    wanted = [f.name for f in definition.layout.results if not f.optional]
+    if all(name in only for name in wanted):
+        return True
+    rules = [rule for rule in definition.type_rules if rule.deduce is not None]
+    if not rules:
+        return False
+    for type in samples():
+        typing = _typed(definition, type)
+        deduce(rules, only, typing)
+        if all(name in typing.types for name in wanted):
+            return True
+    return False
+
+
+def _typed(definition: type[Op], type: Type) -> Typing:
+    """The types of an operation whose operands and attributes are of a sample type, where they can be."""
+    layout = definition.layout
+
+    def given(field: Field) -> Type:
+        held = field.pattern
+        return type if not isinstance(held, TypeConstraint) or held.admits(type) else _first(held) or type
+
+    counts = {f.name: 1 for f in (*layout.inputs, *layout.results)}
+    types = {f.name: (given(f),) for f in (*layout.inputs, *layout.attributes)}
+    return Typing([f.name for f in layout.inputs], [f.name for f in layout.results], counts, types)
+
+
+@cache
+def _first(constraint: TypeConstraint) -> Type | None:
+    """The first of the sample types that a constraint admits."""
+    return next((t for t in samples() if constraint.admits(t)), None)
+
+
+__all__ = ["sampled", "samples", "tells_its_types"]
