@@ -199,19 +199,16 @@ _FACTS = (_LAYOUT, _PLACES, _VERSIONS, _SINCE, _Fact("__match_args__", _match_ar
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
-class _Declared(TextForm):
-    """Tells type checkers to read annotated fields of subclasses as constructor arguments, and holds what are none."""
+class Definition(TextForm):
+    """An operation of a definition: what it holds, and what its class states.
+
+    Type checkers read annotated fields of subclasses as constructor arguments.
+    """
 
     __slots__ = ("_attributes", "_offsets")
 
     _attributes: tuple[object, ...]
     _offsets: tuple[int, ...] | None
-
-
-class Definition(_Declared):
-    """An operation of a definition: what it holds, and what its class states."""
-
-    __slots__ = ()
 
     traits: ClassVar[tuple[Trait, ...]] = ()
     type_rules: ClassVar[tuple[TypeRule, ...]] = ()
