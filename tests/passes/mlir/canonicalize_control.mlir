@@ -438,3 +438,9 @@ func.func @switch_without_cases(%0: i32) -> i32 {
   ^bb1:
    return %0 : i32
 }
+// -----
+ml_program.subgraph @store_whose_token_is_not_used(%t: !ml_program.token, %x: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = ml_program.global_store_graph @s = %x ordering(%t -> !ml_program.token) : tensor<4xi32>
+  ml_program.output %x : tensor<4xi32>
+}
+ml_program.global private mutable @s : tensor<4xi32>

@@ -12,9 +12,17 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.linalg.base import MEMOIZED, StructuredOp
 from commonir.dialects.linalg.bodies import CONSTANT
-from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DenseArrayAttr,
+    DialectAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+)
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
-from commonir.ir.types import MemRefType, Type, i64
+from commonir.ir.types import ElementType, MemRefType, Type, i64
 from commonir.ods import Op
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
 from commonir.ods.traits import Commutative
@@ -167,13 +175,33 @@ def _has_own_body(op: StructuredOp) -> bool:
 
 def _computing(block: Block) -> Iterator[Operation]:
     """The operations of a block but for constants."""
-    return (op for op in block.operations if op.name != CONSTANT)
+    return (op for op in block.operations if len(op.results) != 1 or _constant(op.results[0]) is None)
 
 
 def _is_same_constant(a: Value, b: Value) -> bool:
-    owners = [v.owner for v in (a, b)]
-    held = [str(o.attribute_dictionary.get("value")) for o in owners if isinstance(o, Operation) and o.name == CONSTANT]
-    return len(held) == len(owners) and held[0] == held[1]
+    held = _constant(a)
+    return held is not None and held == _constant(b)
+
+
+_CONVERSIONS = ("arith.sitofp", "arith.trunci")
+
+
+def _constant(value: Value) -> str | None:
+    """The text of a constant; passes put one in the place of an integer that is converted to a float, or made shorter
+    without loss.
+    """
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name not in (CONSTANT, *_CONVERSIONS):
+        return None
+    if owner.name == CONSTANT:
+        return str(owner.attribute_dictionary.get("value"))
+    source, kind = owner.operands[0].owner, value.type
+    held = source.attribute_dictionary.get("value") if isinstance(source, Operation) else None
+    if not isinstance(held, IntegerAttr) or not isinstance(kind, ElementType):
+        return None
+    if kind.is_float:
+        return str(FloatAttr(float(held.value), kind))
+    return str(IntegerAttr(held.value, kind)) if abs(held.value) < 1 << (kind.bits - 1) else None
 
 
 def _untyped(
