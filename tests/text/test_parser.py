@@ -386,6 +386,13 @@ def test_fault_is_told_with_its_place(text: str, code: str, place: tuple[int, in
     assert message in told
 
 
+def test_custom_form_of_another_dialect_is_refused_with_the_ways_to_read_it() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        parse_module("zzz.qqq %x : i32", Dialects())
+    (found,) = caught.value.diagnostics
+    assert found.help == "the generic form of other dialects is read; `--dialect FILE.td` defines one"
+
+
 def test_faults_of_names_and_types_are_all_reported() -> None:
     found = _findings("""\
 %a = "x.a"() : () -> i32

@@ -88,6 +88,10 @@ FORMATS: Mapping[str, FloatFormat] = MappingProxyType(
 _STRUCT_CODES = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
 
 
+# Halves below it have six digits at most.
+_SHORT = 1e5
+
+
 class OverflowedError(ValueError):
     """A number is beyond the range of a format."""
 
@@ -243,8 +247,13 @@ def _in_six_digits(bits: int, name: str, found: Exact) -> str | None:
         return f"{sign}0.000000e+00"
     # Six digits that Python finds and that do not read back settle it; those that do need not be those of LLVM, which
     # cuts digits off before it rounds.
-    if name in ("f32", "f64") and bits_of_decimal(f"{float_of(bits, name):.5e}", name) != bits:
-        return None
+    if name in ("f32", "f64"):
+        value = float_of(bits, name)
+        if abs(value) < _SHORT and (value + value).is_integer():
+            # Nobody rounds.
+            return f"{value:.6e}"
+        if bits_of_decimal(f"{value:.5e}", name) != bits:
+            return None
     digits, exponent = _digits(found, 6)
     text = str(digits)
     power = exponent + len(text) - 1

@@ -455,7 +455,9 @@ class Operation:
             pending.extend(reversed(nested))
 
     def walk_alike(self) -> Iterator[Operation]:
-        """As `walk`, but for a block that holds rows one operation of each kind, which is nowhere."""
+        """As `walk`, but of a block that holds rows one operation of each kind, which is nowhere, and only one of those
+        that differ in a number.
+        """
         pending: list[Operation] = [self]
         while pending:
             op = pending.pop()

@@ -73,8 +73,8 @@ class Rows(ABC):
 
     @property
     def alike(self) -> list[Operation]:
-        """One operation of each kind, in order of first use."""
-        return [kind.like for kind in self.distinct]
+        """One operation of each kind, and one of kinds that differ in a number only."""
+        return [*{kind if kind.family is None else kind.family: kind.like for kind in self.distinct}.values()]
 
     @property
     def ending(self) -> Operation:

@@ -238,7 +238,8 @@ class RepeatedLines:
             return False
         text = self._lines[self._at]
         if self._wordings and "#" not in text:
-            return known[self._wordings[self._at]] is not None
+            # Rows were sought here before, so that a line of a family is among them.
+            return self._wordings[self._at] in known
         return known[_HOLE.join(_NAME.split(text[: LONGEST_LINE + 1])[::2])] is not None
 
     def _divide(self) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from commonir.base.tuples import NamedTuple
+from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.rows import Kind, Rows
 from commonir.ods import Op
@@ -47,6 +48,8 @@ class UpstreamNames:
         self._rows: dict[Block, Callable[[], list[str]]] = {}
         self._suggested: dict[Kind, str] = {}
         self._suggest: dict[type[Operation], Suggest | None] = {}
+        # Of kinds that differ in a number; None where that is a part of it.
+        self._of_families: dict[Operation, str | None] = {}
         # Definitions whose results are numbered.
         self._numbered: set[type[Operation]] = set()
         self._taken: set[str] = set()
@@ -187,11 +190,25 @@ class UpstreamNames:
 
     def _suggestion(self, kind: Kind) -> str:
         """What a definition suggests to call the only result of an operation; "" when it is numbered."""
-        suggest = None if self.generic or not kind.result_types else _suggestions_of(type(kind.like))
+        definition = type(kind.like)
+        if self.generic or not kind.result_types:
+            return ""
+        if definition not in self._suggest:
+            self._suggest[definition] = _suggestions_of(definition)
+        suggest = self._suggest[definition]
         if suggest is None:
             return ""
-        op = kind.like.stand_in()
-        return sanitized(dict(suggest(op)).get(op.results[0], ""))
+        family = kind.family
+        if family is None:
+            return _suggested_by(suggest, kind.like.stand_in())
+        if family not in self._of_families:
+            try:
+                self._of_families[family] = _suggested_by(suggest, family)
+            except NumberAskedError:
+                self._of_families[family] = None
+        found = self._of_families[family]
+        # A member of a family is a stand-in itself.
+        return _suggested_by(suggest, kind.like) if found is None else found
 
     def _name_operation(self, op: Operation) -> None:
         results = op.results
@@ -250,7 +267,8 @@ def _numbered(names: list[str], first: int, end: int) -> list[str]:
 
 def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
     """A name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last if unwanted."""
-    if not name.isascii() or not all(c.isalnum() or c in punctuation for c in name):
+    is_plain = name.isascii() and name.isidentifier()
+    if not is_plain and not (name.isascii() and all(c.isalnum() or c in punctuation for c in name)):
         name = "".join(
             [c if c.isascii() and (c.isalnum() or c in punctuation) else "_" if c == " " else _hex(c) for c in name]
         )
@@ -261,6 +279,10 @@ def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_
 
 def _hex(char: str) -> str:
     return "".join([f"{byte:X}" for byte in char.encode("utf-8", "surrogatepass")])
+
+
+def _suggested_by(suggest: Suggest, op: Operation) -> str:
+    return sanitized(dict(suggest(op)).get(op.results[0], ""))
 
 
 def _suggestions_of(kind: type[Operation]) -> Suggest | None:
