@@ -86,3 +86,63 @@ def test_an_input_that_fails_leaves_the_next_run_as_it_is() -> None:
                 executable.run({"x": x, "i": np.array([9])})
         else:
             np.testing.assert_array_equal(executable.run({"x": x, "i": np.array([n % 2])})["y"], [5 + n % 2])
+
+
+RUNS = MAX_RUNS + 5
+
+
+def test_one_array_for_two_operands_is_not_taken_for_one_operand() -> None:
+    executable = prepared("g (float[3] x, float[3] z) => (float[3] y) { y = Sub(x, z) }")
+    x, z = np.array([5, 6, 7], np.float32), np.array([1, 2, 3], np.float32)
+    for n in range(RUNS):
+        given = {"x": x, "z": x if n < RUNS // 2 else z}
+        np.testing.assert_array_equal(executable.run(given)["y"], [0, 0, 0] if n < RUNS // 2 else [4, 4, 4])
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ("g (float[2,3] x) => (float[3,2] y) { y = Transpose(x) }", lambda x: x.T),
+        ("g (float[2,3] x) => (float[2] y) { y = ReduceSum<keepdims = 0>(x, axes) }", lambda x: x.sum(1)),
+        ("g (float[2,3] x) => (float[2,2] y) { t = Transpose(x) y = MatMul(x, t) }", lambda x: x @ x.T),
+        ("g (float[2,3] x) => (float[4,3] y) { y = Concat<axis = 0>(x, x) }", lambda x: np.concatenate([x, x])),
+        (
+            "g (float[2,3] x) => (float[1,1,1,2] y) { s = Constant<value_ints = [1,1,2,3]>()"
+            + " r = Reshape(x, s) y = MaxPool<kernel_shape = [2,2]>(r) }",
+            lambda x: np.maximum(x[:, :-1], x[:, 1:]).max(0)[None, None, None],
+        ),
+        (
+            "g (float[2,3] x) => (float[2,5] y) { p = Constant<value_ints = [0,1,0,1]>() y = Pad(x, p) }",
+            lambda x: np.pad(x, ((0, 0), (1, 1))),
+        ),
+    ],
+)
+@pytest.mark.parametrize("lies_across", [False, True])
+def test_kernels_give_the_same_in_every_run(graph: str, expected: object, lies_across: bool) -> None:
+    executable = prepared(graph.replace("{", "{ axes = Constant<value_ints = [1]>()", 1))
+    assert callable(expected)
+    for n in range(RUNS):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3) * (n + 1)
+        given = np.asfortranarray(x) if lies_across and n % 2 else x
+        np.testing.assert_array_equal(executable.run({"x": given})["y"], expected(x))
+
+
+def test_loops_of_few_and_many_rounds_alternate() -> None:
+    executable = prepared(
+        "g (int64 n, float[1] x) => (float[1] y) { c = Constant<value = bool {1}>()\n"
+        "y = Loop(n, c, x) <body = b (int64 i, bool a, float[1] s) => (bool a2, float[1] t)"
+        " { a2 = Identity(a) o = Constant<value_floats = [1.0]>() t = Add(s, o) }> }"
+    )
+    for rounds in (0, 3, 40, 2, 300, 1, 0, 5):
+        found = executable.run({"n": np.array(rounds), "x": np.array([1], np.float32)})["y"]
+        np.testing.assert_array_equal(found, [1 + rounds])
+
+
+def test_small_operations_before_a_large_one_are_computed_once_more_when_it_is_planned() -> None:
+    executable = prepared(
+        "g (float[N] x) => (float[M] y) { two = Constant<value_floats = [2.0]>() a = Mul(x, two) s = Shape(x)"
+        " k = Constant<value_ints = [100000]>() e = Mul(s, k) z = Tile(a, k) y = Add(z, two) }"
+    )
+    for size in (1, 1, 2, 1, 2):
+        x = np.arange(size, dtype=np.float32)
+        np.testing.assert_array_equal(executable.run({"x": x})["y"], np.tile(x * 2, 100000) + 2)

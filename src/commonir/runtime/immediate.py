@@ -65,7 +65,7 @@ REPEATED_ROUNDS = 32
 MAX_ELEMENTS = 1 << 22
 """Elements of all values of a program together, which are held until its end."""
 
-MAX_RUNS = 32
+MAX_RUNS = 24
 """Runs after which a plan has paid, of operations for which what it saves does not depend on sizes."""
 
 REPEATED_ELEMENTS = 1 << 22

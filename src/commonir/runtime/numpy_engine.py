@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.ml_program import Global
@@ -404,7 +405,8 @@ class _BlockRunner:
         return segment
 
     def _planned(self, layout: _BlockLayout, start: int, given: Mapping[Value, Array]) -> _Segment:
-        return _SegmentPlanner(self._shared, self._sizes, given).planned(layout, start)
+        with no_collection():
+            return _SegmentPlanner(self._shared, self._sizes, given).planned(layout, start)
 
     def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         """An operation whose results only running can size, that runs nested programs or communicates."""
