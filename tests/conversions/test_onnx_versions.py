@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -198,3 +199,58 @@ def test_an_opset_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     _save(MODELS["mish"], tmp_path / "before.onnx")
     with pytest.raises(cir.DiagnosticError, match="opset 99 cannot be written"):
         cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=99)
+
+
+_INTEGERS = np.random.default_rng(0).integers(-(2**63), 2**63 - 1, (2, 4, 5))
+INTEGER_OPERATORS = {
+    "BitwiseAnd": (18, np.bitwise_and),
+    "BitwiseOr": (18, np.bitwise_or),
+    "BitwiseXor": (18, np.bitwise_xor),
+    "Add": (14, np.add),
+    "Sub": (14, np.subtract),
+    "Mul": (14, np.multiply),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
+@pytest.mark.parametrize("name", INTEGER_OPERATORS)
+def test_integers_are_computed_as_older_opsets_can(name: str, dtype: type[np.generic], tmp_path: Path) -> None:
+    """What onnxruntime gives for the older model is what numpy gives."""
+    opset, function = INTEGER_OPERATORS[name]
+    a, b = _INTEGERS.astype(dtype)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    infos = [helper.make_tensor_value_info(n, kind, [4, 5]) for n in ("a", "b", "y")]
+    graph = helper.make_graph([_node(name, "a b")], "g", infos[:2], infos[2:])
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), before)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=13), after)
+    onnx.checker.check_model(str(after), full_check=True)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(_run(after, {"a": a, "b": b})[0], function(a, b))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint8, np.int64])
+def test_bits_are_inverted_as_older_opsets_can(dtype: type[np.generic], tmp_path: Path) -> None:
+    (x, _) = _INTEGERS.astype(dtype)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    infos = [helper.make_tensor_value_info(n, kind, [4, 5]) for n in ("x", "y")]
+    graph = helper.make_graph([_node("BitwiseNot", "x")], "g", infos[:1], infos[1:])
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), before)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=13), after)
+    np.testing.assert_array_equal(_run(after, {"x": x})[0], np.invert(x))
+
+
+@pytest.mark.parametrize("equation", ["ij,jk->ik", "ii->i"])
+def test_sums_in_bfloat16_are_computed_in_single_precision(equation: str, tmp_path: Path) -> None:
+    inputs = {n: _f(3, 3, seed=k).astype(ml_dtypes.bfloat16) for k, n in enumerate("ab"[: equation.count(",") + 1])}
+    infos = [helper.make_tensor_value_info(n, TensorProto.BFLOAT16, [3, 3]) for n in inputs]
+    output = helper.make_tensor_value_info("y", TensorProto.BFLOAT16, [3] * len(equation.partition("->")[2]))
+    graph = helper.make_graph([_node("Einsum", " ".join(inputs), equation=equation)], "g", infos, [output])
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 28)], ir_version=14), before)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=21), after)
+    onnx.checker.check_model(str(after), full_check=True)
+    wide = np.einsum(equation, *[x.astype(np.float32) for x in inputs.values()])
+    found = cir.run(cir.load(after), inputs)["y"]
+    np.testing.assert_array_equal(found.astype(np.float32), wide.astype(ml_dtypes.bfloat16).astype(np.float32))

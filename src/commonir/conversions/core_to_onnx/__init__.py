@@ -63,6 +63,8 @@ RULES = Rules(
         *elementwise.PEERS,
         *elementwise.OR_EQUAL,
         *elementwise.WIDENED,
+        *elementwise.IN_WIDER_INTEGERS,
+        *bits.ARITHMETIC,
     ]
 )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commonir.conversions.core_to_onnx.building import cast, scalar
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f8e8m0fnu, i64, u32, u64
-from commonir.rewrite.legalize import Context, Rule, rule
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
 
 
 @rule(core.ShiftLeft)
@@ -48,6 +51,58 @@ def _right_by_unsigned(op: core.ShiftRight, context: Context, a: Value, b: Value
     bits = onnx.Where(is_negative, core.bitwise_not(a), a).output
     moved = _shifted(context, bits, near, "RIGHT")
     return onnx.Where(is_negative, core.bitwise_not(moved), moved).output
+
+
+@rule(core.BitwiseNot)
+def inverted(op: core.BitwiseNot, context: Context, x: Value) -> Result:
+    """For versions without the operator: what remains to the number of which all bits are set."""
+    element = element_of(x)
+    if not element.is_integer:
+        return Mismatch("a truth value is inverted otherwise")
+    return core.sub(core.splat(-1 if element.kind == "int" else (1 << element.bits) - 1, x), x)
+
+
+def _common_bits(a: Value, b: Value, count: int) -> Value:
+    """The first bits that are set in both of two integers of 64 bits, found one by one along a new axis."""
+    # Runtimes add integers as if they were double precision, and only signed ones: 32 bits at a time are exact.
+    low = _sum_of_common_bits(a, b, 0, min(count, 32))
+    if count <= u32.bits:
+        return low
+    high = _sum_of_common_bits(a, b, 32, count - 32)
+    return core.add(core.mul(high, core.scalar(1 << 32, i64)), low)
+
+
+def _sum_of_common_bits(a: Value, b: Value, first: int, count: int) -> Value:
+    """Some bits that are set in both numbers, as the number that they make."""
+    places, two = core.vector(tuple(range(first, first + count)), u64), core.scalar(2, u64)
+    bits = [core.mod(core.shift_right(core.unsqueeze(core.cast(v, u64), (-1,)), places), two) for v in (a, b)]
+    both = core.cast(core.mul(*bits), i64)
+    return core.reduce_sum(core.mul(both, core.vector(tuple([1 << n for n in range(count)]), i64)), (-1,))
+
+
+def _by_arithmetic(of_sum: int) -> Callable[..., Result]:
+    """A rule for versions without the operator: a sum less the bits in common, so many times, or these alone for 0."""
+
+    def made(op: Op, context: Context, a: Value, b: Value) -> Result:
+        element = element_of(a)
+        if not element.is_integer:
+            return Mismatch("truth values are combined otherwise")
+        first, second = cast(a, i64), cast(b, i64)
+        both = _common_bits(first, second, element.bits)
+        found = core.add(first, second) if of_sum else both
+        for _ in range(of_sum):
+            found = core.sub(found, both)
+        return cast(found, element)
+
+    return made
+
+
+ARITHMETIC: tuple[Rule, ...] = (
+    Rule(core.BitwiseAnd, _by_arithmetic(0)),
+    Rule(core.BitwiseOr, _by_arithmetic(1)),
+    Rule(core.BitwiseXor, _by_arithmetic(2)),
+)
+"""Bits of integers, for versions that have no operators for them. Sums wrap around."""
 
 
 SIGNED_SHIFTS: tuple[Rule, ...] = (

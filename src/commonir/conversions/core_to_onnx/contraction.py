@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from commonir.conversions.core_to_onnx.building import constant, integers, scalar, vector
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, i8, i32, u8
+from commonir.ir.types import ElementType, bf16, f16, f32, i8, i32, u8
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import size_of
 
@@ -46,6 +46,15 @@ def det(op: core.Det, context: Context, x: Value) -> Value:
 @rule(core.Einsum)
 def einsum(op: core.Einsum, context: Context, xs: tuple[Value, ...]) -> Value:
     return onnx.Einsum(xs, equation=op.equation).Output
+
+
+@rule(core.Einsum)
+def einsum_in_single_precision(op: core.Einsum, context: Context, xs: tuple[Value, ...]) -> Result:
+    """For half-precision types that the operator does not take."""
+    element = element_of(op.y)
+    if element not in (f16, bf16):
+        return Mismatch(f"onnx.Einsum has no {element}")
+    return cast(core.einsum(tuple([cast(x, f32) for x in xs]), op.equation), element)
 
 
 def _pads(pads: tuple[tuple[int, int], ...]) -> tuple[int, ...] | None:

@@ -8,7 +8,7 @@ from commonir.conversions.core_to_onnx.building import cast, integers, opset_of,
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f16, f32
+from commonir.ir.types import ElementType, bf16, f16, f32, i32
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
 
@@ -97,6 +97,22 @@ def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
 
 
 WIDENED = tuple(Rule(source, _in_single_precision) for source in SAME)
+
+
+def _in_wider_integers(op: Op, context: Context, *operands: Value) -> Result:
+    """For integers of fewer than 32 bits that the peer does not take: bits that do not fit are dropped afterwards."""
+    element = element_of(operands[0])
+    if not element.is_integer or element.bits >= i32.bits:
+        return Mismatch(f"{op.name} has no peer for {element}")
+    wide = type(op)(*[cast(v, i32) for v in operands]).result
+    return wide if element_of(wide) is element_of(op.result) else cast(wide, element_of(op.result))
+
+
+IN_WIDER_INTEGERS = tuple(
+    Rule(source, _in_wider_integers)
+    for source in (core.Add, core.Sub, core.Mul, core.Div, core.Equal, core.Greater, core.Less)
+)
+"""Arithmetic of narrow integers, for versions that have only that of wider ones."""
 
 
 # The first opset in which the operands of Max and Min are broadcast.
