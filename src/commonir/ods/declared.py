@@ -8,7 +8,6 @@ Source: Common IR specification, operators, nodes and tensor shapes.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
@@ -20,7 +19,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr
-from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.operation import Region, Value
 from commonir.ir.types import ListType, Type, i32, unknown
 from commonir.notation import Constraint, NotationError
 from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredKind, declared_kind
@@ -144,6 +143,7 @@ class DeclaredOp(Op):
 
     __slots__ = ()
 
+    is_declared = True
     called: ClassVar[str] = ""
     signature: ClassVar[Signature] = Signature((), ())
     number: ClassVar[int] = 0
@@ -513,16 +513,6 @@ def _misfit(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
     return None
 
 
-class Declares(Operation):
-    """An operation that makes operators known to those that stand after it in its region, and inside of them."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def declared(self) -> Mapping[str, tuple[type[DeclaredOp], ...]]:
-        """Definitions by the names of their operations."""
-
-
 __all__ = [
     "GRAPH",
     "GRAPHS",
@@ -532,7 +522,6 @@ __all__ = [
     "DeclaredAttribute",
     "DeclaredKind",
     "DeclaredOp",
-    "Declares",
     "Multiplicity",
     "OperatorUse",
     "Parameter",

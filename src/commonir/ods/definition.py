@@ -217,6 +217,8 @@ class Definition(TextForm):
     form: ClassVar[Form] = Form.STRUCTURAL
     states_types: ClassVar[bool] = False
     is_stated: ClassVar[bool] = False
+    is_declared: ClassVar[bool] = False
+    """Whether a file declares it, so that the types of its operands choose among definitions of one name."""
     type_says: ClassVar[bool] = False
     """Whether of the contents of its attributes their type alone decides what follows from it, as of a constant."""
     says_all: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -34,7 +34,7 @@ from commonir.ir.operation import Block, Operation, Region, UnregisteredOperatio
 from commonir.ir.origins import Origin, TextLines, TextLocation
 from commonir.ir.types import ElementType, FunctionType, Type
 from commonir.ods import Dialects, Op
-from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
+from commonir.ods.declares import Declares
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import MISSING, Field
 from commonir.ods.text_form import Argument, Use
@@ -47,6 +47,9 @@ from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
+
+if TYPE_CHECKING:
+    from commonir.ods.declared import DeclaredOp
 
 _MAX_SUGGESTIONS = 20
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
@@ -61,7 +64,7 @@ class Bound(NamedTuple):
     at: int
 
 
-Operators = dict[str, tuple[type[DeclaredOp], ...]]
+Operators: TypeAlias = "dict[str, tuple[type[DeclaredOp], ...]]"
 
 
 class _Scope:
@@ -345,6 +348,8 @@ class Parser(GroupReader):
         start: int,
     ) -> Operation:
         """An operation of an operator that the text itself declares, of the signature that fits its operands."""
+        from commonir.ods.declared import OperatorUse, choose  # noqa: PLC0415  few texts declare operators
+
         sizes = properties.pop(GROUP_SIZES, None)
         counts = tuple(map(int, sizes.values)) if isinstance(sizes, DenseArrayAttr) else None
         names = next((d.layout.regions for d in candidates if len(d.layout.regions) == len(regions)), ())

@@ -25,7 +25,6 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin
 from commonir.ir.printing import Inexpressible, Neighbourhood, Nested, Piece, Printer
 from commonir.ods import Dialects, MlirOp, Op, infer
-from commonir.ods.declared import DeclaredOp
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import BOUND, FieldKind
 from commonir.ods.traits import Terminator
@@ -284,7 +283,7 @@ class CustomPrinter(VersionedPrinter):
         if isinstance(op, Module):
             return self._module(op)
         # The types of its operands choose the signature of a declared operator, so the text states them.
-        if not isinstance(op, Op) or isinstance(op, DeclaredOp) or not self.is_expected(op):
+        if not isinstance(op, Op) or op.is_declared or not self.is_expected(op):
             return self.generic(op)
         try:
             if op.custom_form is not None:

@@ -19,7 +19,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.origins import TextLines, TextLocation
 from commonir.ir.types import Type
 from commonir.ods import Op
-from commonir.ods.declared import DeclaredOp, Declares
+from commonir.ods.declares import Declares
 from commonir.text.rows import NAME, Line, OpenRows, own_name
 
 # More than a name where letters follow digits, but then no value is called so.
@@ -362,7 +362,7 @@ def _is_repeatable(op: Operation, text: str) -> bool:
     """Whether nothing but the text of an operation and the types of its operands decides what it is."""
     if op.regions or op.successors or not isinstance(op.location, TextLocation):
         return False
-    if isinstance(op, DeclaredOp | Declares):
+    if isinstance(op, Declares) or (isinstance(op, Op) and op.is_declared):
         return False
     # What other definitions leave out of custom forms may follow from the contents of operands.
     return text.startswith('"') or (isinstance(op, Op) and op.says_all)

@@ -26,8 +26,9 @@ from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
 from commonir.ir.types import ElementType, Type
 from commonir.ods import Op, attribute, kinds, traits
-from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Declares, Signature, define
+from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Signature, define
 from commonir.ods.declared_types import DeclaredType, TensorOf, TwoWildcards
+from commonir.ods.declares import Declares
 
 PREFIX = "common_ir.op."
 """What the names of the operations of declared operators begin with, before the name that nodes call them by."""

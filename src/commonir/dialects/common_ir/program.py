@@ -23,7 +23,8 @@ from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import Op, attribute, kinds, region, traits
-from commonir.ods.declared import DeclaredOp, Declares
+from commonir.ods.declared import DeclaredOp
+from commonir.ods.declares import Declares
 
 MODEL_AUTHOR = "common_ir.model_author"
 MODEL_LICENSE = "common_ir.model_license"
