@@ -27,7 +27,7 @@ from commonir.dialects.onnx.base import (
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64
-from commonir.notation import NotationError
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, element_type, kinds, one_of, operand, region, result, traits
 from commonir.symbolic import Dim, floor_div
 
@@ -161,7 +161,8 @@ def _attended(query: Value, key: Value, value: Value, masks: Masks, scale: float
 def usual_scale(size: Dim) -> float:
     """The factor of scores where none is given, for queries of a size."""
     if not isinstance(size, int) or size < 1:
-        raise NotationError(f"no scale is given, and the size of a query is {size}")
+        fault = NotationError if size == 0 else NotKnownError
+        raise fault(f"no scale is given, and the size of a query is {size}")
     return 1 / math.sqrt(size)
 
 

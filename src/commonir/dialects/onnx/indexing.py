@@ -29,7 +29,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, f64, i32, i64, string, u32, u64
-from commonir.notation import NotationError
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.ods.patterns import version_number
 
@@ -117,7 +117,15 @@ class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
     T = INDEXED
 
     def reference(self, data: Value, indices: Value) -> Value:
+        _check_rows(indices)
         return core.gather_nd(data, indices, self.batch_dims)
+
+
+def _check_rows(indices: Value) -> None:
+    """Raises: NotKnownError when only running tells how many numbers make a position."""
+    shape = shape_of(indices)
+    if shape and not isinstance(shape[-1], int):
+        raise NotKnownError("into how many axes a row of positions goes is not known before running")
 
 
 class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
@@ -181,6 +189,7 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 op
     T = INDEXED
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        _check_rows(indices)
         return core.scatter_nd(data, indices, updates, core.Reduction(of_version(self.reduction, self.since)))
 
 
