@@ -14,7 +14,7 @@ from commonir.dialects import core, ml_program
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import FunctionType, boolean, f16, f32, i4, i32, i64, tensor, u8, u32
+from commonir.ir.types import FunctionType, TensorType, boolean, f16, f32, i4, i32, i64, tensor, u8, u32
 from commonir.ods import operations_behind
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
@@ -211,6 +211,13 @@ def test_size_that_nothing_tells_is_refused() -> None:
         core_to_linalg(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
     (found,) = caught.value.diagnostics
     assert "no input has the dimension 'm' as the size of an axis" in found.notes
+
+
+def test_operation_on_a_tensor_of_unknown_rank_is_refused() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_linalg(core_module(core.neg, {"x": TensorType(f32, None)}))
+    (found,) = caught.value.diagnostics
+    assert found.notes == ("core.neg on operands of which the ranks are not known",)
 
 
 def _reshapes(x: Value) -> tuple[Value, ...]:

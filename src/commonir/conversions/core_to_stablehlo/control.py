@@ -137,5 +137,7 @@ def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ..
         return Mismatch(f"{op.name} is not stated in index notation")
     given = named_operands(op, operands)
     derived = infer(op)
+    if not derived.kernels:
+        return Mismatch(f"{op.name} on operands of which the ranks are not known")
     kernels = zip(derived.kernels, derived.extents, strict=True)
     return tuple([kernel_value(k, extents, given) for k, extents in kernels])
