@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from commonir.base.late import LateModule
+from commonir.base.late import LateModule, late_pattern
 
 NAME = "module_loaded_late"
 LOADS_NO_CORE = """
@@ -70,6 +71,15 @@ def test_two_threads_may_load_one_module() -> None:
     for thread in threads:
         thread.join()
     assert found == [8, 8]
+
+
+def test_a_late_pattern_is_as_any_other() -> None:
+    late, plain = late_pattern(r"(a)\s*b", re.IGNORECASE), re.compile(r"(a)\s*b", re.IGNORECASE)
+    assert late.sub(r"\1", "A  b, ab") == plain.sub(r"\1", "A  b, ab") == "A, a"
+    assert late.fullmatch("ab x") is None
+    assert late.pattern == plain.pattern
+    with pytest.raises(re.error):
+        late_pattern("(").match("")
 
 
 def test_dialects_of_mlir_do_not_load_the_core() -> None:

@@ -1,8 +1,12 @@
-"""Modules that are loaded when something of them is used, for those who name much and use little of it."""
+"""Modules that are loaded, and regular expressions that are compiled, when something of them is used: for those who
+name much and use little of it.
+"""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 
 class LateModule:
@@ -45,3 +49,24 @@ class _LateFunction:
             self._found = self._module.loaded(self._name)
         assert callable(self._found)
         return self._found(*args, **named)
+
+
+if TYPE_CHECKING:
+    from re import compile as late_pattern
+else:
+
+    class _LatePattern:
+        """A regular expression that is compiled when it is first used."""
+
+        def __init__(self, pattern, flags=0):
+            self._pattern = pattern
+            self._flags = flags
+
+        def __getattr__(self, name):
+            found = getattr(re.compile(self._pattern, self._flags), name)
+            vars(self)[name] = found
+            return found
+
+    late_pattern = _LatePattern
+
+__all__ = ["LateModule", "late_pattern"]

@@ -11,11 +11,11 @@ Source: MLIR operation definitions, declarative assembly format.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
 from commonir.base.diagnostics import InternalError
+from commonir.base.late import late_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ods import Op, kinds
 from commonir.ods.definition import RESULT_SIZES
@@ -157,9 +157,9 @@ class Format(NamedTuple):
     has_properties: bool
 
 
-_TOKEN = re.compile(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?|[()^:,<>|]|[A-Z]\w*)|"([^"]*)")')
+_TOKEN = late_pattern(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?|[()^:,<>|]|[A-Z]\w*)|"([^"]*)")')
 
-_LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
+_LITERAL = late_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
 
 
 # Attributes that directives say though they are not their arguments.

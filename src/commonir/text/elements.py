@@ -15,6 +15,7 @@ from binascii import unhexlify
 from collections.abc import Callable, Sequence
 
 from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.late import late_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import TEXT_KINDS, Data, InlineData, SplatData, TextData, packed_codes
@@ -26,12 +27,14 @@ from commonir.text.lexer import Scanner
 _LONGEST_NUMBER = 400
 _HEX_SIGN = '"0x'
 # Up to the mark that closes a literal, over strings and comments.
-_UP_TO_CLOSE = re.compile(r'(?>[^>"/]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|//[^\n]*+|/)*+')
-_BLANKS = re.compile(r"[ \t\r\n]*+")
-_LIST = re.compile(r"\[([^\[\]]*+)\]")
-_MEMBERS = re.compile(r"\s*+x\s*+(?:,\s*+x\s*+)*+")
-_FLOATS = re.compile(r"\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+(?:,\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+)*+", re.ASCII)
-_INTEGERS = re.compile(r"\s*+-?\d++\s*+(?:,\s*+-?\d++\s*+)*+", re.ASCII)
+_UP_TO_CLOSE = late_pattern(r'(?>[^>"/]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|//[^\n]*+|/)*+')
+_BLANKS = late_pattern(r"[ \t\r\n]*+")
+_LIST = late_pattern(r"\[([^\[\]]*+)\]")
+_MEMBERS = late_pattern(r"\s*+x\s*+(?:,\s*+x\s*+)*+")
+_FLOATS = late_pattern(
+    r"\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+(?:,\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+)*+", re.ASCII
+)
+_INTEGERS = late_pattern(r"\s*+-?\d++\s*+(?:,\s*+-?\d++\s*+)*+", re.ASCII)
 _STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 

@@ -5,11 +5,11 @@ Source: MLIR language reference, file metadata; a blob is the alignment as four 
 
 from __future__ import annotations
 
-import re
 from binascii import Error as HexError
 from binascii import unhexlify
 from collections.abc import Iterator, Mapping
 
+from commonir.base.late import late_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ResourceData
 from commonir.ir.literals import key_text
@@ -17,7 +17,7 @@ from commonir.text.lexer import Scanner
 
 _ALIGNMENT_BYTES = 4
 _SIGN = '"0x'
-_END = re.compile(r"\#-\}\s*\Z")
+_END = late_pattern(r"\#-\}\s*\Z")
 _LONGEST_END = 4096
 _NO_BLOB = "expected hexadecimal digits '0x...' with the alignment first"
 

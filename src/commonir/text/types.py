@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from commonir.base.file_codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
+from commonir.base.late import late_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
@@ -47,13 +48,13 @@ T = TypeVar("T")
 LARGEST_DIMENSION = 2**63 - 1
 """The largest size of an axis."""
 
-_DIMENSION = re.compile(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
-_VECTOR_DIMENSION = re.compile(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
-_BODY = re.compile(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
+_DIMENSION = late_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
+_VECTOR_DIMENSION = late_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
+_BODY = late_pattern(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _VECTOR_ELEMENTS = ("bool", "int", "uint", "index", "float")
 _MEMORY_ELEMENTS = (*_VECTOR_ELEMENTS, "complex", "vector")
-_PRETTY = re.compile(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
+_PRETTY = late_pattern(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
 
 
 class _Level:
@@ -425,7 +426,7 @@ def _is_balanced(body: str) -> bool:
     return not pending
 
 
-_OWN_NAME = re.compile(r"<\s*([A-Za-z_][A-Za-z0-9_$.]*)", re.ASCII)
+_OWN_NAME = late_pattern(r"<\s*([A-Za-z_][A-Za-z0-9_$.]*)", re.ASCII)
 
 
 def _list_type(reader: TypeReader) -> Type:

@@ -13,7 +13,6 @@ from commonir.ir.operation import Operation
 from commonir.ir.origins import TextLocation
 from commonir.ods import Dialects, Op, path_of, verify
 from commonir.ods.traits import GraphRegion
-from commonir.text.expectations import unexpected
 from commonir.text.lexer import caret_notes
 from commonir.text.parser import parse_module
 from commonir.text.pieces import Piece, pieces_of
@@ -29,6 +28,8 @@ def check_pieces(
 
     Raises: DiagnosticError when the file cannot be read.
     """
+    from commonir.text.expectations import unexpected  # noqa: PLC0415  few texts announce what is wrong with them
+
     file = os.fspath(path)
     text = content_of(path)
     for piece in pieces_of(text) if split else (Piece(text, 0),):
