@@ -46,6 +46,8 @@ class Editor:
     def replace_uses(self, value: Value, by: Value) -> None:
         """Makes all users of a value use another one."""
         self.touched += value.users
+        if isinstance(by.owner, Operation):
+            self.touched.append(by.owner)
         by.name = by.name or value.name
         value.replace_all_uses_with(by)
 
@@ -76,7 +78,7 @@ class Editor:
 
     def set_operands(self, op: Operation, operands: Sequence[Value]) -> None:
         """Gives an operation other operands, as many as it has."""
-        self.touched += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+        self.touched += [v.owner for v in (*op.operands, *operands) if isinstance(v.owner, Operation)]
         op.operands = tuple(operands)
         self.touched.append(op)
 

@@ -13,6 +13,7 @@ DIALECT = Dialect(
     "linalg",
     [Index_, Yield, *(d for m in _MODULES for d in definitions_in(vars(m), "linalg"))],
     summary="Operations on tensors as scalar programs over iteration spaces.",
+    rules="commonir.dialects.linalg.rules:RULES",
 )
 
 __all__ = ["DIALECT"]
