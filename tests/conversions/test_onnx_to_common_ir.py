@@ -187,3 +187,17 @@ def test_an_operator_that_nothing_declares_goes_through_the_core(tmp_path: Path)
     """
     theirs.save(theirs.parser.parse_model(text), tmp_path / "model.onnx")
     assert onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), Diagnostics()) is None
+
+
+def test_documentation_with_markup_stands_in_code_blocks(tmp_path: Path) -> None:
+    doc = "Adds <b>twice</b>, as ```here```."
+    model = theirs.parser.parse_model(NEG)
+    model.graph.node[0].doc_string = doc
+    path = tmp_path / "m.onnx"
+    theirs.save(model, path)
+    told = Diagnostics()
+    made = cir.convert(cir.load(path), "common_ir", findings=told)
+    assert "1 documentation string with HTML or other markup, now in code blocks" in [d.message for d in told]
+    (held,) = [op.extra[onnx.DOC_STRING] for op in made.walk() if isinstance(op, onnx.Neg)]
+    assert held == StringAttr(f"````\n{doc}\n````")
+    assert [d.message for d in cir.verify(made) if "CIR10" in d.message] == []

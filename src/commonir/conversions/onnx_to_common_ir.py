@@ -10,9 +10,11 @@ core.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.text import plural
 from commonir.conversions.common_ir_graphs import (
     DEFAULT_DOMAIN,
     IDENTITY_OPSET,
@@ -25,7 +27,7 @@ from commonir.conversions.common_ir_graphs import (
     tell_names,
 )
 from commonir.dialects import common_ir, onnx
-from commonir.dialects.common_ir.naming import is_dns_name, is_identifier
+from commonir.dialects.common_ir.naming import is_dns_name, is_identifier, markup_in
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -77,6 +79,7 @@ def onnx_to_common_ir(module: Module, found: Diagnostics) -> Module | None:
     for op in conversion.placed([d for d in definitions if d is not None], made):
         made.body.append(op)
     made.body.append(graph)
+    _make_literal(made, told)
     for f in functions:
         if f not in uses:
             told.add(
@@ -356,3 +359,18 @@ def _describe(made: Module, graph: common_ir.Graph, told: Diagnostics) -> None:
     if not about.description and not {onnx.DOC_STRING} & {*made.extra, *graph.extra}:
         made.set_extra(onnx.DOC_STRING, StringAttr(f"The program `{graph.sym_name}`."))
         told.add(CHANGED_IN_CONVERSION, "the documentation is the name of the graph: none is stated")
+
+
+def _make_literal(made: Module, told: Diagnostics) -> None:
+    """Puts documentation strings with markup that is not Markdown into code blocks, where it says what it said."""
+    changed = 0
+    for op in made.walk():
+        doc = op.extra.get(onnx.DOC_STRING)
+        if isinstance(doc, StringAttr) and markup_in(doc.value) is not None:
+            # A fence that is not in the text.
+            fence = next(f for n in count(3) if (f := "`" * n) not in doc.value)
+            op.set_extra(onnx.DOC_STRING, StringAttr(f"{fence}\n{doc.value}\n{fence}"))
+            changed += 1
+    if changed:
+        strings = plural(changed, "documentation string")
+        told.add(CHANGED_IN_CONVERSION, f"{strings} with HTML or other markup, now in code blocks")

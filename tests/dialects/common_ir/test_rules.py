@@ -200,3 +200,21 @@ def test_rules_are_numbered_in_order_and_say_what_to_do() -> None:
     assert [r.number for r in RULES] == list(range(1, len(RULES) + 1))
     assert all(r.text and r.remedy and r.source for r in RULES)
     assert [r.source == THIS_TOOL for r in RULES] == sorted(r.source == THIS_TOOL for r in RULES)
+
+
+GRAPH_END = '    "onnx.return"(%c) : (tensor<2x4xf32>) -> ()\n  }) : () -> ()\n}'
+KEPT = '{onnx.type_forms = {"input a" = {doc_string = "An <b>input</b>."}}}'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("<{alpha = 2.0}> :", '<{alpha = 2.0}> {onnx.doc_string = "A <b>node</b>."} :', "node 'scale'"),
+        (TWICE, TWICE.replace("(%x, %x) :", '(%x, %x) {onnx.doc_string = "A <i>sum</i>."} :'), "node 'add'"),
+        (GRAPH_END, GRAPH_END.replace("}) : () -> ()", f"}}) {KEPT} : () -> ()"), "input a"),
+    ],
+)
+def test_documentation_of_nodes_and_values_has_no_markup_either(old: str, new: str, place: str) -> None:
+    assert old in PROGRAM
+    found = [d for d in _findings(PROGRAM.replace(old, new)) if d.message.startswith("CIR10: ")]
+    assert [d.where.endswith(place) for d in found] == [True]

@@ -24,7 +24,7 @@ from commonir.dialects.common_ir.ordering import (
     nodes_by_name,
     ordered,
 )
-from commonir.ir.attributes import Attribute, StringAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, MapType, TensorType, Type, unknown
 from commonir.ods.declared import Parameter, Signature
@@ -87,6 +87,40 @@ def documentation(doc: Attribute | str | None, where: str = "") -> Iterator[Diag
         yield rules.NO_MARKUP.broken(
             f"the documentation string has markup that is not Markdown: {found!r}", where=where
         )
+
+
+def documentation_within(holder: Operation) -> Iterator[Diagnostic]:
+    """The documentation strings of what is in a graph or function: of its nodes, also of nested graphs, and values."""
+    for op in holder.walk():
+        for key, held in op.extra.items():
+            if key == onnx.DOC_STRING:
+                if op is not holder:
+                    yield from documentation(held, f"node '{name}'" if (name := node_name(op)) else op.name)
+                continue
+            for place, doc in _documented(held):
+                yield from documentation(doc, place)
+
+
+_DOC = "doc_string"
+"""The field of messages that dictionaries may keep as it is in the file."""
+
+
+def _documented(attribute: Attribute) -> Iterator[tuple[str, Attribute]]:
+    """The documentation strings in a dictionary that keeps fields of messages, each with its place in it."""
+    pending: list[tuple[str, Attribute]] = [("", attribute)]
+    while pending:
+        place, at = pending.pop()
+        match at:
+            case DictionaryAttr(entries=entries):
+                for key, held in reversed(entries):
+                    if key == _DOC:
+                        yield place, held
+                    else:
+                        pending.append((key if not place else f"{place}.{key}", held))
+            case ArrayAttr(values=values):
+                pending += [(place, v) for v in reversed(values)]
+            case _:
+                pass
 
 
 def identifiers(names: Iterable[str]) -> Iterator[Diagnostic]:

@@ -133,6 +133,7 @@ class FunctionDefinition(
         yield from checks.outputs_named(self.body)
         yield from checks.map_types(v for op in self.body.operations for v in op.results)
         yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
+        yield from checks.documentation_within(self)
         circle = recursion_of(self)
         if circle and circle[0] == self.sym_name:
             text = f"function '{self.sym_name}' calls itself: {' -> '.join(circle)}"

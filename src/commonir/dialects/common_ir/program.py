@@ -77,6 +77,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
             yield rules.DOCUMENTED.broken("there is no documentation string")
         for doc in docs:
             yield from checks.documentation(doc)
+        yield from checks.documentation_within(self)
         names = list(checks.names_in(self.body))
         yield from checks.unique(names)
         yield from checks.identifiers(name for name, _ in names)
