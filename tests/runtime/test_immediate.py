@@ -17,7 +17,7 @@ def prepared(graph: str) -> Executable:
 
 
 @pytest.fixture(autouse=True)
-def _second_run_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]  a fixture
+def _second_run_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(immediate, "MAX_RUNS", 1)
 
 
@@ -93,3 +93,11 @@ def test_a_time_limit_is_kept_by_the_lowered_program() -> None:
     module = commonir.loads(text, format="onnxtxt")
     limited = commonir.prepare(module, options=EngineOptions(time_limit_seconds=10.0))
     assert not isinstance(limited, ImmediateExecutable)
+
+
+def test_what_is_known_of_elements_as_a_program_stands_misleads_no_other_program() -> None:
+    x, s = np.arange(60, dtype=np.float32).reshape(2, 30), np.array([2, 5, 6])
+    for given in ("int64[3] s", "int64[K] s"):
+        executable = prepared(f"g (float[2,30] x, {given}) => (float[A,B,C] y) {{ y = Reshape(x, s) }}")
+        for _ in range(3):
+            np.testing.assert_array_equal(executable.run({"x": x, "s": s})["y"], x.reshape(2, 5, 6))

@@ -99,6 +99,12 @@ def test_one_array_for_two_operands_is_not_taken_for_one_operand() -> None:
         np.testing.assert_array_equal(executable.run(given)["y"], [0, 0, 0] if n < RUNS // 2 else [4, 4, 4])
 
 
+POOLED = (
+    "g (float[2,3] x) => (float[1,1,1,2] y) { s = Constant<value_ints = [1,1,2,3]>() r = Reshape(x, s)"
+    " y = MaxPool<kernel_shape = [2,2]>(r) }"
+)
+
+
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [
@@ -106,11 +112,7 @@ def test_one_array_for_two_operands_is_not_taken_for_one_operand() -> None:
         ("g (float[2,3] x) => (float[2] y) { y = ReduceSum<keepdims = 0>(x, axes) }", lambda x: x.sum(1)),
         ("g (float[2,3] x) => (float[2,2] y) { t = Transpose(x) y = MatMul(x, t) }", lambda x: x @ x.T),
         ("g (float[2,3] x) => (float[4,3] y) { y = Concat<axis = 0>(x, x) }", lambda x: np.concatenate([x, x])),
-        (
-            "g (float[2,3] x) => (float[1,1,1,2] y) { s = Constant<value_ints = [1,1,2,3]>()"
-            + " r = Reshape(x, s) y = MaxPool<kernel_shape = [2,2]>(r) }",
-            lambda x: np.maximum(x[:, :-1], x[:, 1:]).max(0)[None, None, None],
-        ),
+        (POOLED, lambda x: np.maximum(x[:, :-1], x[:, 1:]).max(0)[None, None, None]),
         (
             "g (float[2,3] x) => (float[2,5] y) { p = Constant<value_ints = [0,1,0,1]>() y = Pad(x, p) }",
             lambda x: np.pad(x, ((0, 0), (1, 1))),

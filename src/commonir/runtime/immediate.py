@@ -188,6 +188,8 @@ def _known(kind: Type, array: Array) -> Value:
     """A value whose elements are known."""
     if not isinstance(kind, TensorType):
         raise _NotImmediate
+    if array.dtype.kind in "iu" and array.ndim <= 1:
+        return Known(kind, tuple([int(n) for n in array.reshape(-1)])).result
     return Known(kind, None, data_of_array(kind, array)).result
 
 

@@ -19,7 +19,7 @@ from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, check_use, is_not_known
+from commonir.ods import Op, check_use, is_not_known, operations_behind
 from commonir.ods.fields import FieldKind
 from commonir.rewrite.expand import append, expand
 from commonir.runtime.instances import with_sizes
@@ -97,10 +97,15 @@ def _expanded(
     if not op.states_types:
         # What states its types was checked with them; here it has those that carry them.
         check_use(made)
-    expansion = expand(made, values, regions)
     block = Block()
-    outputs = append(block, expansion)
+    constants = operations_behind([values[n] for n in read])
+    for constant in constants:
+        block.append(constant)
+    outputs = append(block, expand(made, values, regions))
     block.append(core.Yield(outputs))
+    for constant in constants:
+        if not any(r.is_used for r in constant.results):
+            constant.erase()
     inputs = {n: v for n, v in enumerate(values) if n not in read}
     return Statement(block, inputs, outputs)
 
