@@ -36,6 +36,7 @@ from commonir.ods import (
     traits,
 )
 from commonir.passes.entry_types import entry_types
+from commonir.passes.function_faults import function_faults
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
@@ -72,10 +73,11 @@ def lower(
     module = _without_memory(module)
     if _is_done(module, defer) and not shapes:
         return module
+    found = Diagnostics(function_faults(module))
+    found.raise_errors()
     module = _structured(order_subgraphs(variables_to_globals(module)))
     given: Shapes = shapes or {}
     main = module.function(function) if given else None
-    found = Diagnostics()
     kind = Module if defer is Deferral.NONE else Deferred
     made = kind(neutral_attributes(module), module.entry)
     states = States(module, found)
