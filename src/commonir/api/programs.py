@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, verify
-from commonir.base.codes import UNSUPPORTED_CONVERSION, WRONG_USAGE
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Formats
@@ -114,6 +114,8 @@ def convert(
     if direct is not None:
         return direct
     lowered = lower(module)
+    for text in () if own is None else own.outline(module).annotations:
+        told.add(LOST_IN_CONVERSION, text)
     if function is not None:
         lowered = select_function(lowered, function)
     elif not conversion.takes_ranks:

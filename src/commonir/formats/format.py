@@ -80,7 +80,8 @@ class Outline(NamedTuple):
 
     `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or
     state, by function and name: sizes a dimension may have, images. `declarations` are the functions and operators that
-    the file declares for nodes to call.
+    the file declares for nodes to call; `annotations` name what it says that changes no result, and that is lost where
+    a program leaves its format.
     """
 
     title: str = ""
@@ -89,6 +90,7 @@ class Outline(NamedTuple):
     ports: Mapping[tuple[str, str], str] = MappingProxyType({})
     opsets: Mapping[str, str] = MappingProxyType({})
     declarations: tuple[DeclarationEntry, ...] = ()
+    annotations: tuple[str, ...] = ()
 
 
 class Format(NamedTuple):

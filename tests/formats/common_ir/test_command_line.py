@@ -177,3 +177,9 @@ def test_a_graph_can_be_changed(cir: Any, verb: str) -> None:
     assert cir(verb, "functions.cir.json", "-o", "o.cir.json", *changes).status == 0
     assert cir("check", "o.cir.json").codes == []
     assert cir("run", "o.cir.json").status == 0
+
+
+def test_conversions_say_that_control_edges_are_lost(cir: Any) -> None:
+    for output in ("o.onnx", "o.mlpackage"):
+        done = cir("convert", "control_inputs.cir.json", "-o", output, "--range", "n=1..8")
+        assert (done.status, "W0601" in done.codes) == (0, True)

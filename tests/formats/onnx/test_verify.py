@@ -12,6 +12,8 @@ import onnx
 import pytest
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
+import commonir
+from commonir.base.diagnostics import Diagnostics
 from commonir.formats.onnx.read import check
 from commonir.ods import Dialects
 
@@ -299,6 +301,16 @@ def test_rules_of_sharding_are_checked(change: Callable[[ModelProto], object], m
 
 def test_sound_sharding_has_no_findings(tmp_path: Path) -> None:
     assert _found(_sharded(lambda _: None), tmp_path) == []
+
+
+@pytest.mark.parametrize(("to", "is_told"), [("coreml", True), ("onnx", False), ("common_ir", False)])
+def test_annotations_of_devices_are_kept_or_told_as_lost(to: str, is_told: bool, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(_sharded(lambda _: None), path)
+    told = Diagnostics()
+    made = commonir.convert(commonir.load(path), to, findings=told)
+    assert ("how nodes are distributed over devices" in [d.message for d in told]) is is_told
+    assert any("onnx.device_configurations" in op.extra for op in made.nested()) is not is_told
 
 
 def test_graphs_are_read_whatever_their_names(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
+from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx

@@ -36,7 +36,14 @@ def outline(module: Module) -> Outline:
         metadata=metadata,
         opsets=about.opsets,
         declarations=declarations(module.body),
+        annotations=(*about.annotations, *_control_edges(module)),
     )
+
+
+def _control_edges(module: Module) -> tuple[str, ...]:
+    """Edges beside those of data, which the order of nodes obeys."""
+    has_any = any(common_ir.CONTROL_INPUT in op.extra for op in module.nested())
+    return ("control edges: the order of nodes obeys them",) if has_any else ()
 
 
 def declarations(block: Block) -> tuple[DeclarationEntry, ...]:

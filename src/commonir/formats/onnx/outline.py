@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonir.dialects import onnx
 from commonir.formats.format import Outline
+from commonir.formats.onnx import kept
 from commonir.formats.onnx.sharding import configurations
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of
@@ -12,8 +13,8 @@ from commonir.ir.module import Module
 
 def outline(module: Module) -> Outline:
     """What a model tells around its graph."""
-    kept = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
-    producer = " ".join(filter(None, (kept.get(onnx.PRODUCER_NAME), kept.get(onnx.PRODUCER_VERSION))))
+    stated = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
+    producer = " ".join(filter(None, (stated.get(onnx.PRODUCER_NAME), stated.get(onnx.PRODUCER_VERSION))))
     about = metadata_of(module)
     texts = (*zip(about._fields[:-1], about[:-1], strict=True), *about.user_defined)
     metadata = {key: value for key, value in texts if value}
@@ -29,7 +30,15 @@ def outline(module: Module) -> Outline:
     }
     version = module.extra.get(onnx.IR_VERSION)
     title = f"ONNX model, IR version {version.value}" if isinstance(version, IntegerAttr) else "ONNX model"
-    return Outline(title=title, producer=producer, metadata=metadata, opsets=opsets, ports=ports)
+    return Outline(title, producer, metadata, ports, opsets, annotations=_annotations(module))
+
+
+def _annotations(module: Module) -> tuple[str, ...]:
+    """What a model says of devices."""
+    is_divided = any(kept.DEVICES in op.extra for op in module.nested())
+    if not is_divided and kept.CONFIGURATION not in module.extra:
+        return ()
+    return ("how nodes are distributed over devices",)
 
 
 def _opsets_text(opsets: DictionaryAttr) -> str:
