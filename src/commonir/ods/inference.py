@@ -7,6 +7,7 @@ that key. Unknown dimensions become symbols of their own for the trace, and are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from commonir.base.codes import (
@@ -22,7 +23,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, symbols_of, unknown
 from commonir.notation import (
     Constraint,
@@ -477,7 +478,29 @@ def results_of(returned: Any) -> tuple[Value, ...]:
     return tuple(returned)
 
 
-def operations_behind(outputs: Sequence[Value], stop: frozenset[Value] = frozenset()) -> list[Operation]:
+class Settled:
+    """Operations nested in what a reference or a rule is given, inside of which all that is used is in a block.
+
+    So that not all nested blocks are searched again at each level. Nothing in a block is settled any more when
+    something took the place of one of its arguments, which may be used anywhere inside.
+    """
+
+    def __init__(self, regions: Iterable[Region]) -> None:
+        blocks = [b for region in regions for b in region.blocks]
+        self._arguments = {b: [a for a in b.arguments if a.is_used] for b in blocks}
+        self._operations = {op for b in blocks for op in b.operations if op.regions}
+
+    def of(self, block: Block) -> AbstractSet[Operation]:
+        """The operations of a block that are settled."""
+        return self._operations if all(a.is_used for a in self._arguments.get(block, ())) else frozenset()
+
+
+_NOTHING_SETTLED = Settled(())
+
+
+def operations_behind(
+    outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), settled: Settled = _NOTHING_SETTLED
+) -> list[Operation]:
     """Operations that are in no block yet and that the values depend on, each after what it uses, also inside."""
     order: dict[Operation, None] = {}
     pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
@@ -489,9 +512,22 @@ def operations_behind(outputs: Sequence[Value], stop: frozenset[Value] = frozens
             order[op] = None
             continue
         pending.append((op, True))
-        used = op.operands if not op.regions else [v for inner in op.walk() for v in inner.operands]
+        used = op.operands if not op.regions else _used_by(op, settled)
         pending.extend((v.owner, False) for v in reversed(used) if _is_loose(v, stop) and v.owner not in order)  # pyright: ignore[reportArgumentType]
     return list(order)
+
+
+def _used_by(op: Operation, settled: Settled) -> list[Value]:
+    """What an operation uses, also inside, but for what is inside of settled operations."""
+    out: list[Value] = []
+    pending: list[tuple[Operation, bool]] = [(op, True)]
+    while pending:
+        inner, is_open = pending.pop()
+        out += inner.operands
+        if is_open and inner.regions:
+            blocks = [(b, settled.of(b)) for region in inner.regions for b in region.blocks]
+            pending.extend(reversed([(child, child not in known) for b, known in blocks for child in b.operations]))
+    return out
 
 
 def _is_loose(value: Value, stop: frozenset[Value]) -> bool:

@@ -27,6 +27,7 @@ from commonir.ods import (
     results_of,
     traits,
 )
+from commonir.ods.inference import Settled
 from commonir.ods.requiring import Requiring
 
 _LARGE = 1 << 12
@@ -68,6 +69,8 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) ->
             grouped.append(tuple([replacement[u] for u in v]))
         else:
             grouped.append(None if v is None else replacement[v])
+    held = (regions or {}).values()
+    settled = Settled([r for each in held for r in ((each,) if isinstance(each, Region) else each)])
     try:
         returned = op.reference(*grouped, **(regions or {}))
     except NotKnownError as reason:
@@ -78,10 +81,10 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) ->
         return Expansion((), [*operations_behind(returned.operands), returned])
     if isinstance(returned, Requiring):
         first = [*operations_behind(returned.required.operands), returned.required]
-        rest = [made for made in operations_behind(returned.results) if made not in first]
+        rest = [made for made in operations_behind(returned.results, settled=settled) if made not in first]
         return Expansion(returned.results, [*first, *rest])
     outputs = results_of(returned)
-    return Expansion(outputs, operations_behind(outputs))
+    return Expansion(outputs, operations_behind(outputs, settled=settled))
 
 
 def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:

@@ -28,6 +28,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.inference import Settled
 from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.expand import expand
@@ -300,12 +301,16 @@ class _Legalization:
             op.operands = tuple([self.values.get(v, v) for v in op.operands])
             op.detach()
             frame.block.append(op)
-        elif op.regions and op not in self.regions:
+        elif op.regions and op not in self.regions and self._has_a_way(op):
             self._enter(op, frame)
         elif self._is_legal(op) and self._holds(op):
             self._keep(op, frame)
         else:
             self._replace(op, frame)
+
+    def _has_a_way(self, op: Operation) -> bool:
+        """Whether something may become of an operation with regions: if not, what is in it need not be looked at."""
+        return not isinstance(op, Op) or self._is_legal(op) or bool(self.rules.for_definition(type(op)))
 
     def _is_legal(self, op: Operation) -> bool:
         return self._is_of_dialect(op) or not self._beside.isdisjoint((op.name, op.name.partition(".")[0]))
@@ -369,6 +374,7 @@ class _Legalization:
         self, r: Rule, op: Op, operands: Sequence[Value]
     ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
         """The values a rule gives and the operations behind them, all of which the target has."""
+        settled = Settled(self.context.regions)
         try:
             result = r.build(op, self.context, *_grouped(op, operands))
         except DiagnosticError as error:
@@ -381,7 +387,7 @@ class _Legalization:
             values, behind = (), [*operations_behind(result.operands), result]
         else:
             values = results_of(result)
-            behind = operations_behind(values)
+            behind = operations_behind(values, settled=settled)
         replaced: dict[Value, Value] = {}
         for n, made in enumerate(behind):
             if not isinstance(made, Op) or not self._is_of_dialect(made):

@@ -15,9 +15,15 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
     An optional result that has no name and no user is absent.
     """
     table = _Names(graph)
-    pending: list[tuple[Block, dict[str, Value]]] = [(graph.body, {})]
+    # Blocks to be named, and how many names were visible when one that was named began.
+    pending: list[Block | int] = [graph.body]
     while pending:
-        block, visible = pending.pop()
+        block = pending.pop()
+        if isinstance(block, int):
+            table.leave(block)
+            continue
+        # Nested graphs see what is visible here, and add what is their own.
+        pending.append(len(table.visible))
         last = block.last
         ends = last.outputs if isinstance(last, onnx.Return) else ()
         own = set(block.arguments)
@@ -25,34 +31,38 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
             own.update(op.results)
         first = [*block.arguments, *(v for v in ends if v in own)]
         for v in first:
-            table.keep(v, visible)
+            table.keep(v)
         for op in block.operations:
             for v in op.results:
                 if v.name or v.is_used or not _is_optional(op, v):
-                    table.keep(v, visible)
-            pending.extend((b, visible) for region in op.regions for b in region.blocks)
-        # Nested graphs see what is visible here, and add what is their own.
-        pending = [(b, dict(seen) if seen is visible else seen) for b, seen in pending]
+                    table.keep(v)
+            pending.extend(b for region in op.regions for b in region.blocks)
     table.fill(graph)
     return table.names
 
 
 class _Names:
-    """Names given to values."""
+    """Names given to values. `visible` are those that can be seen at the place at hand, in order."""
 
     def __init__(self, graph: onnx.Graph | onnx.LocalFunction) -> None:
         self.names: dict[Value, str] = {}
         self.taken = {v.name for op in graph.walk() for v in op.results}
         self.taken |= {a.name for op in graph.walk() for r in op.regions for b in r.blocks for a in b.arguments}
         self.unnamed: list[Value] = []
+        self.visible: dict[str, None] = {}
 
-    def keep(self, v: Value, visible: dict[str, Value]) -> None:
+    def leave(self, count: int) -> None:
+        """Forgets the names that came into sight after the first ones."""
+        while len(self.visible) > count:
+            self.visible.popitem()
+
+    def keep(self, v: Value) -> None:
         """Gives a value its own name when that is free where it stands."""
         if v in self.names:
             return
-        if v.name and v.name not in visible:
+        if v.name and v.name not in self.visible:
             self.names[v] = v.name
-            visible[v.name] = v
+            self.visible[v.name] = None
         else:
             self.unnamed.append(v)
 

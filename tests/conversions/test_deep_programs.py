@@ -1,0 +1,76 @@
+"""What programs of deeply nested regions cost to lower, run and convert grows with their depth, also to be refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import pytest
+
+import commonir as cir
+from commonir.ir.module import Module
+
+_SMALL, _LARGE = 110, 220
+
+
+def _branches(depth: int) -> str:
+    opened = [f"%v{n} = scf.if %c -> (f32) {{" for n in range(depth)]
+    closed = [f"}} else {{\nscf.yield %x : f32\n}}\nscf.yield %v{n} : f32" for n in reversed(range(depth))]
+    return _function([*opened, "scf.yield %x : f32", *closed])
+
+
+def _loops(depth: int) -> str:
+    opened = [
+        f"%v{n} = scf.for %i{n} = %one to %n step %one iter_args(%a{n} = {f'%a{n - 1}' if n else '%x'}) -> (f32) {{"
+        for n in range(depth)
+    ]
+    closed = [f"}}\nscf.yield %v{n} : f32" for n in reversed(range(depth))]
+    return _function([*opened, f"scf.yield %a{depth - 1} : f32", *closed])
+
+
+def _rounds(depth: int) -> str:
+    opened = [
+        f"%v{n} = scf.while (%a{n} = {f'%b{n - 1}' if n else '%x'}) : (f32) -> f32 {{\n"
+        f"scf.condition(%c) %a{n} : f32\n}} do {{\n^bb0(%b{n}: f32):"
+        for n in range(depth)
+    ]
+    closed = [f"}}\nscf.yield %v{n} : f32" for n in reversed(range(depth))]
+    return _function([*opened, f"scf.yield %b{depth - 1} : f32", *closed])
+
+
+def _function(lines: Sequence[str]) -> str:
+    start = ["func.func @main(%c: i1, %x: f32, %n: index) -> f32 {", "%one = arith.constant 1 : index"]
+    body = "\n".join([*start, *lines])
+    # What the outermost one gives is returned.
+    return f"{body[: body.rindex('scf.yield')]}return %v0 : f32\n}}\n"
+
+
+def _calls(work: Callable[[], object]) -> int:
+    count = 0
+
+    def count_call(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(count_call)
+    try:
+        work()
+    except cir.DiagnosticError as error:
+        assert len(error.diagnostics) < 10  # what is inside of something that is refused is not refused one by one
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def _costs(module: Module, target: str) -> int:
+    if target == "run":
+        return _calls(lambda: cir.run(module, {"c": True, "x": 1.0, "n": 2}))
+    return _calls(lambda: cir.lower(module) if target == "core" else cir.convert(module, target))
+
+
+@pytest.mark.parametrize("make", [_branches, _loops, _rounds])
+@pytest.mark.parametrize("target", ["core", "run", "onnx", "coreml", "tosa", "linalg", "stablehlo"])
+def test_twice_the_depth_takes_twice_the_calls(make: Callable[[int], str], target: str) -> None:
+    small, large = (cir.loads(make(depth), format="mlir") for depth in (_SMALL, _LARGE))
+    _costs(small, target)  # loads what is loaded once
+    assert _costs(large, target) <= 2.3 * _costs(small, target) + 5000
