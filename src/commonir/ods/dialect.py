@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -46,15 +47,51 @@ OURS = {
 """The dialects that are ours."""
 
 
+class LateDefinitions(Iterable["type[Op]"]):
+    """The definitions of a dialect that is a package, where each operation has one.
+
+    `members` are the public names of the modules of the package. A module is loaded when one of them is asked for, or
+    an operation that its class is called after, like `IntDiv` after `tosa.intdiv`; looking for any other loads all.
+    """
+
+    def __init__(self, package: str, members: Mapping[str, str]) -> None:
+        self._package = package
+        self._prefix = f"{package.rpartition('.')[2]}."
+        self._modules = {name: module for module, names in members.items() for name in names.split()}
+        self._likely = {name.rstrip("_").lower(): name for name in self._modules}
+
+    def __iter__(self) -> Iterator[type[Op]]:
+        return iter(definitions_in({name: self.member(name) for name in self._modules}, self._prefix[:-1]))
+
+    def member(self, name: str) -> object:
+        """A member of the package. Raises: AttributeError."""
+        if name not in self._modules:
+            raise AttributeError(f"module '{self._package}' has no attribute '{name}'")
+        return getattr(import_module(f"{self._package}.{self._modules[name]}"), name)
+
+    def called(self, name: str) -> type[Op] | None:
+        """The definition of an operation, by its full name, whose class is called after it."""
+        likely = self._likely.get(name.removeprefix(self._prefix).replace("_", ""))
+        found = None if likely is None else self.member(likely)
+        if isinstance(found, type) and issubclass(found, Op) and found.name == name:
+            return found
+        return None
+
+
 class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
     """Definitions by full name, oldest first. Those of older versions are made when they are asked for."""
 
     def __init__(self, definitions: Iterable[type[Op]], order: Sequence[str]) -> None:
         self._order = order
-        self._definitions: dict[str, list[type[Op]]] = {}
-        for definition in definitions:
-            self._definitions.setdefault(definition.name, []).append(definition)
+        self._given = definitions
         self._entries: dict[str, list[tuple[str, type[Op]]]] = {}
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, list[type[Op]]]:
+        out: dict[str, list[type[Op]]] = {}
+        for definition in self._given:
+            out.setdefault(definition.name, []).append(definition)
+        return out
 
     def __getitem__(self, name: str) -> tuple[type[Op], ...]:
         if name not in self._definitions:
@@ -81,7 +118,8 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
         """The definitions of a name by the versions that they came with."""
         found, order = self._entries.get(name), self._order
         if found is None:
-            own = self._definitions.get(name, ())
+            only = self._given.called(name) if isinstance(self._given, LateDefinitions) else None
+            own = self._definitions.get(name, ()) if only is None else (only,)
             found = [(version, definition) for definition in own for version in definition.versions or ("",)]
             if len(found) > 1:
                 found.sort(key=lambda entry: order.index(entry[0]) if entry[0] in order else -1)
@@ -120,7 +158,7 @@ class Dialect:
         self.summary = summary
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
-        self._definitions = tuple(operations)
+        self._definitions = operations if isinstance(operations, LateDefinitions) else tuple(operations)
         self._found: dict[tuple[str, str], type[Op]] = {}
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:

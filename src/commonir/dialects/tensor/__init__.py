@@ -3,48 +3,58 @@
 Source: MLIR tensor dialect.
 """
 
-from commonir.dialects.tensor.elements import Dim_, Empty, Extract, FromElements, Generate, Insert, Rank, Splat, Yield
-from commonir.dialects.tensor.reshaping import Bitcast, Cast, CollapseShape, ExpandShape, Reshape
-from commonir.dialects.tensor.slicing import (
-    Concat,
-    ExtractSlice,
-    Gather,
-    InsertSlice,
-    Pad,
-    ParallelInsertSlice,
-    Scatter,
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+# The imports tell type checkers which members the package has.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.ods.dialect import Dialect, LateDefinitions
+
+if TYPE_CHECKING:
+    from commonir.dialects.tensor.elements import (
+        Dim_,
+        Empty,
+        Extract,
+        FromElements,
+        Generate,
+        Insert,
+        Rank,
+        Splat,
+        Yield,
+    )
+    from commonir.dialects.tensor.reshaping import Bitcast, Cast, CollapseShape, ExpandShape, Reshape
+    from commonir.dialects.tensor.slicing import (
+        Concat,
+        ExtractSlice,
+        Gather,
+        InsertSlice,
+        Pad,
+        ParallelInsertSlice,
+        Scatter,
+    )
+else:
+
+    def __getattr__(name):
+        found = globals()[name] = _DEFINITIONS.member(name)
+        return found
+
+
+_DEFINITIONS = LateDefinitions(
+    __name__,
+    {
+        "elements": "Dim_ Empty Extract FromElements Generate Insert Rank Splat Yield",
+        "reshaping": "Bitcast Cast CollapseShape ExpandShape Reshape",
+        "slicing": "Concat ExtractSlice Gather InsertSlice Pad ParallelInsertSlice Scatter",
+    },
 )
-from commonir.ods import Dialect, definitions_in
 
 DIALECT = Dialect(
     "tensor",
-    definitions_in(globals(), "tensor"),
+    _DEFINITIONS,
     summary="Tensors made, taken apart and put together.",
     constants="arith.constant",
     rules="commonir.dialects.tensor.rules:RULES",
 )
-
-__all__ = [
-    "DIALECT",
-    "Bitcast",
-    "Cast",
-    "CollapseShape",
-    "Concat",
-    "Dim_",
-    "Empty",
-    "ExpandShape",
-    "Extract",
-    "ExtractSlice",
-    "FromElements",
-    "Gather",
-    "Generate",
-    "Insert",
-    "InsertSlice",
-    "Pad",
-    "ParallelInsertSlice",
-    "Rank",
-    "Reshape",
-    "Scatter",
-    "Splat",
-    "Yield",
-]
