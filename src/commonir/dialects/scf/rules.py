@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from commonir.base.diagnostics import InternalError
 from commonir.dialects.scf.base import ScfOp
 from commonir.dialects.scf.control import Condition, ExecuteRegion, For, If, IndexSwitch, While, Yield
-from commonir.dialects.scf.parallel import Parallel
+from commonir.dialects.scf.parallel_rules import PARALLEL
 from commonir.ir.attributes import IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
@@ -161,6 +161,16 @@ def _drop_empty_else(op: If, editor: Editor) -> bool:
     return True
 
 
+def _decide_opposite(op: If, editor: Editor) -> bool:
+    """By the opposite of a condition, the regions are the other way round."""
+    condition = _opposite_of(op.condition)
+    if op.elseRegion is None or condition is None:
+        return False
+    fields = {"condition": condition, "thenRegion": op.elseRegion.take(), "elseRegion": op.thenRegion.take()}
+    made = If.build(fields, [r.type for r in op.results])
+    return editor.substitute(op, made)
+
+
 def _merge_nested(op: If, editor: Editor) -> bool:
     """A condition within another one, where nothing happens unless both hold, is one condition."""
     inner = op.thenRegion.block.first
@@ -210,7 +220,7 @@ def _merge_following(op: If, editor: Editor) -> bool:
     before = op.previous
     if not isinstance(before, If):
         return False
-    is_opposite = _is_opposite(op.condition, before.condition) or _is_opposite(before.condition, op.condition)
+    is_opposite = _opposite_of(op.condition) is before.condition or _opposite_of(before.condition) is op.condition
     if op.condition is not before.condition and not is_opposite:
         return False
     own = [op.thenRegion, op.elseRegion]
@@ -236,11 +246,12 @@ def _merge_following(op: If, editor: Editor) -> bool:
     return True
 
 
-def _is_opposite(one: Value, other: Value) -> bool:
-    owner = one.owner
-    if not isinstance(owner, Op) or owner.name != "arith.xori":
-        return False
-    return owner.operands[0] is other and known_integer(owner.operands[1]) == 1
+def _opposite_of(value: Value) -> Value | None:
+    """The truth value that a value is the opposite of."""
+    owner = value.owner
+    if not isinstance(owner, Op) or owner.name != "arith.xori" or known_integer(owner.operands[1]) != 1:
+        return None
+    return owner.operands[0]
 
 
 def _use_inside(results: Sequence[Value], values: Sequence[Value], region: Region, editor: Editor) -> None:
@@ -267,6 +278,11 @@ def _few_rounds(op: For, editor: Editor) -> bool:
     if op.lowerBound is op.upperBound or (low is not None and high is not None and low >= high and not op.unsignedCmp):
         editor.replace(op, op.initArgs)
         return True
+    if low is not None and high is not None and step and not op.unsignedCmp and _only_yields(op.region):
+        values = _values(op.region)
+        if not any(_is_given_by(v, op.region) for v in values):
+            editor.replace(op, values)
+            return True
     if low is None or high is None or step is None or op.unsignedCmp or not low < high <= low + step:
         return False
     return _inline(op, op.region, (op.lowerBound, *op.initArgs), editor)
@@ -371,17 +387,6 @@ def _is_given_by(value: Value, region: Region) -> bool:
     return any(owner is block for block in region.blocks)
 
 
-def _no_rounds(op: Parallel, editor: Editor) -> bool:
-    """A grid without positions."""
-    bounds = zip(op.lowerBound, op.upperBound, strict=True)
-    for low, high in bounds:
-        numbers = known_integer(low), known_integer(high)
-        if low is high or (numbers[0] is not None and numbers[1] is not None and numbers[0] >= numbers[1]):
-            editor.replace(op, op.initVals)
-            return True
-    return False
-
-
 def _known_case(op: IndexSwitch, editor: Editor) -> bool:
     """Of a position that is known, the region of its case stands in the place."""
     found: Data | None = known_data(op.arg)
@@ -397,6 +402,7 @@ RULES = Rules(
         If: (
             _known_condition,
             _condition_inside,
+            _decide_opposite,
             _merge_following,
             _merge_nested,
             _give_condition,
@@ -407,7 +413,7 @@ RULES = Rules(
         For: (_few_rounds, *CARRIED_VALUES),
         ExecuteRegion: (_run_once, _run_in_place, *CARRIED_VALUES),
         IndexSwitch: (_known_case, *CARRIED_VALUES),
-        Parallel: (_no_rounds,),
+        **PARALLEL,
         While: (_condition_holds, _comparison_holds, *CARRIED_VALUES),
     },
 )
