@@ -68,3 +68,16 @@ def test_element_types_that_core_ml_has_not_are_refused() -> None:
 def test_tensors_without_elements_are_refused() -> None:
     with pytest.raises(DiagnosticError, match="the input 'x' is empty"):
         converted(core_module(lambda x: core.reduce_sum(x, (1,)), {"x": tensor(f32, 2, 0)}))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_determinants_of_small_matrices(count: int, tmp_path: Path) -> None:
+    made = converted(core_module(core.det, {"x": tensor(f32, 5, count, count)}))
+    load_in_coremltools(made, tmp_path)
+    x = np.random.default_rng(count).standard_normal((5, count, count)).astype(np.float32)
+    np.testing.assert_allclose(run_mil(made, {"x": x})[0], np.linalg.det(x), rtol=1e-5, atol=1e-6)
+
+
+def test_determinants_of_larger_matrices_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="at most 4 rows"):
+        converted(core_module(core.det, {"x": tensor(f32, 5, 5)}))

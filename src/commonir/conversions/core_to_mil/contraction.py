@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
 from commonir.conversions.core_to_mil.building import computed, data_behind, integers, plain_data
 from commonir.conversions.core_to_mil.einsum import einsum_of_products
 from commonir.conversions.operands import element_of, rank_of, shape_of, sizes_of
@@ -11,6 +14,7 @@ from commonir.dialects.mil import linear as mil
 from commonir.dialects.mil.windows import PadType
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
+from commonir.ir.types import i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import size_of
 
@@ -188,3 +192,34 @@ def conv_transpose_then_bias(
         return Mismatch("there is no bias that is computed")
     y = core.conv_transpose(x, weight, None, op.strides, op.dilations, op.pads, op.output_padding, op.groups)
     return core.add(y, core.reshape(bias, (-1, *(1,) * (rank_of(x) - 2))))
+
+
+_LARGEST_DETERMINANT = 4
+"""Rows of a matrix whose determinant is a sum of products of elements: without pivots, that loses no precision yet."""
+
+
+@rule(core.Det)
+def det(op: core.Det, context: Context, x: Value) -> Result:
+    """The determinant of small matrices, by minors of the first rows."""
+    *_, count = shape_of(x)
+    if not isinstance(count, int) or not 0 < count <= _LARGEST_DETERMINANT:
+        return Mismatch(f"determinants are those of matrices of at most {_LARGEST_DETERMINANT} rows")
+    rows = [core.gather(x, core.scalar(n, i32), -2) for n in range(count)]
+    minors: dict[tuple[int, ...], Value] = {(k,): core.gather(rows[0], core.scalar(k, i32), -1) for k in range(count)}
+    for row in rows[1:]:
+        elements = [core.gather(row, core.scalar(k, i32), -1) for k in range(count)]
+        minors = {
+            columns: _expanded(columns, minors, elements)
+            for columns in combinations(range(count), len(next(iter(minors))) + 1)
+        }
+    return minors[tuple(range(count))]
+
+
+def _expanded(columns: tuple[int, ...], minors: Mapping[tuple[int, ...], Value], row: Sequence[Value]) -> Value:
+    """A minor of one row more, by the elements of that row."""
+    total: Value | None = None
+    for n, k in enumerate(reversed(columns)):
+        term = core.mul(row[k], minors[tuple([c for c in columns if c != k])])
+        total = term if total is None else core.sub(total, term) if n % 2 else core.add(total, term)
+    assert total is not None
+    return total
