@@ -14,7 +14,7 @@ _OBJECTS = 200_000
 @contextmanager
 def no_collection() -> Generator[None]:
     """Puts off the search for cycles: making a program makes objects by the million, none of which is garbage, and the
-    search goes over all of them again and again. What was made then counts as old: the next search leaves it out.
+    search goes over all of them again and again.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -22,9 +22,6 @@ def no_collection() -> Generator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 
