@@ -28,6 +28,9 @@ MAX_DEPTH = 100
 """How deep functions, branches and loops may run each other."""
 
 
+_CONTROL = (core.If, core.While, core.Scan, core.Call, core.Require)
+
+
 class Runner(Protocol):
     """What an engine does with the programs inside of an operation, and by what it communicates."""
 
@@ -47,7 +50,7 @@ class Runner(Protocol):
 
 def is_control(op: Operation) -> bool:
     """Whether an operation runs nested programs, communicates, or may end the run."""
-    return isinstance(op, (core.If, core.While, core.Scan, core.Call, core.Require)) or communicates(op)
+    return isinstance(op, _CONTROL) or communicates(op)
 
 
 def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:

@@ -72,6 +72,9 @@ REPEATED_ELEMENTS = 1 << 22
 """Elements of the grid of each operation, in all runs together, after which a plan has paid whatever it costs."""
 
 
+_CALLS = (Invocation, core.Call)
+
+
 class _NotImmediate(Exception):
     """An operation is to be lowered."""
 
@@ -352,7 +355,7 @@ class _Compiler:
         constants: dict[Value, Array] = {}
         elements = 0
         for op in operations:
-            if not isinstance(op, Op) or isinstance(op, Invocation | core.Call):
+            if not isinstance(op, Op) or isinstance(op, _CALLS):
                 raise _NotImmediate
             if op.has_trait(Terminator):
                 break
