@@ -28,7 +28,7 @@ from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, T
 from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.binding import known_sizes, requirements
 from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
-from commonir.runtime.signatures import drawn_shapes
+from commonir.runtime.signatures import drawn_shapes, free_sizes
 from commonir.symbolic import DimExpr, evaluate
 from commonir.symbolic.dims import symbols_in
 
@@ -100,6 +100,8 @@ class _Choice:
                     self._ranges.setdefault(name, []).append(port.ranges[axis])
                 if name is not None and axis < len(port.shape):
                     self._defaults.setdefault(name, port.shape[axis])
+        for name in free_sizes(function):
+            self._least.setdefault(name, 0)
         self._given = known_sizes(function, have)
 
     def sizes(self) -> dict[str, int]:

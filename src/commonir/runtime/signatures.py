@@ -44,13 +44,16 @@ class Signature:
         if pattern is not None:
             self._found.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], tuple(shape)))
 
-    def shape(self, name: str, default: int) -> tuple[int, ...]:
-        """A shape that an input may have: `default` for each size, and one axis for each wildcard, not known yet."""
+    def shape(self, name: str, sizes: Mapping[str, int], default: int) -> tuple[int, ...]:
+        """A shape that an input may have: of what is not known yet, sizes are as chosen, else `default`, and a wildcard
+        is one axis.
+        """
         out: list[int] = []
         for dim, is_many in self.patterns[name].dims or ():
             text = f"{dim}*" if is_many else dim
             known = self._found.resolved(Pattern(f"{_ANY}[{text}]")).shape
-            out += (default,) if known is None else [default if d is None else evaluate(d, {}) for d in known]
+            free = default if is_many else sizes.get(dim, default)
+            out += (free,) if known is None else [free if d is None else evaluate(d, {}) for d in known]
         return tuple(out)
 
 
@@ -66,6 +69,14 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
             stated = [f"'{n}' {text}" for n, text in signature.with_wildcards.items()]
             text = f"input '{name}' of shape {list(shape)}: {error}"
             yield Diagnostic(WRONG_INPUT, text, notes=[f"declared types: {', '.join(stated)}"])
+
+
+def free_sizes(function: Function) -> Iterator[str]:
+    """The names of sizes in types with wildcards, which users may choose."""
+    for port in function.input_ports.values():
+        declared = declared_type(port.declared) if port.declared else None
+        for leaf in () if declared is None else declared.leaves():
+            yield from (name for name, is_many in leaf.dimensions if not is_many and not name.isdigit())
 
 
 def drawn_shapes(
@@ -85,7 +96,7 @@ def drawn_shapes(
             signature.take(name, shape)
         for name in signature.with_wildcards:
             if name not in known and name in signature.patterns:
-                out[name] = signature.shape(name, default)
+                out[name] = signature.shape(name, sizes, default)
                 signature.take(name, out[name])
     except (Mismatch, NotationError):
         pass  # told when the inputs bind

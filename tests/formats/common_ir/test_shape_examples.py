@@ -204,6 +204,12 @@ def test_the_shape_of_a_random_input_follows_from_one_that_is_given(cir: Any) ->
     assert done.result["outputs"][0]["shape"] == [4, 5, 6]
 
 
+def test_sizes_in_types_with_wildcards_can_be_chosen(cir: Any) -> None:
+    path = with_signature(Example([["*", "n"], ["n", "*"]], [], [], "", []))
+    assert cir("run", path, "--set", "n=7").result["outputs"][0]["shape"] == [4, 7]
+    assert cir("run", path, "--set", "k=7").codes == {"E0712"}
+
+
 def test_a_conversion_says_that_a_declared_type_is_lost(cir: Any) -> None:
     done = cir("convert", with_signature(EXAMPLES["the same shape"]), "-o", "o.onnx")
     assert done.status == 0
