@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from commonir.base.codes import (
@@ -30,9 +31,10 @@ from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, Fl
 from commonir.ir.locations import FileLineColLoc, LocationAttr
 from commonir.ir.module import Module
 from commonir.ir.open_numbers import NumberAskedError
+from commonir.ir.open_types import OpenTensor, TypeAskedError
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.origins import Origin, TextLines, TextLocation
-from commonir.ir.types import ElementType, FunctionType, Type
+from commonir.ir.types import ElementType, FunctionType, TensorType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.definition import GROUP_SIZES
@@ -132,10 +134,12 @@ class Parser(GroupReader):
         self._late: list[tuple[Operation, str, int]] = []
         self.lines = TextLines(file, lines_before)
         self._suggestions = 0
-        self._repeated = RepeatedLines(source, self.lines, self.told)
+        self._repeated = RepeatedLines(source, self.lines, self.told, self.known_tensor)
         self._read: tuple[Sequence[Bound], int] = ((), 0)
         self._open: OpenRows | None = None
         self._has_rows = False
+        # What stands for types while an operation is read once more.
+        self._substitutes: dict[Type, OpenTensor] | None = None
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             # Hardly a text has use for it.
@@ -192,6 +196,7 @@ class Parser(GroupReader):
         self.advance()
         self.expect("=")
         self._repeated.forget()
+        self.tensors.clear()
         if kind == "type":
             self.type_aliases[name] = self.type()
         else:
@@ -567,22 +572,28 @@ class Parser(GroupReader):
         if blank is None or blank.end() != self.start or any(b.results != 1 for b in bound):
             return None
         written = Written(begin, end, start, [b.name for b in bound])
-        return self._repeated.learn(op, written, values, self._defaults[-1], lambda: self._again(start, len(bound)))
+        return self._repeated.learn(op, written, values, self._defaults[-1], partial(self._again, start, len(bound)))
 
-    def _again(self, start: int, bound: int) -> Reread | None:
-        """Reads the operation at an offset once more with a number that is not told; None when the number matters."""
+    def _again(self, start: int, bound: int, types: Mapping[TensorType, str]) -> Reread | None:
+        """Reads the operation at an offset once more, with types of tensors that are not told, or where none is given
+        with numbers that are not; None when one matters.
+        """
         after = self.end, self.kind, self.text, self.start, self.depth
-        findings, self.findings, self.opened = self.findings, Diagnostics(), []
+        findings, self.findings, tensors, self.opened = self.findings, Diagnostics(), self.tensors, []
+        self._substitutes = {type: OpenTensor() for type in types}
+        if types:
+            self.tensors = {text: self._substitutes[type] for type, text in types.items()}
+            self.opened, self.places_left_open = None, []
         try:
             self.move_to(start)
             op = self._run(self._generic() if self.kind == "string" else self._custom(bound))
-            if len(self.findings) or len(self.opened) != 1 or not isinstance(op, Operation):
+            if len(self.findings) or not isinstance(op, Op):
                 return None
-            return Reread(op, *self.opened[0])
-        except (NumberAskedError, DiagnosticError):
+            return Reread(op, self.opened or (), self._substitutes, self.places_left_open)
+        except (NumberAskedError, TypeAskedError, DiagnosticError):
             return None
         finally:
-            self.findings, self.opened = findings, None
+            self.findings, self.tensors, self.opened, self._substitutes = findings, tensors, None, None
             self.end, self.kind, self.text, self.start, self.depth = after
 
     # -- rows
@@ -758,10 +769,12 @@ class Parser(GroupReader):
                 self.fail(f"use of undefined value '{name}'", at=at, code=UNDEFINED_VALUE, help=self._near(name))
             found = Value(type)
             self._scopes[-1].awaited[name] = (found, at)
-        elif type is not None and found.type is not type:
+        elif self._substitutes is not None:
+            # An operation that is read once more is none of the program.
+            found = Value(self._substitutes.get(found.type, found.type))
+        if type is not None and found.type is not type:
             self.report(f"value '{name}' has type {found.type}, but is used as {type}", at, WRONG_TYPE)
-        # An operation that is read once more is none of the program.
-        return found if self.opened is None else Value(found.type)
+        return found
 
     def operands(self, uses: Sequence[Use], types: Sequence[Type], at: int) -> tuple[Value, ...]:
         """The values of names whose types are stated."""

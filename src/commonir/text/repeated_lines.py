@@ -10,16 +10,18 @@ whose operands are not defined yet or have other types, or whose names are taken
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import FloatAttr, IntegerAttr
 from commonir.ir.open_numbers import OpenFloat, OpenInteger
+from commonir.ir.open_types import OpenTensor, TypeAskedError
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.origins import TextLines, TextLocation
-from commonir.ir.types import Type
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Op
 from commonir.ods.declares import Declares
+from commonir.text.constants import Opened
 from commonir.text.rows import NAME, Line, OpenRows, own_name
 
 # More than a name where letters follow digits, but then no value is called so.
@@ -28,7 +30,9 @@ _NAME = re.compile(r"(%[\w$.-]++(?:\#\d++)?+)", re.ASCII)
 _HOLE = "\v"
 # A number that is a token of its own, with its sign.
 _NUMBER = re.compile(r"(?<![\w.$+#@!^%-])(-?\d++(?:\.\d*+(?:[eE][+-]?\d++)?+)?+)(?![\w.$])", re.ASCII)
-# Stand for one without a point, and for one with it.
+# A type of tensors whose elements have no type with brackets.
+_TENSOR = re.compile(r"(?<![\w.$#@!^%-])(tensor<[^<>]*+>)", re.ASCII)
+# Stand for a number without a point, and for one with it.
 _WHOLE, _BROKEN = "\f", "\f."
 LONGEST_LINE = 4000
 """Lines of more characters are not kept: they hold constants, which differ."""
@@ -62,19 +66,23 @@ class Written(NamedTuple):
 
 
 class Reread(NamedTuple):
-    """An operation with a number that is not told, and where that stands in the text."""
+    """An operation that was read once more: with numbers that are not told, or with types that `substitutes` stand for.
 
-    op: Operation
-    number: OpenInteger | OpenFloat
-    start: int
-    end: int
+    `places` are those of these types in the text.
+    """
+
+    op: Op
+    numbers: Sequence[Opened]
+    substitutes: Mapping[Type, OpenTensor]
+    places: Sequence[int]
 
 
-Again = Callable[[], Reread | None]
+Again = Callable[[Mapping[TensorType, str]], Reread | None]
 Tell = Callable[[OpenInteger | OpenFloat, str], IntegerAttr | FloatAttr | None]
+Find = Callable[[str], TensorType | None]
 
 
-class _Family(NamedTuple):
+class _Numbered(NamedTuple):
     """Lines that differ in a number: one of them, the operation that leaves it open, and which attribute it is."""
 
     line: Line
@@ -83,57 +91,92 @@ class _Family(NamedTuple):
     place: int
 
 
+class _Typed(NamedTuple):
+    """Lines that differ in types of tensors: one of them, its types that do, and those that do not."""
+
+    line: Line
+    types: Sequence[TensorType]
+    fixed: Sequence[Type]
+
+
 class _Known(dict[str, "Line | None"]):
-    """Lines by wording. One that differs in a number from one that is known is made when it is asked for; nothing is
-    found, and kept, for others.
+    """Lines by wording. One that differs from one that is known in a number or in types of tensors is made when it is
+    asked for; nothing is found, and kept, for others.
     """
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, find: Find) -> None:
         super().__init__()
         self._tell = tell
-        # By wordings with a mark for the number; None as long as there is none, and for which one was sought.
-        self._families: dict[str, _Family | None] = {}
+        self._find = find
+        # By wordings with marks for what differs; None as long as there is none, and for which one was sought.
+        self._numbered: dict[str, _Numbered | None] = {}
+        self._typed: dict[str, _Typed | None] = {}
         self._tried: set[str] = set()
 
     def __missing__(self, wording: str) -> Line | None:
-        parts = _NUMBER.split(wording)
-        family = self._families.get(_without_number(parts)) if len(parts) == _ONE_NUMBER else None
-        number = None if family is None else self._tell(family.number, parts[1])
-        if family is None or number is None or len(self) >= _MOST_LINES:
-            return None
-        made = self[wording] = family.line.telling(family.like, family.place, number)
+        made = self._with_number(wording) or self._on_types(wording)
+        if made is not None and len(self) < _MOST_LINES:
+            self[wording] = made
         return made
 
-    def relate(self, line: Line, wording: str, names: Sequence[str], written: Written, again: Again) -> None:
-        """Makes a line that was read the first of a family, when one was read before that differs from it in a number.
+    def _with_number(self, wording: str) -> Line | None:
+        parts = _NUMBER.split(wording)
+        family = self._numbered.get(_without_number(parts)) if len(parts) == _ONE_NUMBER else None
+        number = None if family is None else self._tell(family.number, parts[1])
+        return None if family is None or number is None else family.line.telling(family.like, family.place, number)
 
-        `names` are those in it; `again` reads the operation with numbers that are not told.
+    def _on_types(self, wording: str) -> Line | None:
+        texts, general = _without_tensors(wording)
+        family = self._typed.get(general)
+        types = None if family is None else self._different(texts, family.fixed)
+        return None if family is None or types is None else family.line.on(dict(zip(family.types, types, strict=True)))
+
+    def _different(self, texts: Iterable[str], others: Sequence[Type] = ()) -> list[TensorType] | None:
+        """The types that some texts say; None when one is not known, or is another one of them or of others."""
+        types = [t for t in map(self._find, texts) if t is not None]
+        return types if len({*types, *others}) == len([*texts, *others]) else None
+
+    def relate(self, line: Line, wording: str, text: str, begin: int, again: Again) -> None:
+        """Makes a line that was read the first of a family, when one was read before that differs from it in a number
+        or in types.
+
+        It begins at `begin`; `again` reads the operation with what is not told.
         """
         parts = _NUMBER.split(wording)
-        if len(parts) != _ONE_NUMBER:
-            return
-        before, literal, _ = parts
-        general = _without_number(parts)
-        if general not in self._families:
-            self._families[general] = None
-        elif general not in self._tried:
-            self._tried.add(general)
-            found = again()
-            start = written.begin + len(before) + sum([len(name) - 1 for name in names[: before.count(_HOLE)]])
-            if found is not None and (found.start, found.end) == (start, start + len(literal)):
-                self._families[general] = _family_of(line, found)
+        if len(parts) == _ONE_NUMBER and self._is_due(_without_number(parts), self._numbered):
+            found, before, names = again({}), parts[0], _NAME.findall(text)
+            start = begin + len(before) + sum([len(name) - 1 for name in names[: before.count(_HOLE)]])
+            if found is not None and [o[1:] for o in found.numbers] == [(start, start + len(parts[1]))]:
+                self._numbered[_without_number(parts)] = _numbered(line, found)
+        texts, general = _without_tensors(wording)
+        types = self._different(texts) if texts and self._is_due(general, self._typed) else None
+        if types is not None:
+            found, places = again(dict(zip(types, texts, strict=True))), [m.start() for m in _TENSOR.finditer(text)]
+            if found is not None and {*found.places} == {begin + place for place in places}:
+                self._typed[general] = _typed(line, found, types)
+
+    def _is_due(self, general: str, families: dict[str, _Numbered | None] | dict[str, _Typed | None]) -> bool:
+        """Whether a line like another that was read before is the first for which a family is to be sought."""
+        if general not in families:
+            families[general] = None
+            return False
+        is_due = general not in self._tried
+        self._tried.add(general)
+        return is_due
 
 
 class RepeatedLines:
     """The lines of one text that were read, by wording, for each dialect whose operations need no prefix.
 
-    `tell` makes the attribute of an open number and a literal that stands in its place.
+    `tell` makes the attribute of an open number and a literal that stands in its place; `find` gives the type of
+    tensors of a text, if it was read before.
     """
 
-    def __init__(self, source: str, places: TextLines, tell: Tell) -> None:
+    def __init__(self, source: str, places: TextLines, tell: Tell, find: Find) -> None:
         self._source = source
         self._places = places
         self._tell = tell
+        self._find = find
         self._known: dict[str, _Known] = {}
         self._count = 0
         # A part of the text, which ends before `_end`, its lines, the first of them not yet passed, where that begins.
@@ -311,10 +354,10 @@ class RepeatedLines:
         wording = _HOLE.join(parts[::2])
         known = self._known.get(default)
         if known is None:
-            known = self._known[default] = _Known(self._tell)
+            known = self._known[default] = _Known(self._tell, self._find)
         known[wording] = line
         if line.is_row:
-            known.relate(line, wording, names, written, again)
+            known.relate(line, wording, text, written.begin, again)
         return line
 
 
@@ -324,17 +367,42 @@ def _without_number(parts: Sequence[str]) -> str:
     return f"{before}{_BROKEN if '.' in number else _WHOLE}{after}"
 
 
-def _family_of(line: Line, found: Reread) -> _Family | None:
+def _without_tensors(wording: str) -> tuple[list[str], str]:
+    """The types of tensors in a wording, each once, and the wording with marks for them."""
+    parts = _TENSOR.split(wording)
+    numbers: dict[str, str] = {}
+    for n in range(1, len(parts), 2):
+        parts[n] = numbers.setdefault(parts[n], f"\f{len(numbers)}\f")
+    return [*numbers], "".join(parts)
+
+
+def _numbered(line: Line, found: Reread) -> _Numbered | None:
     """The family of lines that differ from one in the number that was left open; None when it is not an attribute."""
-    op = found.op
-    if not isinstance(op, Op):
-        return None
-    places = [n for n, held in enumerate(op.attribute_values) if held is found.number]
+    op, number = found.op, found.numbers[0].number
+    places = [n for n, held in enumerate(op.attribute_values) if held is number]
     if len(places) != 1 or not op.layout.attributes[places[0]].is_required:
         return None
     like = op.stand_in()
     like.location = line.like.location
-    return _Family(line, like, found.number, places[0])
+    return _Numbered(line, like, number, places[0])
+
+
+def _typed(line: Line, found: Reread, types: Sequence[TensorType]) -> _Typed | None:
+    """The family of lines that differ from one in types that were left open; None when more of it depends on them."""
+    op, like = found.op, line.like
+    values = (*like.operands, *like.results)
+    substituted = [found.substitutes.get(v.type, v.type) for v in values]
+    try:
+        is_same = (
+            isinstance(like, type(op))
+            and op.attribute_values == like.attribute_values
+            and op.operand_offsets == like.operand_offsets
+            and [v.type for v in (*op.operands, *op.results)] == substituted
+        )
+    except TypeAskedError:
+        return None
+    fixed = {v.type for v in values if isinstance(v.type, TensorType)} - {*types}
+    return _Typed(line, types, [*fixed]) if is_same and not op.extra else None
 
 
 def _operands(

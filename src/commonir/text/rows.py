@@ -48,9 +48,6 @@ class Line(Kind):
         super().__init__(like, order, extra)
         self.bound = bound
         self.lead = lead
-        used = self.operand_types
-        if order is not None:
-            used = [t for _, t in sorted(zip(order, used, strict=True), key=lambda pair: pair[0])]
         self.is_row = (
             isinstance(like, Op)
             and like.says_all
@@ -59,11 +56,19 @@ class Line(Kind):
             and bound == len(self.result_types) <= 1
             and not isinstance(like, Symbol)
         )
-        # Names bound, names in all, types of those used and of the one that is bound. Nearly all operations use one or
-        # two values, whose types are told by themselves too.
+        self.row = self._row()
+
+    def _row(self) -> tuple[int, int, Type | None, Type | None, list[Type] | None, Type | None]:
+        """Names bound, names in all, types of those used and of the one that is bound.
+
+        Nearly all operations use one or two values, whose types are told by themselves too.
+        """
+        bound, order, used = self.bound, self.order, self.operand_types
+        if order is not None:
+            used = [t for _, t in sorted(zip(order, used, strict=True), key=lambda pair: pair[0])]
         result = self.result_types[0] if bound and self.result_types else None
         first, second = (*used, None)[:2] if self.is_row and len(used) in (1, 2) else (None, None)
-        self.row = bound, bound + len(used), first, second, used if self.is_row else None, result
+        return bound, bound + len(used), first, second, used if self.is_row else None, result
 
     def telling(self, family: Op, place: int, number: IntegerAttr | FloatAttr) -> Line:
         """A line that says the same with another number, the attribute at a place of an operation that leaves it open.
@@ -80,6 +85,19 @@ class Line(Kind):
         made.family, made.number, made.extra = family, number, None
         made.operand_types, made.result_types, made.order = self.operand_types, self.result_types, self.order
         made.bound, made.lead, made.is_row, made.row = self.bound, self.lead, True, self.row
+        return made
+
+    def on(self, types: Mapping[Type, Type]) -> Line:
+        """A line that says the same of values whose types are others, told for each. It can be a row, as this one."""
+        made = object.__new__(Line)
+        like = made.like = self.like.stand_in()
+        like.location = self.like.location
+        for value in (*like.operands, *like.results):
+            value.type = types.get(value.type, value.type)
+        made.family, made.number, made.extra = None, None, None
+        made.operand_types, made.result_types = [v.type for v in like.operands], tuple([r.type for r in like.results])
+        made.bound, made.lead, made.order, made.is_row = self.bound, self.lead, self.order, True
+        made.row = made._row()
         return made
 
 

@@ -17,6 +17,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.open_types import OpenTensor
 from commonir.ir.types import (
     ELEMENT_TYPES,
     ComplexType,
@@ -82,7 +83,10 @@ class TypeReader(ElementReader):
         self._level = _Level(self)
         self.type_aliases: dict[str, Type] = {}
         self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
-        self._tensors: dict[str, TensorType] = {}
+        self.tensors: dict[str, TensorType] = {}
+        """Types of tensors by their texts, as far as they were read."""
+        self.places_left_open: list[int] = []
+        """Where types stand that were read while they are not told."""
         super().__init__(source, file, limits, lines_before)
 
     def attribute(self, type: Type | None = None) -> Attribute:
@@ -208,12 +212,18 @@ class TypeReader(ElementReader):
             self.unexpected("a tensor type")
         return self._tensor()
 
+    def known_tensor(self, text: str) -> TensorType | None:
+        """The type of tensors of a text, if it was read before."""
+        return self.tensors.get(text)
+
     def _tensor(self) -> TensorType:
         start = self.start
         close = self.source.find(">", self.end)
         # Most types recur: a whole one is looked up by its text. One whose element type has brackets is not found here.
-        known = self._tensors.get(self.source[start : close + 1])
+        known = self.tensors.get(self.source[start : close + 1])
         if known is not None:
+            if isinstance(known, OpenTensor):
+                self.places_left_open.append(start)
             self.move_to(close + 1)
             return known
         self.advance()
@@ -233,7 +243,7 @@ class TypeReader(ElementReader):
                 self.unexpected("'x' or '>'")
         made = TensorType(element, shape, encoding)
         if self.start == close:
-            self._tensors[self.source[start : self.end]] = made
+            self.tensors[self.source[start : self.end]] = made
         self.advance()
         return made
 
