@@ -256,6 +256,7 @@ def _is_ark(head: bytes) -> bool:
 
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _ONNX_FIELDS = {1: _VARINT, 2: _BYTES, 3: _BYTES, 4: _BYTES, 5: _VARINT, 6: _BYTES, 7: _BYTES, 8: _BYTES, 14: _BYTES}
 _ONNX_GRAPH = 7
 _ONNX_OPSETS = 8
@@ -313,7 +314,7 @@ def _outer_fields(content: bytes | mmap.mmap, start: int, stop: int) -> _OuterFi
         number, wire = (tag >> 3, tag & 7) if tag is not None else (0, 0)
         if number == 0 or found.wire_types.setdefault(number, wire) != wire:
             break
-        length = {_FIXED64: 8, _FIXED32: 4}.get(wire, 0)
+        length = _FIXED_BYTES.get(wire, 0)
         if wire in (_VARINT, _BYTES):
             value, at = _varint(content, at, stop)
             if value is None:
@@ -334,6 +335,8 @@ def _outer_fields(content: bytes | mmap.mmap, start: int, stop: int) -> _OuterFi
 
 def _varint(content: bytes | mmap.mmap, at: int, stop: int) -> tuple[int | None, int]:
     """A number, None when there is none, and where it ends."""
+    if at < stop and content[at] < 0x80:
+        return content[at], at + 1
     value = 0
     for n in range(at, min(at + _MAX_VARINT_BYTES, stop)):
         byte = content[n]

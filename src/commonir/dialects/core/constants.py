@@ -27,6 +27,8 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
 
     __slots__ = ()
 
+    type_says = True
+
     value: Data = attribute(kinds.data)
     y: Value = result("any")
 
