@@ -202,7 +202,7 @@ RULES = Rules(
     (),
     {
         Br: (_merge_following, _pass_through),
-        CondBr: (_take_known, _leave_out_unreachable, _pass_through_either, _choose_values, _tell_condition),
+        CondBr: (_take_known, _pass_through_either, _choose_values, _tell_condition, _leave_out_unreachable),
         Switch: (_take_known, _drop_cases, _pass_through_any, _switched_before),
         Assert: (_holds,),
     },
