@@ -185,6 +185,7 @@ def _tell_condition(op: CondBr, editor: Editor) -> bool:
             return changed
         for user in users:
             editor.set_operands(user, [known if v is op.condition else v for v in user.operands])
+        editor.touch(op)
         changed = True
     return changed
 
