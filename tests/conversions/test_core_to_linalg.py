@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_linalg import core_to_linalg
 from commonir.dialects import core, ml_program
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import FunctionType, TensorType, boolean, f16, f32, i4, i32, i64, tensor, u8, u32
+from commonir.ir.types import ElementType, FunctionType, TensorType, boolean, f16, f32, i4, i32, i64, tensor, u8, u32
 from commonir.ods import operations_behind
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
@@ -371,3 +372,42 @@ def test_names_of_inputs_and_outputs_are_kept() -> None:
     converted = core_to_linalg(core_module(core.neg, {"image": tensor(f32, 2)}, ["logits"]))
     assert [v.name for v in converted.main.inputs] == ["image"]
     assert converted.main.output_names == ("logits",)
+
+
+_LONG = [((1000,), 0, False, f32), ((3, 513, 2), 1, True, i32), ((2, 129), -1, False, f32), ((2, 300), 1, True, f16)]
+
+
+@pytest.mark.parametrize(("shape", "axis", "descending", "element"), _LONG)
+def test_long_axes_are_sorted_by_a_network_as_numpy_sorts_them(
+    shape: tuple[int, ...], axis: int, descending: bool, element: ElementType
+) -> None:
+    x = np.random.default_rng(0).integers(-20, 20, shape).astype(dtype_of(element.name))
+    if element.is_float and not descending:
+        x.reshape(-1)[::17] = np.nan
+    wanted = np.argsort(-x if descending else x, axis=axis, kind="stable")
+
+    def build(value: Value) -> tuple[Value, ...]:
+        found = core.top_k(value, k=7, axis=axis, largest=descending)
+        return (core.argsort(value, axis=axis, descending=descending), *found)
+
+    text = text_of(core_to_linalg(core_module(build, types_of({"x": x}), name="f")))
+    check_with_mlir_opt(text)
+    # No operation goes through all pairs: there is a loop of rounds, and each is over the elements.
+    assert text.count("scf.for") == 2
+    assert '"reduction"' not in text
+    order, values, positions = Compiled(joined([text])).run("f", [x])
+    assert np.array_equal(order, wanted)
+    first = np.take(wanted, range(7), axis=axis)
+    assert np.array_equal(positions, first)
+    assert np.array_equal(values, np.take_along_axis(x, first, axis), equal_nan=True)
+
+
+def test_a_read_at_a_position_that_is_read_at_a_computed_position() -> None:
+    x, p, q = np.arange(10, 20, dtype=np.int32), np.array([3, 0, 2, 1], np.int64), np.array([2, 3, 1, 0], np.int64)
+
+    def build(values: Value, first: Value, second: Value) -> Value:
+        return core.gather(values, core.gather(first, second, axis=0), axis=0)
+
+    text = text_of(core_to_linalg(core_module(build, types_of({"x": x, "p": p, "q": q}), name="f")))
+    check_with_mlir_opt(text)
+    assert np.array_equal(Compiled(joined([text])).run("f", [x, p, q])[0], x[p[q]])

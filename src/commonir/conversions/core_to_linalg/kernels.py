@@ -298,8 +298,10 @@ class _Body:
         places: list[Dim] = []
         for p in e.at:
             if isinstance(p, Expr):
+                position = self.scalars.to_index(self.value(p), p.dtype)
+                # What the position is read from may have brought in a name of its own.
                 name = f"from_data{len(self.positions)}"
-                self.positions[name] = self.scalars.to_index(self.value(p), p.dtype)
+                self.positions[name] = position
                 places.append(index(name))
             else:
                 places.append(p)

@@ -1,7 +1,10 @@
 """Rules for operations that put elements where data says, and for those that order them, as kernels of index notation.
 
-There is no order among the points of an iteration space: each element of a result looks for what belongs to it. Sorting
-counts how many elements come before each one, which takes the square of the length of the axis.
+There is no order among the points of an iteration space: each element of a result looks for what belongs to it. A short
+axis, or one whose length only running tells, is sorted by counting how many elements come before each one, which takes
+the square of its length. A long one goes through a sorting network, in a loop: n log(n)^2 comparisons, each round for
+all elements at once.
+Source: K. E. Batcher, Sorting networks and their applications (1968), with comparisons of one direction.
 """
 
 from __future__ import annotations
@@ -12,11 +15,15 @@ from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.core_to_linalg.moves import reshaped
 from commonir.conversions.core_to_linalg.running_sizes import Loose
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.dialects import core
+from commonir.conversions.to_mlir.sizes import index_constant
+from commonir.dialects import arith, core, scf, tensor
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
 from commonir.dialects.core.indexing import from_start
-from commonir.ir.operation import Value
-from commonir.ir.types import boolean, i64
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import data_of
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import TensorType, boolean, i64
+from commonir.ir.types import index as index_type
 from commonir.notation import (
     Expr,
     Index,
@@ -34,6 +41,7 @@ from commonir.notation import (
     select,
     total,
 )
+from commonir.ods import operations_behind
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, largest, size_of, smallest, symbol
 
@@ -147,25 +155,89 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
     return computed(context, body.by(*s).where({k: count}), operands)
 
 
-def _ranks(context: Context, x: Value, axis: int, *, descending: bool) -> Value:
-    """How many elements along an axis come before each one; NaN is larger than every number."""
-    t = traced("x", x)
-    s, j = indices("s", t.rank), index("j")
-    mine, other = t[s], t[(*s[:axis], j, *s[axis + 1 :])]
+def _comes_first(mine: Expr, other: Expr, is_earlier: Expr, *, descending: bool) -> Expr:
+    """Whether another element comes before one; of equal ones the earlier does. NaN is larger than every number."""
     larger, smaller = (other, mine) if descending else (mine, other)
     is_before: Expr = call("greater", larger, smaller)
     is_equal: Expr = call("equal", mine, other)
-    if t.dtype.is_float:
+    if mine.dtype.is_float:
         nan, other_nan = call("is_nan", larger), call("is_nan", smaller)
         is_before = is_before | (nan & ~other_nan)
         is_equal = is_equal | (nan & other_nan)
-    comes_first = is_before | (is_equal & call("less", lift(j, i64), lift(s[axis], i64)))
+    return is_before | (is_equal & is_earlier)
+
+
+def _ranks(context: Context, x: Value, axis: int, *, descending: bool) -> Value:
+    """How many elements along an axis come before each one."""
+    t = traced("x", x)
+    s, j = indices("s", t.rank), index("j")
+    mine, other = t[s], t[(*s[:axis], j, *s[axis + 1 :])]
+    is_earlier = call("less", lift(j, i64), lift(s[axis], i64))
+    comes_first = _comes_first(mine, other, is_earlier, descending=descending)
     body = total(j, select(comes_first, lift(1, i64), lift(0, i64)))
     return computed(context, body.by(*s), {"x": x})
 
 
+_COUNTED = 128
+"""The length of an axis up to which counting all pairs is less work than the rounds of a network."""
+
+
+def _rounds(length: int) -> list[int]:
+    """The rounds of a network that sorts: in each, elements whose positions differ in these bits are compared.
+
+    The smaller one goes to the lower position always, so that positions beyond the length, which would hold the
+    largest, need not be there.
+    """
+    out: list[int] = []
+    for bits in range(1, (length - 1).bit_length() + 1):
+        out += [(1 << bits) - 1, *[1 << n for n in reversed(range(bits - 1))]]
+    return out
+
+
+def _sorted_by_network(context: Context, x: Value, axis: int, length: int, *, descending: bool) -> Value:
+    """The positions of the elements in order along an axis."""
+    t = traced("x", x)
+    s = indices("s", t.rank)
+    extents = dict(zip(s, sizes_of(x), strict=True))
+    first = computed(context, lift(s[axis], i64).by(*s).where(extents), {})
+    masks = _rounds(length)
+    table = context.hoist(arith.Constant(DataAttr(data_of(i64, (len(masks),), masks))))
+    block = Block([index_type, first.type])
+    at, order = block.arguments
+    mask = tensor.FromElements.build(
+        {"elements": (tensor.Extract.build({"tensor": table, "indices": (at,)}, [i64]).result_,)}, [TensorType(i64, ())]
+    ).result_
+    o, here = traced("order", order), lift(s[axis], i64)
+    there = call("bitwise_xor", here, traced("mask", mask)[()])
+    is_there = call("less", there, lift(length, i64))
+    mine, other = o[s], o[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])]
+
+    def element(position: Expr) -> Expr:
+        return t[(*s[:axis], position, *s[axis + 1 :])]
+
+    is_earlier = call("less", other, mine)
+    goes_down = _comes_first(element(mine), element(other), is_earlier, descending=descending)
+    is_wrong = is_there & ~call("logical_xor", goes_down, call("less", here, there))
+    kernel = select(is_wrong, other, mine).by(*s).where(extents)
+    after = computed(context, kernel, {"order": order, "mask": mask, "x": x})
+    for made in (*operations_behind((after,)), scf.Yield((after,))):
+        block.append(made)
+    bounds = [index_constant(context, n) for n in (0, len(masks), 1)]
+    arguments = dict(zip(("lowerBound", "upperBound", "step"), bounds, strict=True))
+    loop = scf.For.build({**arguments, "initArgs": (first,), "region": Region([block])}, [first.type])
+    return loop.results[0]
+
+
 def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: bool) -> Value:
     """The positions of the elements that come first along an axis."""
+    length = sizes_of(x)[axis]
+    if isinstance(length, int) and length > _COUNTED:
+        found = _sorted_by_network(context, x, axis, length, descending=descending)
+        if count == length:
+            return found
+        o = traced("order", found)
+        s = indices("s", o.rank)
+        return computed(context, o[s].by(*s).where({s[axis]: count}), {"order": found})
     ranks = _ranks(context, x, axis, descending=descending)
     t = traced("ranks", ranks)
     s, i = indices("s", t.rank), index("i")
