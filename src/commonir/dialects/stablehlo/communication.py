@@ -1,6 +1,7 @@
 """Operations of the stablehlo dialect by which processes exchange values, tokens that order them, and random numbers.
 
-What processes exchange has a meaning only where several run; such operations are text and types here.
+What processes exchange has a meaning only where several run; such operations are text and types here, but for groups of
+one process, which keeps what it has. Tokens order what is in order anyway.
 Source: StableHLO specification, collective operations, tokens, infeed, outfeed, send, recv, rng.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.late_core import core
 from commonir.dialects.stablehlo import forms
 from commonir.dialects.stablehlo.base import (
@@ -47,7 +49,7 @@ from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.dialects.stablehlo.reduction import RETURNS, check_reducer, returned
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import TensorType, Type, f32, integer_type
+from commonir.ir.types import TensorType, Type, boolean, f32, integer_type
 from commonir.ods import attribute, kinds, operand, region, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import (
@@ -66,6 +68,10 @@ class CreateToken(HloOp, name="stablehlo.create_token", traits=(traits.Pure,), a
 
     output: Value = result(Token)
 
+    def reference(self) -> Value:
+        # Operations run in their order anyway: what stands for a token says nothing.
+        return core.scalar(False, boolean)
+
 
 class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
     """A token that comes after some others."""
@@ -75,6 +81,10 @@ class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
 
     inputs: tuple[Value, ...] = operand(Token, variadic=True)
     result_: Value = result(Token)
+
+    def reference(self, inputs: tuple[Value, ...]) -> Value:
+        del inputs
+        return core.scalar(False, boolean)
 
 
 class _Effect(HloOp):
@@ -199,6 +209,21 @@ class _Collective(HloOp):
         yield from _check_groups(self, self.replica_groups)
 
 
+def alone(op: HloOp, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """What a process has after it exchanged values with nobody but itself: what it had before.
+
+    Raises: DiagnosticError (E0601) where a group has other processes, or may have.
+    """
+    groups, channel = op.properties.get("replica_groups"), op.properties.get("channel_handle")
+    is_single = isinstance(groups, DataAttr) and len(groups.data.shape) == 2 and groups.data.shape[1] == 1
+    # With a channel, groups of replicas have all their partitions, unless they are groups of devices.
+    if not is_single or (channel is not None and "use_global_device_ids" not in op.properties):
+        message = f"{op.name} exchanges values with other processes, which only runs of several ranks do"
+        help = "groups of one process each have a meaning"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
+    return values
+
+
 class AllGather(_Collective, name="stablehlo.all_gather"):
     """What all processes of a group have, one after another along an axis."""
 
@@ -210,6 +235,9 @@ class AllGather(_Collective, name="stablehlo.all_gather"):
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     use_global_device_ids: bool = attribute(kinds.unit, default=False)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def reference(self, operands_: tuple[Value, ...]) -> tuple[Value, ...]:
+        return alone(self, operands_)
 
 
 class _Reducing(_Collective, traits=(RETURNS,)):
@@ -237,6 +265,10 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
     computation: Region = region()
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
+    def reference(self, operands_: tuple[Value, ...], *, computation: Region) -> tuple[Value, ...]:
+        del computation
+        return alone(self, operands_)
+
     def infer_results(self) -> tuple[Type, ...] | None:
         found = returned(self.computation)
         if len(found) != 1:
@@ -259,6 +291,10 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
     use_global_device_ids: bool = attribute(kinds.unit, default=False)
     computation: Region = region()
     result_: Value = result(AnyHlo)
+
+    def reference(self, operand: Value, *, computation: Region) -> tuple[Value, ...]:
+        del computation
+        return alone(self, (operand,))
 
 
 class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
@@ -290,6 +326,9 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
     replica_groups: Attribute = attribute(kinds.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def reference(self, operands_: tuple[Value, ...]) -> tuple[Value, ...]:
+        return alone(self, operands_)
 
     def infer_results(self) -> tuple[Type, ...] | None:
         out: list[Type] = []

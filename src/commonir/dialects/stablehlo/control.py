@@ -216,7 +216,7 @@ class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(
 # -- tuples
 
 
-class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure,)):
+class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure, traits.Groups)):
     """Values grouped as one."""
 
     __slots__ = ()
@@ -232,7 +232,7 @@ class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure,)):
 class GetTupleElement(
     HloOp,
     name="stablehlo.get_tuple_element",
-    traits=(traits.Pure,),
+    traits=(traits.Pure, traits.TakesApart),
     assembly="$operand `[` $index `]` attr-dict `:` functional-type(operands, results)",
 ):
     """One of the values of a group. C1: it has so many."""
