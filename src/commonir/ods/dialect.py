@@ -5,6 +5,8 @@ A dialect is found through the entry points of installed packages (group `common
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -50,14 +52,15 @@ OURS = {
 class LateDefinitions(Iterable["type[Op]"]):
     """The definitions of a dialect that is a package, where each operation has one.
 
-    `members` are the public names of the modules of the package. A module is loaded when one of them is asked for, or
-    an operation that its class is called after, like `IntDiv` after `tosa.intdiv`; looking for any other loads all.
+    What its modules give is read from the imports that the package states for type checkers. A module is loaded when
+    one of its members is asked for, or an operation that its class is called after, like `IntDiv` after `tosa.intdiv`;
+    looking for any other loads all.
     """
 
-    def __init__(self, package: str, members: Mapping[str, str]) -> None:
+    def __init__(self, package: str) -> None:
         self._package = package
         self._prefix = f"{package.rpartition('.')[2]}."
-        self._modules = {name: module for module, names in members.items() for name in names.split()}
+        self._modules = {name: module for module, names in _stated_imports(package) for name in names}
         self._likely = {name.rstrip("_").lower(): name for name in self._modules}
 
     def __iter__(self) -> Iterator[type[Op]]:
@@ -76,6 +79,18 @@ class LateDefinitions(Iterable["type[Op]"]):
         if isinstance(found, type) and issubclass(found, Op) and found.name == name:
             return found
         return None
+
+
+def _stated_imports(package: str) -> Iterator[tuple[str, list[str]]]:
+    """The modules of a package that it imports from, by their names in it, and what it imports."""
+    file = sys.modules[package].__file__
+    if file is None or not file.endswith(".py"):
+        raise InternalError(f"the source of {package} is not there")
+    with open(file, encoding="utf-8") as stream:
+        source = stream.read()
+    for found in re.finditer(r"from ([\w.]+)\.(\w+) import (?:\(([^()]*)\)|(.*))", source):
+        if found[1] == package:
+            yield found[2], (found[3] or found[4]).replace(",", " ").split()
 
 
 class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):

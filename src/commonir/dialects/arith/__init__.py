@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false
-# The imports tell type checkers which members the package has.
+# The imports tell type checkers, and `LateDefinitions`, which members the package has.
 
 from __future__ import annotations
 
@@ -73,22 +73,7 @@ else:
         return found
 
 
-_DEFINITIONS = LateDefinitions(
-    __name__,
-    {
-        "comparison": "CmpF CmpFPredicate CmpI CmpIPredicate Select",
-        "constants": "Constant",
-        "conversions": (
-            "Bitcast ExtF ExtSI ExtUI FPToSI FPToUI IndexCast IndexCastUI ScalingExtF ScalingTruncF SIToFP "
-            "TruncF TruncI UIToFP"
-        ),
-        "floats": "AddF DivF MaximumF MaxNumF MinimumF MinNumF MulF NegF RemF SubF",
-        "integers": (
-            "AddI AddUIExtended AndI CeilDivSI CeilDivUI DivSI DivUI FloorDivSI MaxSI MaxUI MinSI MinUI MulI "
-            "MulSIExtended MulUIExtended OrI RemSI RemUI ShLI ShRSI ShRUI SubI XOrI"
-        ),
-    },
-)
+_DEFINITIONS = LateDefinitions(__name__)
 
 DIALECT = Dialect(
     "arith",

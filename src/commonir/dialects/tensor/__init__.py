@@ -5,7 +5,7 @@ Source: MLIR tensor dialect.
 
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false
-# The imports tell type checkers which members the package has.
+# The imports tell type checkers, and `LateDefinitions`, which members the package has.
 
 from __future__ import annotations
 
@@ -42,14 +42,7 @@ else:
         return found
 
 
-_DEFINITIONS = LateDefinitions(
-    __name__,
-    {
-        "elements": "Dim_ Empty Extract FromElements Generate Insert Rank Splat Yield",
-        "reshaping": "Bitcast Cast CollapseShape ExpandShape Reshape",
-        "slicing": "Concat ExtractSlice Gather InsertSlice Pad ParallelInsertSlice Scatter",
-    },
-)
+_DEFINITIONS = LateDefinitions(__name__)
 
 DIALECT = Dialect(
     "tensor",

@@ -5,7 +5,7 @@ Source: MLIR tosa dialect, LLVM 22; TOSA specification 1.0.
 
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false
-# The imports tell type checkers which members the package has.
+# The imports tell type checkers, and `LateDefinitions`, which members the package has.
 
 from __future__ import annotations
 
@@ -121,27 +121,7 @@ else:
         return found
 
 
-_DEFINITIONS = LateDefinitions(
-    __name__,
-    {
-        "control": "CondIf Custom Variable VariableRead VariableWrite WhileLoop Yield",
-        "elementwise": (
-            "Abs Add ArithmeticRightShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clamp Clz Cos "
-            "Equal Erf Exp Floor Greater GreaterEqual Identity IntDiv Log LogicalAnd LogicalLeftShift "
-            "LogicalNot LogicalOr LogicalRightShift LogicalXor Maximum Minimum Mul Negate Pow Reciprocal "
-            "Rsqrt Select Sigmoid Sin Sub Tanh"
-        ),
-        "layout": "Concat Const Gather Pad Reshape Reverse Scatter Slice Tile Transpose",
-        "quantization": "ApplyScale CastFromBlockScaled CastToBlockScaled MatMulTBlockScaled Rescale Table",
-        "reduction": "ArgMax ReduceAll ReduceAny ReduceMax ReduceMin ReduceProduct ReduceSum",
-        "sampling": "Resize",
-        "shapes": (
-            "AddShape ConcatShape ConstShape DimOp DivCeilShape DivFloorShape Exp2Shape Log2CeilShape "
-            "Log2FloorShape MaxShape MinShape ModShape MulShape SliceShape SubShape"
-        ),
-        "windows": "AvgPool2D Conv2D Conv3D DepthwiseConv2D FFT2d MatMul MaxPool2D RFFT2d TransposeConv2D",
-    },
-)
+_DEFINITIONS = LateDefinitions(__name__)
 
 DIALECT = Dialect(
     "tosa",
