@@ -443,30 +443,26 @@ def compare(
     from commonir.runtime import divergence  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
-    from commonir.runtime.measures import Metric  # noqa: PLC0415
 
     names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
-    metrics = [m.value for m in Metric]
-    if metric not in metrics:
-        help = did_you_mean(metric, metrics) or f"metrics: {', '.join(metrics)}"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{metric}'", help=help))
+    measure = _metric_named(metric)
     if len(names) > _SIDES:
         message = f"a comparison has two sides, and {len(names)} engines were named"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     known = Engines()
     of_ranks = _compared_ranks(a, b, names, function)
-    if of_ranks is not None and repro is not None:
-        message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
     if of_ranks is not None:
-        return _compare_ranks(*of_ranks, inputs or {}, seed, rtol, atol, Metric(metric), options or DEFAULT_OPTIONS)
+        if repro is not None:
+            message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
+            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
+        return _compare_ranks(*of_ranks, inputs or {}, seed, rtol, atol, measure, options or DEFAULT_OPTIONS)
     left = divergence.Side(a, known.get(names[0]), function, seed)
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     given = {**right.initial, **left.initial, **(inputs or {})}
     name = left.function.symbol_name
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
     chosen = options or DEFAULT_OPTIONS
-    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric), options=chosen)
+    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
     found = divergence.compare(comparing, tell)
     if repro is None or found.first_divergence is None:
         return found
@@ -522,6 +518,17 @@ def save_trace(found: Profile, path: Path_) -> None:
     from commonir.runtime.profile import save_trace as save  # noqa: PLC0415
 
     save(found, path)
+
+
+def _metric_named(name: str) -> Metric:
+    """Raises: DiagnosticError (E0901) for a name of none."""
+    from commonir.runtime.measures import Metric  # noqa: PLC0415
+
+    known = [m.value for m in Metric]
+    if name not in known:
+        help = did_you_mean(name, known) or f"metrics: {', '.join(known)}"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{name}'", help=help))
+    return Metric(name)
 
 
 def _compared_ranks(
