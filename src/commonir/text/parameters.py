@@ -22,6 +22,7 @@ from commonir.ods.parameter_forms import (
     Place,
     Word,
 )
+from commonir.text.lexer import BARE_ID
 from commonir.text.types import parts_of_dialect
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ class _FormReader:
         found = [self._case(parameter)]
         while parameter.separator and source.take(parameter.separator.strip()):
             found.append(self._case(parameter))
-        return parameter.separator.join([c for c in parameter.cases if c in found])
+        shown = parameter.separator.join([c for c in parameter.cases if c in found])
+        return shown if parameter.separator or BARE_ID.fullmatch(shown) else quoted(shown)
 
     def _case(self, parameter: Parameter) -> str:
         source, at = self.source, self.source.start

@@ -124,3 +124,12 @@ func.func @tosa(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x2xf32>, %b: tensor<8xf
   %1 = tosa.transpose_conv2d %x, %v, %b, %z, %z {acc_type = f32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x8x8x4xf32>, tensor<8x3x3x4xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x10x10x8xf32>
   return
 }
+// -----
+module attributes {tosa.env = #tosa.target_env<specification_version = "1.1.draft", level = "8k", profiles = [pro_int, pro_fp], extensions = [int16, bf16]>} {
+  func.func @env() {
+    return
+  }
+}
+// -----
+module attributes {tosa.env = #tosa.target_env<specification_version = "1.0", level = none, profiles = [pro_int], extensions = [int16]>} {
+}

@@ -72,7 +72,10 @@ def _form(record: Record, enumerations: Mapping[str, Enumeration]) -> ParameterF
     dialect, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
     if dialect is None or not mnemonic or flag_of(record, "hasCustomAssemblyFormat"):
         return None
-    parameters = tuple(_parameters(record, enumerations))
+    # C++ calls what is in the namespace of the dialect without it.
+    inside = class_name(f"{text_of(dialect, 'cppNamespace')}::")
+    own = {name.removeprefix(inside): found for name, found in enumerations.items() if name.startswith(inside)}
+    parameters = tuple(_parameters(record, {**own, **enumerations}))
     text = text_of(record, "assemblyFormat")
     if (parameters and not text) or any(p.kind is ParameterKind.UNKNOWN for p in parameters) or "custom<" in text:
         return None
