@@ -317,7 +317,6 @@ def _run_in_place(op: ExecuteRegion, editor: Editor) -> bool:
         moved, following = following, following.next
         moved.detach()
         after.append(moved)
-        editor.touch(moved)
     editor.insert(branch.build({"dest": taken[0]}, ()), op)
     editor.erase(op)
     for each in taken:
