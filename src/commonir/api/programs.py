@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, verify
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION, WRONG_USAGE
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Formats
@@ -268,10 +269,12 @@ def optimize(
     warnings of passes. `max_growth_bytes` is how much larger a constant may be than what it is computed from. The
     program given is not touched, and large constants are shared with it.
     """
-    from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
+    with no_collection():
+        # Loading this much code would have all of the program searched for garbage.
+        from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
 
-    chosen = DEFAULT_PASSES if passes is None else passes
-    return optimized(module, chosen, rules, max_growth_bytes, reports, findings)
+        chosen = DEFAULT_PASSES if passes is None else passes
+        return optimized(module, chosen, rules, max_growth_bytes, reports, findings)
 
 
 def load_rules(

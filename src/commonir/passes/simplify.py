@@ -16,7 +16,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError
-from commonir.ods import Dialects, Form, Op, infer, known_data, known_dims, traits
+from commonir.ods import Derived, Dialects, Form, Op, infer, known_data, known_dims, traits
 from commonir.passes.remove_unused import remove_unused
 
 _COMPARED_BYTES = 1024
@@ -60,6 +60,7 @@ class _Simplification:
         self._function = function
         self._evaluate = evaluate
         self._constant = _constant_definition(function)
+        self._handed_on: dict[Derived, dict[int, int]] = {}
 
     def run(self, step: Callable[[Op, dict[object, Op]], object]) -> None:
         """Takes a step at each operation of which the program returns no result."""
@@ -103,11 +104,17 @@ class _Simplification:
             derived = infer(op)
         except (DiagnosticError, NotationError):
             return False
-        pairs = zip(derived.inputs, op.grouped_operands(), strict=False)
-        stands = {p: given for p, given in pairs if isinstance(p, Value) and isinstance(given, Value)}
-        found = [stands.get(_settled(v)) for v in derived.outputs[: len(op.results)]]
-        if not any(v is not None for v in found):
+        # Operations of one meaning share what is derived for them.
+        handed_on = self._handed_on.get(derived)
+        if handed_on is None:
+            handed_on = self._handed_on[derived] = _handed_on(derived)
+        if not handed_on:
             return False
+        given = op.grouped_operands()
+        stands = {n: v for n, m in handed_on.items() if m < len(given) and isinstance(v := given[m], Value)}
+        if not stands:
+            return False
+        found = [stands.get(n) for n in range(len(op.results))]
         for r, v in zip(op.results, found, strict=False):
             if v is not None:
                 r.replace_all_uses_with(v)
@@ -135,9 +142,10 @@ class _Simplification:
             return False
         if op.has_trait(traits.Random) or op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator):
             return False
+        stated = None if op.operands else op.constant_data()
         given = [constant_data(v) for v in op.operands]
         known = [d for d in given if d is not None]
-        found = self._evaluate(op, known) if len(known) == len(given) else None
+        found = (stated,) if stated is not None else self._evaluate(op, known) if len(known) == len(given) else None
         if found is None:
             return False
         for r, data in zip(op.results, found, strict=True):
@@ -150,6 +158,13 @@ def constant_data(value: Value) -> Data | None:
     """The contents of the result of a constant operation."""
     owner = value.owner
     return known_data(value) if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) else None
+
+
+def _handed_on(derived: Derived) -> dict[int, int]:
+    """The results that are just operands, each with the number of the operand."""
+    numbers = {v: n for n, v in enumerate(derived.inputs) if isinstance(v, Value)}
+    settled = [_settled(v) for v in derived.outputs]
+    return {n: numbers[v] for n, v in enumerate(settled) if v in numbers}
 
 
 def _settled(value: Value) -> Value:
