@@ -22,6 +22,17 @@ assert found is not None and found.name == sys.argv[1], found
 prefix = f"commonir.dialects.{sys.argv[1].partition('.')[0]}."
 print(*sorted(name.removeprefix(prefix) for name in sys.modules if name.startswith(prefix)))
 """
+WITHOUT_SOURCE = """
+import builtins, sys
+opened = builtins.open
+def refusing(file, *arguments, **named):
+    if str(file).endswith("__init__.py"):
+        raise FileNotFoundError(file)
+    return opened(file, *arguments, **named)
+builtins.open = refusing
+from commonir.ods import Dialects
+print(len(Dialects().get(sys.argv[1]).operations))
+"""
 
 
 def modules_loaded_by(name: str) -> set[str]:
@@ -78,3 +89,11 @@ def test_a_member_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         definitions.member("Nothing")
     assert definitions.called("tensor.nothing") is None
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_without_source_all_modules_are_loaded(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SOURCE, name], capture_output=True, text=True, check=True)
+    dialect = Dialects().get(name)
+    assert dialect is not None
+    assert int(done.stdout) == len(dialect.operations) > 20

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import Type

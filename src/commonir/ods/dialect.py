@@ -83,11 +83,17 @@ class LateDefinitions(Iterable["type[Op]"]):
 
 def _stated_imports(package: str) -> Iterator[tuple[str, list[str]]]:
     """The modules of a package that it imports from, by their names in it, and what it imports."""
-    file = sys.modules[package].__file__
-    if file is None or not file.endswith(".py"):
-        raise InternalError(f"the source of {package} is not there")
-    with open(file, encoding="utf-8") as stream:
-        source = stream.read()
+    loaded = sys.modules[package]
+    try:
+        with open(str(loaded.__file__), encoding="utf-8") as stream:
+            source = stream.read()
+    except (OSError, UnicodeDecodeError):
+        # Installed without source: all modules are loaded.
+        from pkgutil import iter_modules  # noqa: PLC0415
+
+        for part in iter_modules(loaded.__path__):
+            yield part.name, [n for n in vars(import_module(f"{package}.{part.name}")) if not n.startswith("_")]
+        return
     for found in re.finditer(r"from ([\w.]+)\.(\w+) import (?:\(([^()]*)\)|(.*))", source):
         if found[1] == package:
             yield found[2], (found[3] or found[4]).replace(",", " ").split()

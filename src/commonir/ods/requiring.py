@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation, Value
 
 
