@@ -12,10 +12,10 @@ else:
     class _Named(type):
         """Makes the tuple of a class that is declared: annotated members are its fields, in order."""
 
-        def __new__(cls, name, bases, members):
+        def __new__(cls, name, bases, members):  # noqa: ARG004  as of every metaclass
             fields = members.get("__annotations__", {})
             defaults = [members[field] for field in fields if field in members]
-            made = namedtuple(name, fields, defaults=defaults, module=members["__module__"])
+            made = namedtuple(name, fields, defaults=defaults, module=members["__module__"])  # noqa: PYI024  see above
             for key, value in members.items():
                 if key not in fields:
                     setattr(made, key, value)
