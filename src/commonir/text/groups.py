@@ -1,4 +1,6 @@
-"""How the flat operands, regions and successors of a text divide among those that a definition declares."""
+"""How the flat operands, regions and successors of a text divide among those that a definition declares, and what the
+forms of operations are made of.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,13 @@ from collections.abc import Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.limits import Limits
-from commonir.ir.attributes import Attribute, DenseArrayAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, FloatAttr, IntegerAttr
 from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import ElementType, Type
 from commonir.ods import Op
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import FieldKind
+from commonir.ods.text_form import Use
 from commonir.ods.traits import SameVariadicOperandSize
 from commonir.text.constants import ConstantReader
 
@@ -82,6 +86,47 @@ class GroupReader(ConstantReader):
             self.fail(message, at=start)
         rest = iter(regions)
         return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
+
+    # -- what forms are made of
+
+    def use(self) -> Use:
+        """Reads `%name` or `%name#n`."""
+        at = self.start
+        name = self.expect_kind("value", "a value '%name'")
+        if self.kind == "attribute" and self.text[1:].isdigit():
+            name += self.advance()
+        return Use(name, at)
+
+    def uses(self) -> list[Use]:
+        """Reads values separated by commas, perhaps none."""
+        if self.kind != "value":
+            return []
+        out = [self.use()]
+        while self.take(","):
+            out.append(self.use())
+        return out
+
+    def integer(self) -> int:
+        """Reads a whole number, perhaps negative."""
+        sign = -1 if self.take("-") else 1
+        at = self.start
+        return sign * self.whole(self.expect_kind("int", "an integer"), at)
+
+    def typed_attribute(self, type: Type | None) -> Attribute:
+        """Reads an attribute whose type is known, so that its text leaves it out."""
+        found = self.attribute()
+        if isinstance(found, IntegerAttr) and isinstance(type, ElementType):
+            return IntegerAttr(found.value, type)
+        if isinstance(found, FloatAttr) and isinstance(type, ElementType):
+            return FloatAttr(found.value, type)
+        return found
+
+    def bracketed(self) -> str:
+        """Reads what stands in angle brackets, and returns it with them."""
+        if not self.at("<"):
+            self.unexpected("'<'")
+        self.end = self.start
+        return f"<{self.body()}>"
 
 
 __all__ = ["GroupReader"]

@@ -27,14 +27,14 @@ from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.locations import FileLineColLoc, LocationAttr
 from commonir.ir.module import Module
 from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.open_types import OpenTensor, TypeAskedError
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.origins import Origin, TextLines, TextLocation
-from commonir.ir.types import ElementType, FunctionType, TensorType, Type
+from commonir.ir.types import FunctionType, TensorType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.definition import GROUP_SIZES
@@ -681,40 +681,6 @@ class Parser(GroupReader):
             self.define(argument.name, value, argument.at)
         return block
 
-    # -- names
-
-    def use(self) -> Use:
-        """Reads `%name` or `%name#n`."""
-        at = self.start
-        name = self.expect_kind("value", "a value '%name'")
-        if self.kind == "attribute" and self.text[1:].isdigit():
-            name += self.advance()
-        return Use(name, at)
-
-    def uses(self) -> list[Use]:
-        """Reads values separated by commas, perhaps none."""
-        if self.kind != "value":
-            return []
-        out = [self.use()]
-        while self.take(","):
-            out.append(self.use())
-        return out
-
-    def integer(self) -> int:
-        """Reads a whole number, perhaps negative."""
-        sign = -1 if self.take("-") else 1
-        at = self.start
-        return sign * self.whole(self.expect_kind("int", "an integer"), at)
-
-    def typed_attribute(self, type: Type | None) -> Attribute:
-        """Reads an attribute whose type is known, so that its text leaves it out."""
-        found = self.attribute()
-        if isinstance(found, IntegerAttr) and isinstance(type, ElementType):
-            return IntegerAttr(found.value, type)
-        if isinstance(found, FloatAttr) and isinstance(type, ElementType):
-            return FloatAttr(found.value, type)
-        return found
-
     def successor_and_uses(self) -> tuple[Block, list[Use], list[Type]]:
         """Reads `^name`, perhaps with `(%a, %b : T, U)`."""
         block = self.successor()
@@ -726,12 +692,7 @@ class Parser(GroupReader):
         self.expect(")")
         return block, uses, types
 
-    def bracketed(self) -> str:
-        """Reads what stands in angle brackets, and returns it with them."""
-        if not self.at("<"):
-            self.unexpected("'<'")
-        self.end = self.start
-        return f"<{self.body()}>"
+    # -- names
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""
