@@ -378,8 +378,8 @@ class Operation:
         if self.parent is not None:
             self.parent._unlink(self)
 
-    def erase(self) -> None:
-        """Removes it for good, with everything nested in it.
+    def erase(self) -> list[Operation]:
+        """Removes it for good, with everything nested in it; the operations behind values that nobody uses any more.
 
         Raises: ValueError when a result is still used from outside of it.
         """
@@ -387,11 +387,7 @@ class Operation:
             for value in self.results:
                 if value._users is not None:
                     raise ValueError(f"cannot erase {self.name}: its result is in use")
-            if self.parent is not None:
-                self.parent._unlink(self)
-            self._forget_operands()
-            self._operands = ()
-            return
+            return self._leave(None)
         nested = list(self.walk())
         inside = set(nested)
         for op in nested:
@@ -401,30 +397,21 @@ class Operation:
         self.detach()
         for op in nested:
             op._forget_operands()
+        used = dict.fromkeys([v for op in nested for v in op._operands])
+        for op in nested:
             op._operands = ()
+        return [v.owner for v in used if v._users is None and isinstance(v.owner, Operation) and v.owner not in inside]
 
     def give_way(self, value: Value) -> list[Operation]:
         """Makes the users of its only result use another value, and removes it, which has no regions.
 
-        What `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the users,
-        and the operations behind values that nobody uses any more.
+        What `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the
+        operations behind values that nobody uses any more, and the users.
         """
         old = self.results[0]
         users = old._users
         old._users = None
-        if self.parent is not None:
-            self.parent._unlink(self)
-        changed: list[Operation] = []
-        for v in self._operands:
-            if v._users is self:
-                v._users = None
-                if v is not value and isinstance(v.owner, Operation):
-                    changed.append(v.owner)
-            else:
-                v._drop_use(self)
-                if v._users is None and v is not value and isinstance(v.owner, Operation):
-                    changed.append(v.owner)
-        self._operands = ()
+        changed = self._leave(value)
         if isinstance(users, dict):
             old._users = users
             old.replace_all_uses_with(value)
@@ -441,6 +428,26 @@ class Operation:
                     break
             changed.append(users)
         return changed
+
+    def _leave(self, kept: Value | None) -> list[Operation]:
+        """Goes from its block and from the users of its operands; the operations behind values that nobody uses any
+        more, but for one value.
+        """
+        block = self.parent
+        if block is not None:
+            block._unlink(self)
+        unused: list[Operation] = []
+        for v in self._operands:
+            if v._users is self:
+                v._users = None
+            else:
+                v._drop_use(self)
+                if v._users is not None:
+                    continue
+            if v is not kept and isinstance(v.owner, Operation):
+                unused.append(v.owner)
+        self._operands = ()
+        return unused
 
     def walk(self) -> Iterator[Operation]:
         """The operation itself and everything nested in it, in order; the operation at hand may be erased."""

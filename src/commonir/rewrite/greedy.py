@@ -6,6 +6,9 @@ step may have made applicable is looked at again. Operations without effect that
 Source: MLIR, greedy pattern rewrite driver.
 """
 
+# pyright: reportPrivateUsage=false
+# Operands and users are read where they are stored: this is what looking at an operation costs.
+
 from __future__ import annotations
 
 from collections import Counter
@@ -141,11 +144,37 @@ def rewrite_steps(
     return _Rewriting(root, steps, removes_unused, constants, clean).run()
 
 
-_Ready = Sequence[tuple[Shortcut | None, Step]]
-"""Steps, with how to find the value that is there already for those of rules that lead to one."""
-_Known = tuple[bool | None, _Ready]
+_Ready = Sequence[tuple[Shortcut | None, str, Step]]
+"""Steps; for those of rules that lead to a value that is there already, how to find it and what tells so."""
 _MOST_MAKERS = 4
 """Steps are chosen by what makes the operands of operations with up to so many of them."""
+
+
+class _Kind:
+    """What is known of operations of a definition.
+
+    `may_go`: whether they may be without effect; `is_pure`: whether they are. `chosen`: those of `steps` that may apply
+    to operations whose operands are made by what is told.
+    """
+
+    __slots__ = ("chosen", "is_pure", "may_go", "steps")
+
+    def __init__(self, definition: type[Operation], steps: Sequence[Step]) -> None:
+        self.may_go = may_have_no_effect(definition)
+        self.is_pure = issubclass(definition, Op) and definition.has_trait(traits.Pure)
+        self.steps: _Ready = [
+            (step.forward, step.name, step) if isinstance(step, _RuleStep) else (None, "", step) for step in steps
+        ]
+        self.chosen: dict[Makers, _Ready] = {}
+
+    def choose(self, makers: Makers) -> _Ready:
+        """The steps for operations whose operands are made by what is given."""
+        found = self.chosen[makers] = [
+            s
+            for s in self.steps
+            if len(makers) > _MOST_MAKERS or not isinstance(s[2], SelectiveStep) or s[2].may_apply(makers)
+        ]
+        return found
 
 
 class _Rewriting:
@@ -161,8 +190,7 @@ class _Rewriting:
     ) -> None:
         self.root = root
         self.find_steps = steps
-        self.steps: dict[type[Operation], _Known] = {}
-        self.chosen: dict[Makers, _Known] = {}
+        self.kinds: dict[type[Operation], _Kind] = {}
         self.removes_unused = removes_unused
         self.constants = constants
         self.clean = clean
@@ -199,7 +227,7 @@ class _Rewriting:
         self.pending, self.waiting = found, set(found)
 
     def _settle(self) -> None:
-        pending, waiting, chosen = self.pending, self.waiting, self.chosen
+        pending, waiting, kinds = self.pending, self.waiting, self.kinds
         removes_unused = self.removes_unused
         while pending:
             op = pending.pop()
@@ -207,58 +235,39 @@ class _Rewriting:
                 waiting.remove(op)
             except KeyError:
                 continue
-            operands = op.operands
-            key = (type(op), *[type(v.owner) for v in operands[: _MOST_MAKERS + 1]])
-            known = chosen.get(key)
-            if known is None:
-                known = chosen[key] = self._choose(key)
-            is_pure, own = known
-            if is_pure is not False and removes_unused:
+            kind = kinds.get(type(op)) or self._kind(type(op))
+            if removes_unused and kind.may_go:
                 for r in op.results:
-                    if r.is_used:
+                    if r._users is not None:
                         break
                 else:
-                    if is_pure or is_unneeded(op):
+                    if kind.is_pure or is_unneeded(op):
                         self._remove(op)
                         self.count += 1
                         continue
-            for forward, step in own:
+            if not kind.steps:
+                continue
+            makers = tuple([type(v.owner) for v in op._operands[: _MOST_MAKERS + 1]])
+            chosen = kind.chosen.get(makers)
+            for forward, name, step in kind.choose(makers) if chosen is None else chosen:
                 if forward is not None:
                     value = forward(op)  # pyright: ignore[reportArgumentType]  only those of definitions have steps
                     if value is None:
                         continue
                     if value.type is op.results[0].type and value.owner is not op:
-                        self._forward(op, step, value)
+                        self._forward(op, name, value)
                         break
                 found = step(op)  # pyright: ignore[reportArgumentType]
                 if found is not None:
                     self._take(op, *found)
                     break
 
-    def _choose(self, key: tuple[type[Operation], *tuple[type[object], ...]]) -> _Known:
-        """What is known of operations of a definition whose operands are made by some others."""
-        kind, *makers = key
-        known = self.steps.get(kind)
-        if known is None:
-            known = self.steps[kind] = self._known(kind)
-        if len(makers) > _MOST_MAKERS:
-            return known
-        is_pure, own = known
-        return is_pure, [
-            (forward, step) for forward, step in own if not isinstance(step, SelectiveStep) or step.may_apply(makers)
-        ]
-
-    def _may_go(self, kind: type[Operation]) -> bool:
-        known = self.steps.get(kind)
-        return may_have_no_effect(kind) if known is None else known[0] is not False
-
-    def _known(self, kind: type[Operation]) -> _Known:
-        """Whether operations of a definition are without effect, None where each has to be asked; and their steps."""
-        if not issubclass(kind, Op):
-            return False, ()
-        is_pure = kind.has_trait(traits.Pure) or None
-        steps = [(step.forward if isinstance(step, _RuleStep) else None, step) for step in self.find_steps(kind)]
-        return is_pure if may_have_no_effect(kind) else False, steps
+    def _kind(self, definition: type[Operation]) -> _Kind:
+        found = self.kinds.get(definition)
+        if found is None:
+            steps = self.find_steps(definition) if issubclass(definition, Op) else ()
+            found = self.kinds[definition] = _Kind(definition, steps)
+        return found
 
     @staticmethod
     def _adopt(constants: ConstantPool, found: Iterable[Operation], changed: dict[Operation, None]) -> list[Operation]:
@@ -284,19 +293,15 @@ class _Rewriting:
                 op.erase()
         return left
 
-    def _forward(self, op: Operation, step: Step, value: Value) -> None:
+    def _forward(self, op: Operation, name: str, value: Value) -> None:
         """Puts a value of the program in the place of the only result of an operation."""
-        self._note(step.name if isinstance(step, _RuleStep) else op.name)
+        self._note(name)
         if op.regions:
             self._replace(op, (value,))
             return
         if self.constants is not None:
             self.constants.forget(op)
-        waiting = self.waiting
-        for changed in op.give_way(value):
-            if changed not in waiting:
-                waiting.add(changed)
-                self.pending.append(changed)
+        self._visit(op.give_way(value))
 
     def _note(self, name: str) -> None:
         self.taken[name] = self.taken.get(name, 0) + 1
@@ -326,7 +331,6 @@ class _Rewriting:
         self._visit(reversed(made))
 
     def _remove(self, op: Operation) -> None:
-        used = op.values_used
         if op.regions:
             nested = list(op.walk())
             self.waiting.difference_update(nested)
@@ -334,14 +338,11 @@ class _Rewriting:
         elif self.constants is not None:
             self.constants.forget(op)
         holder = op.parent_op
-        op.erase()
-        if holder is not None and self.removes_unused and self._may_go(type(holder)):
+        unused = op.erase()
+        if holder is not None and self.removes_unused and self._kind(type(holder)).may_go:
             # It may have been all that kept what it was in.
             self._visit((holder,))
-        for v in used:
-            if not v.is_used and isinstance(v.owner, Operation) and v.owner not in self.waiting:
-                self.waiting.add(v.owner)
-                self.pending.append(v.owner)
+        self._visit(unused)
 
     def _forget(self, ops: Iterable[Operation]) -> None:
         if self.constants is not None:

@@ -15,7 +15,8 @@ from enum import Enum
 from typing import Any
 
 from commonir.ir.attributes import Attribute
-from commonir.ir.operation import Operation, Value
+from commonir.ir.data import Data
+from commonir.ir.operation import Value
 from commonir.ods import Op, known_data, may_be_known
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
@@ -250,32 +251,25 @@ def _is_constant(reach: Reach, term: Constant) -> Check:
 
 
 def _is_constant_at(at: int, term: Constant) -> Check:
-    """The check of a constant operand of the operation at hand.
-
-    The last constants that were looked at are kept: one is the operand of many operations.
-    """
+    """The check of a constant operand of the operation at hand."""
     holds = _answer(term)
-    last: Operation | None = None
-    answer = False
-
-    def check(op: Op) -> bool:
-        nonlocal last, answer
-        value = op._operands[at]
-        owner = value.owner
-        if owner is last:
-            return answer
-        found = holds(value)
-        if isinstance(owner, Operation) and len(owner.results) == 1:
-            last, answer = owner, found
-        return found
-
-    return check
+    return lambda op: holds(op._operands[at])
 
 
 def _answer(term: Constant) -> Callable[[Value], bool]:
+    """Whether a value is a constant that a term admits.
+
+    The last contents that were looked at are kept: programs hold the same few again and again.
+    """
+    last: Data | None = None
+    answer = False
+
     def holds(value: Value) -> bool:
+        nonlocal last, answer
         data = known_data(value)
-        return data is not None and term.admits(data)
+        if data is not last:
+            last, answer = data, data is not None and term.admits(data)
+        return answer
 
     return holds
 
