@@ -110,7 +110,7 @@ class Value:
             return
         self._users = None
         for op, count in users.items() if isinstance(users, dict) else ((users, 1),):
-            op._operands = tuple([other if operand is self else operand for operand in op._operands])
+            op._operands = _exchanged(op._operands, self, other)
             if count == 1 and other._users is None:
                 other._users = op
             else:
@@ -142,6 +142,15 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<value {'%' + self.name if self.name else ''}: {self.type}>"
+
+
+def _exchanged(operands: tuple[Value, ...], old: Value, new: Value) -> tuple[Value, ...]:
+    """Operands of which one is another."""
+    if len(operands) == 2:
+        # As most have; a loop costs three times as much.
+        lhs, rhs = operands
+        return new if lhs is old else lhs, new if rhs is old else rhs
+    return tuple([new if v is old else v for v in operands])
 
 
 def _forget_elements(values: Sequence[Value]) -> None:
@@ -417,7 +426,7 @@ class Operation:
             old.replace_all_uses_with(value)
             changed += users
         elif users is not None:
-            users._operands = tuple([value if v is old else v for v in users._operands])
+            users._operands = _exchanged(users._operands, old, value)
             if value._users is None:
                 value._users = users
             else:

@@ -216,7 +216,7 @@ class _Rewriting:
         """Puts what to look at on the list, first things last: everything when the program is new to the driver, else
         what constants that go to their place lead to.
         """
-        found = [op for op in self.root.walk() if op is not self.root]
+        _, *found = self.root.walk()
         self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(found) + 1))
         changed: dict[Operation, None] = {}
         if self.constants is not None:
@@ -247,7 +247,13 @@ class _Rewriting:
                         continue
             if not kind.steps:
                 continue
-            makers = tuple([type(v.owner) for v in op._operands[: _MOST_MAKERS + 1]])
+            operands = op._operands
+            if len(operands) == 2:
+                # As most have; a loop costs three times as much.
+                lhs, rhs = operands
+                makers = type(lhs.owner), type(rhs.owner)
+            else:
+                makers = tuple([type(v.owner) for v in operands[: _MOST_MAKERS + 1]])
             chosen = kind.chosen.get(makers)
             for forward, name, step in kind.choose(makers) if chosen is None else chosen:
                 if forward is not None:
@@ -263,10 +269,8 @@ class _Rewriting:
                     break
 
     def _kind(self, definition: type[Operation]) -> _Kind:
-        found = self.kinds.get(definition)
-        if found is None:
-            steps = self.find_steps(definition) if issubclass(definition, Op) else ()
-            found = self.kinds[definition] = _Kind(definition, steps)
+        steps = self.find_steps(definition) if issubclass(definition, Op) else ()
+        found = self.kinds[definition] = _Kind(definition, steps)
         return found
 
     @staticmethod
@@ -337,12 +341,17 @@ class _Rewriting:
             self._forget(nested)
         elif self.constants is not None:
             self.constants.forget(op)
-        holder = op.parent_op
+        block = op.parent
         unused = op.erase()
-        if holder is not None and self.removes_unused and self._kind(type(holder)).may_go:
-            # It may have been all that kept what it was in.
-            self._visit((holder,))
-        self._visit(unused)
+        region = None if block is None else block.parent
+        holder = None if region is None else region.parent
+        if holder is not None and self.removes_unused:
+            kind = self.kinds.get(type(holder)) or self._kind(type(holder))
+            if kind.may_go:
+                # It may have been all that kept what it was in.
+                self._visit((holder,))
+        if unused:
+            self._visit(unused)
 
     def _forget(self, ops: Iterable[Operation]) -> None:
         if self.constants is not None:
