@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 
 import commonir as cir
@@ -64,7 +65,7 @@ def _calls(work: Callable[[], object]) -> int:
 
 def _costs(module: Module, target: str) -> int:
     if target == "run":
-        return _calls(lambda: cir.run(module, {"c": True, "x": 1.0, "n": 2}))
+        return _calls(lambda: cir.run(module, {"c": np.array(True), "x": np.array(1.0, np.float32), "n": np.array(2)}))
     return _calls(lambda: cir.lower(module) if target == "core" else cir.convert(module, target))
 
 

@@ -58,7 +58,7 @@ def test_numbers_in_half_precision_are_rounded_once() -> None:
 def test_integers_of_few_bits_drop_the_fraction_and_the_bits_that_do_not_fit(
     element: str, least: int, most: int
 ) -> None:
-    x = np.arange(-40, 40, 0.7, np.float32)
+    x = np.arange(-40, 40, 0.7).astype(np.float32)
     to = ELEMENT_TYPES[element]
     made = converted(core_module(lambda v: core.narrow_cast(v, to), {"x": tensor(f32, len(x))}))
     expected = (np.trunc(x).astype(np.int64) - least) % (most - least + 1) + least

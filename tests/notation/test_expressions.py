@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import weakref
 
 import pytest
 
@@ -384,3 +385,12 @@ def test_text_of_expressions(made: Expr, expected: str) -> None:
 def test_text_of_a_kernel() -> None:
     a, b = Tensor("a", (N, 4), f32), Tensor("b", (4, M), f32)
     assert formula(total(k, a[i, k] * b[k, j]).by(i, j)) == "y[i, j] = Σ_{k} a[i, k]·b[k, j]"
+
+
+def test_expressions_that_nobody_uses_are_forgotten() -> None:
+    made = Const(12345.5, f32) + Const(54321.5, f32)
+    assert made is Const(12345.5, f32) + Const(54321.5, f32)
+    gone = weakref.ref(made)
+    del made
+    gc.collect()
+    assert gone() is None

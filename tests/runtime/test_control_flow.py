@@ -349,7 +349,7 @@ def test_a_loop_whose_step_is_not_positive_ends_the_run_where_it_has_rounds(
 ) -> None:
     for text in (_counting(_GIVEN_STEP), _counting(f"arith.constant {step} : i64")):
         module = cir.loads(text, format="mlir")
-        given = {"a": np.int64(bounds[0]), "b": np.int64(bounds[1]), "s": np.int64(step)}
+        given = {"a": np.array(bounds[0]), "b": np.array(bounds[1]), "s": np.array(step)}
         if rounds is None:
             with pytest.raises(cir.DiagnosticError, match=r"E0716.*the step has to be positive"):
                 cir.run(module, given, engine=engine)
@@ -359,9 +359,9 @@ def test_a_loop_whose_step_is_not_positive_ends_the_run_where_it_has_rounds(
 
 def test_a_step_without_sign_is_positive_unless_it_is_zero() -> None:
     module = cir.loads(_counting(_GIVEN_STEP, unsigned=True), format="mlir")
-    assert cir.run(module, {"a": np.int64(0), "b": np.int64(5), "s": np.int64(-1)})["r"] == 1
+    assert cir.run(module, {"a": np.array(0), "b": np.array(5), "s": np.array(-1)})["r"] == 1
     with pytest.raises(cir.DiagnosticError, match="E0716"):
-        cir.run(module, {"a": np.int64(0), "b": np.int64(-1), "s": np.int64(0)})
+        cir.run(module, {"a": np.array(0), "b": np.array(-1), "s": np.array(0)})
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,21 @@ class Interned:
         made = object.__new__(cls)
         for slot, value in zip(cls._fields, content, strict=True):
             object.__setattr__(made, slot, value)
-        held = cls._table[full_key] = _Held(made, cls._forget)
-        held.key = full_key
+        cls._hold(full_key, made)
         return made
+
+    @classmethod
+    def _known(cls, key: tuple[object, ...]) -> Self | None:
+        """The object of this key, if there is one."""
+        held = cls._table.get(key)
+        found = None if held is None else held()
+        return found if isinstance(found, cls) else None
+
+    @classmethod
+    def _hold(cls, key: tuple[object, ...], made: Interned) -> None:
+        """Makes an object the one of a key, as long as somebody uses it."""
+        held = cls._table[key] = _Held(made, cls._forget)
+        held.key = key
 
     @staticmethod
     def _forget(held: _Held) -> None:

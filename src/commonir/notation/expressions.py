@@ -32,12 +32,6 @@ class Expr(Interned):
     _free: tuple[str, ...] | None
 
     @classmethod
-    def _found(cls, key: tuple[object, ...]) -> Self | None:
-        """The expression of this key, if there is one."""
-        found = cls._table.get(key)
-        return found if isinstance(found, cls) else None
-
-    @classmethod
     def _made(cls, key: tuple[object, ...], dtype: ElementType, *content: object) -> Self:
         """A new expression of this key, with one value for each slot of its class."""
         made = object.__new__(cls)
@@ -45,7 +39,7 @@ class Expr(Interned):
         object.__setattr__(made, "_free", None)
         for slot, value in zip(cls.__slots__, content, strict=True):
             object.__setattr__(made, slot, value)
-        cls._table[key] = made
+        cls._hold(key, made)
         return made
 
     def free_indices(self, find: Callable[[Expr], Iterable[str]]) -> tuple[str, ...]:
@@ -160,7 +154,7 @@ class Const(Expr):
             raise NotationError(f"{value!r} is not a value of {dtype}")
         value = converted(value, dtype)
         key = (cls, number_key(value), dtype)
-        found = cls._found(key)
+        found = cls._known(key)
         return cls._made(key, dtype, value) if found is None else found
 
 
@@ -176,7 +170,7 @@ class Position(Expr):
         if not dtype.is_numeric:
             raise NotationError(f"the position {at} is a number, not a value of {dtype}")
         key = (cls, at, dtype)
-        found = cls._found(key)
+        found = cls._known(key)
         return cls._made(key, dtype, at) if found is None else found
 
 
@@ -197,7 +191,7 @@ class Access(Expr):
         if len(at) != len(tensor.shape):
             raise NotationError(f"{tensor.name} has rank {len(tensor.shape)}, but is read with {len(at)} indices")
         key = (cls, tensor, at)
-        found = cls._found(key)
+        found = cls._known(key)
         return cls._made(key, tensor.dtype, tensor, at) if found is None else found
 
 
@@ -223,7 +217,7 @@ class Apply(Expr):
 
     def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Self:
         key = (cls, fn, args)
-        found = cls._found(key)
+        found = cls._known(key)
         return cls._made(key, _result_type(fn, args), fn, args) if found is None else found
 
 
@@ -259,7 +253,7 @@ class Fold(Expr):
 
     def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Self:
         key = (cls, fn, over, body)
-        found = cls._found(key)
+        found = cls._known(key)
         if found is not None:
             return found
         if fn not in FOLDS:
@@ -286,7 +280,7 @@ class Join(Expr):
 
     def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Self:
         key = (cls, along, pieces, sizes)
-        found = cls._found(key)
+        found = cls._known(key)
         if found is not None:
             return found
         if not pieces:
@@ -309,7 +303,7 @@ class Cast(Expr):
 
     def __new__(cls, body: Expr, dtype: ElementType) -> Self:
         key = (cls, body, dtype)
-        found = cls._found(key)
+        found = cls._known(key)
         if found is not None:
             return found
         opaque = {body.dtype.kind, dtype.kind} & {"string", "handle"}
