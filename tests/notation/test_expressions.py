@@ -239,16 +239,6 @@ def test_expressions_built_alike_are_one_object() -> None:
     assert Tensor("x", (N,), f32).padded((1,), (0,), fill=-0.0) is not Tensor("x", (N,), f32).padded((1,), (0,))
 
 
-def test_unused_expressions_are_forgotten() -> None:
-    table = Expr._table
-    made = call("exp", read("only_here", f32))
-    key = (Apply, "exp", made.args) if isinstance(made, Apply) else ()
-    assert key in table
-    del made, key
-    gc.collect()
-    assert not any(a.tensor.name == "only_here" for a in table.values() if isinstance(a, Access))
-
-
 def test_expressions_are_immutable_and_have_no_truth() -> None:
     with pytest.raises(AttributeError, match="Apply is immutable"):
         setattr(x + 1, "fn", "multiply")  # noqa: B010  an assignment would not pass the type checker
