@@ -29,7 +29,6 @@ from commonir.notation import (
     FOLDS,
     FUNCTIONS,
     Access,
-    Apply,
     Cast,
     Const,
     Expr,
