@@ -12,7 +12,7 @@ Source: MLIR, greedy pattern rewrite driver.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from commonir.base.codes import ENDLESS_REWRITING
@@ -206,17 +206,29 @@ class _Rewriting:
         is_new = True
         while True:
             before = self.count
-            self._collect(is_new)
-            self._settle()
+            for found in self._parts():
+                self._collect(found, is_new)
+                self._settle()
             is_new = self.clean is not None and self.clean(self.root)
             if not is_new and (self.count == before or self.constants is None):
                 return Counter(self.taken)
 
-    def _collect(self, is_new: bool) -> None:
-        """Puts what to look at on the list, first things last: everything when the program is new to the driver, else
-        what constants that go to their place lead to.
+    def _parts(self) -> Iterator[list[Operation]]:
+        """All operations, in order, in parts that share no values: a function is still in the cache of the processor
+        when it is rewritten.
         """
-        _, *found = self.root.walk()
+        children = [op for region in self.root.regions for block in region.blocks for op in block.operations]
+        if not all(isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove) for op in children):
+            yield [op for child in children for op in child.walk()]
+            return
+        for child in children:
+            if child.parent is not None:
+                yield [*child.walk()]
+
+    def _collect(self, found: list[Operation], is_new: bool) -> None:
+        """Puts what to look at of a part on the list, first things last: all of it when the program is new to the
+        driver, else what constants that go to their place lead to.
+        """
         self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(found) + 1))
         changed: dict[Operation, None] = {}
         if self.constants is not None:
