@@ -11,7 +11,7 @@ import pytest
 import commonir as cir
 from commonir.ir.module import Module
 
-_SMALL, _LARGE = 110, 220
+_SMALL, _LARGE = 220, 440
 
 
 def _branches(depth: int) -> str:
