@@ -29,7 +29,8 @@ ARRAYS = 2
 """Tags of what processes tell each other beside the messages of a program: how they are, and their outputs."""
 
 _LINGERING_SECONDS = 10.0
-_SILENCING_SECONDS = 0.05
+# What a process says passes through processes of `mpiexec`, which drop what they have not read when all are ended.
+_DELIVERING_SECONDS = 1.0
 # A process of its own session, which signals for the others do not reach. An empty line stands for nothing to tell.
 _GUARD = "import sys\nlast = ''\nfor line in sys.stdin:\n    last = line\nsys.stderr.write(last.lstrip())\n"
 _RANK_VARIABLES = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
@@ -147,8 +148,7 @@ class Processes:
             self.status = ExitStatus.INTERRUPTED
         for finding in found:
             sys.stderr.write(f"{finding}\n   = on rank {self.rank}\n")
-        sys.stderr.flush()
-        self.mpi.COMM_WORLD.Abort(int(self.status))
+        self._abort()
 
     def _end_all(self) -> None:
         if self.count == 1:
@@ -157,9 +157,12 @@ class Processes:
             if rank != self.rank:
                 data = b'{"kind": "stop"}'
                 self._told.append((self.control.Isend([data, self.mpi.BYTE], dest=rank, tag=CONTROL), data))
-        time.sleep(_SILENCING_SECONDS)
+        self._abort()
+
+    def _abort(self) -> None:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
+        time.sleep(_DELIVERING_SECONDS)
         self.mpi.COMM_WORLD.Abort(int(self.status))
 
     # -- the process beside
