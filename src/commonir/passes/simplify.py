@@ -142,10 +142,9 @@ class _Simplification:
             return False
         if op.has_trait(traits.Random) or op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator):
             return False
-        stated = None if op.operands else op.constant_data()
         given = [constant_data(v) for v in op.operands]
         known = [d for d in given if d is not None]
-        found = (stated,) if stated is not None else self._evaluate(op, known) if len(known) == len(given) else None
+        found = self._evaluate(op, known) if len(known) == len(given) else None
         if found is None:
             return False
         for r, data in zip(op.results, found, strict=True):

@@ -61,6 +61,9 @@ class Folding:
         is_open = None in sizes
         if (is_open and given > _READ_BYTES) or any(size is not None and size > given + self._limit for size in sizes):
             return None
+        stated = None if operands else op.constant_data()
+        if stated is not None and [stated.type] == types:
+            return (stated,)
         program = self._program(op, operands, range(len(operands)) if is_open or _is_open(op) else _read(op))
         if program is None:
             return None
