@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from commonir.base.codes import UNKNOWN_REFERENCE, UNSUPPORTED_CONVERSION
-from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -162,14 +161,13 @@ def optimized(
     told: list[RuleReport] = [] if reports is None else reports
     found = Diagnostics() if findings is None else findings
     means = Means(Folding(engines.get("numpy"), engines.get("reference"), limit), Dialects(), told, found)
-    with no_collection():
-        copy = clone(module)
-        if given:
-            rule_set = RuleSet(given)
-            applied = rewrite(copy, rule_set)
-            if reports is not None:
-                reports += explained(copy, rule_set, applied)
-        for name in passes:
-            made = PASSES[name].run(copy, means)
-            copy = copy if made is None else made
+    copy = clone(module)
+    if given:
+        rule_set = RuleSet(given)
+        applied = rewrite(copy, rule_set)
+        if reports is not None:
+            reports += explained(copy, rule_set, applied)
+    for name in passes:
+        made = PASSES[name].run(copy, means)
+        copy = copy if made is None else made
     return copy

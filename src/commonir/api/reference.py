@@ -17,6 +17,7 @@ from commonir.ods import Dialect, Dialects
 from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
+    from commonir.differences import Side
     from commonir.reports import Differences, DoctorReport, Picture
 
 
@@ -121,7 +122,7 @@ def view(
         return save_picture(draw(module, title or Path(path).stem), path, form)
     from commonir.differences import marks  # noqa: PLC0415
 
-    a, b = _comparable(module, other)
+    a, b = [side.compared for side in _sides(module, other)]
     return save_picture(draw_beside(a, b, marks(a, b), (title or "first", other_title or "second")), path, form)
 
 
@@ -135,19 +136,19 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
 
     Raises: DiagnosticError (as `lower`) when programs of two formats cannot be lowered.
     """
-    from commonir.differences import Side, differences  # noqa: PLC0415
+    from commonir.differences import differences  # noqa: PLC0415
 
-    first, second = _comparable(a, b)
-    sides = Side(a, first, Formats().of_module(a)), Side(b, second, Formats().of_module(b))
-    return differences(*sides, tolerance=tolerance, measure=measure)
+    return differences(*_sides(a, b), tolerance=tolerance, measure=measure)
 
 
-def _comparable(a: Module, b: Module) -> tuple[Module, Module]:
+def _sides(a: Module, b: Module) -> tuple[Side, Side]:
     """Two programs in one form: as they are when they are of one format, else in the core."""
+    from commonir.differences import Side  # noqa: PLC0415
+
     formats = [Formats().of_module(module) for module in (a, b)]
-    if len({"" if f is None else f.dialect for f in formats}) == 1:
-        return a, b
-    return lower(a, defer=True), lower(b, defer=True)
+    is_one = len({"" if f is None else f.dialect for f in formats}) == 1
+    first, second = (a, b) if is_one else (lower(a, defer=True), lower(b, defer=True))
+    return Side(a, first, formats[0]), Side(b, second, formats[1])
 
 
 def library(dialect: str) -> Module:

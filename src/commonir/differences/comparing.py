@@ -15,7 +15,7 @@ from commonir.ir.data import Data
 from commonir.ir.equality import same_attribute, same_data
 from commonir.ir.module import Function, Module, Symbol, weight_name
 from commonir.ir.operation import Operation, Value
-from commonir.ods import Op
+from commonir.ods import Op, declared_operand_names, known_data
 from commonir.reports import Change, Differences, OperationDifference, WeightDifference
 from commonir.text.printer import Naming, naming_of
 
@@ -176,7 +176,7 @@ class _Comparing:
 
     def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
         """Operands that do not stand for each other."""
-        names = _operand_names(a)
+        names = declared_operand_names(a)
         for n, (x, y) in enumerate(zip_longest(a.operands, b.operands)):
             if x is None or y is None or not self._are_one(x, y):
                 where = names[n] if n < len(names) else f"operand {n}"
@@ -186,7 +186,7 @@ class _Comparing:
         if self._matching.values.get(a) is b:
             return True
         # One program may share a constant that the other one states twice.
-        left, right = (None if v.defining_op is None else v.defining_op.constant_data() for v in (a, b))
+        left, right = known_data(a), known_data(b)
         return left is not None and right is not None and same_data(left, right)
 
 
@@ -233,22 +233,17 @@ def _renamed(a: Operation, b: Operation) -> bool:
     return any(x.name != y.name for x, y in _unlike(a, b))
 
 
-def _operand_names(op: Operation) -> list[str]:
-    return [f.name for f in op.operand_fields()] if isinstance(op, Op) else []
-
-
 def _value_text(value: Value | None) -> str:
     if value is None:
         return _ABSENT
-    maker = value.defining_op
-    data = None if maker is None else maker.constant_data()
+    maker, data = value.defining_op, known_data(value)
     if data is not None and data.count <= _FEW_ELEMENTS and not value.name:
         return str(list(data.values()))
     return value.name or (f"input {value.index}" if maker is None else maker.name)
 
 
 def _named(op: Operation) -> str:
-    return op.symbol_name if isinstance(op, Symbol) else next((r.name for r in op.results if r.name), "")
+    return op.symbol_name if isinstance(op, Symbol) else op.first_name
 
 
 def _place(op: Operation) -> str:

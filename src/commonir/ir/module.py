@@ -31,8 +31,8 @@ def weight_name(op: Operation) -> str:
     """What a constant is called: its name, or that of what is made of it; "" when neither has one."""
     if isinstance(op, Symbol):
         return op.symbol_name
-    made = [r for v in op.results for user in v.users for r in user.results]
-    return next((r.name for r in (*op.results, *made) if r.name), "")
+    made = [user.first_name for v in op.results for user in v.users]
+    return op.first_name or next(filter(None, made), "")
 
 
 class Function(Symbol):

@@ -256,6 +256,11 @@ class Operation:
                 value._drop_use(self)
 
     @property
+    def first_name(self) -> str:
+        """The first name that one of its results has; "" when none has one."""
+        return next((r.name for r in self.results if r.name), "")
+
+    @property
     def result(self) -> Value:
         """Its only result. Raises: ValueError when it has none or several."""
         if len(self.results) != 1:

@@ -28,7 +28,7 @@ from commonir.ods.inference import (
 )
 from commonir.ods.known import Known, known_data, known_dims, known_integer, may_be_known
 from commonir.ods.mlir_op import MlirOp
-from commonir.ods.operation import Op, StatedResults
+from commonir.ods.operation import Op, StatedResults, declared_operand_names
 from commonir.ods.patterns import (
     TypeConstraint,
     all_integers,
@@ -71,6 +71,7 @@ __all__ = [
     "check_results",
     "check_use",
     "constraint",
+    "declared_operand_names",
     "definitions_in",
     "derived",
     "element_type",

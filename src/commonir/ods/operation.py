@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from commonir.ir.data import Data
-from commonir.ir.operation import Region
+from commonir.ir.operation import Operation, Region
 from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, divide, successors_of
 from commonir.ods.fields import MISSING
@@ -101,3 +101,8 @@ class StatedResults(Op):
 
     def infer(self) -> tuple[Type, ...]:
         return tuple([r.type for r in self.results])
+
+
+def declared_operand_names(op: Operation) -> list[str]:
+    """What the definition of an operation calls its operands, in order; nothing for one without a definition."""
+    return [f.name for f in op.operand_fields()] if isinstance(op, Op) else []

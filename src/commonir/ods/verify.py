@@ -162,7 +162,7 @@ def path_of(op: Operation, places: Places | None = None) -> str:
         elif isinstance(at, Module) and isinstance(at.parent_op, Module):
             parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:
-            name = next((r.name for r in at.results if r.name), "")
+            name = at.first_name
             parts.append(f"operations[{_places_in(block, places)[at]}]" + (f" '{name}'" if name else f" {at.name}"))
         if block is not None and block.parent is not None and block.parent.parent is not None:
             holder = block.parent.parent

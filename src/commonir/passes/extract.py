@@ -152,7 +152,7 @@ def _require_sizes(block: Block) -> None:
     held = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
     for outer in block.operations:
         for op in outer.walk():
-            name = next((r.name for r in op.results if r.name), op.name)
+            name = op.first_name or op.name
             held += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d)]
             if isinstance(op, Op):
                 held += [(name, n) for v in op.stored_attributes.values() for n in _symbols_in(v)]

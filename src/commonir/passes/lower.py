@@ -470,7 +470,7 @@ class _Lowering:
             else:
                 self._report(op, error.diagnostics)
             return
-        place = Location(name=next((r.name for r in op.results if r.name), ""))
+        place = Location(name=op.first_name)
         before = frame.block.last
         values = append(frame.block, expansion, place)
         # Optional results need not be asked for.
@@ -483,7 +483,7 @@ class _Lowering:
     def _name_sizes(self, op: Operation, first: Operation | None) -> None:
         """Names the sizes that only running tells in what stands for an operation: the last ones of a block."""
         try:
-            self.sizes.settle(first, next((r.name for r in op.results if r.name), "size"))
+            self.sizes.settle(first, op.first_name or "size")
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
 

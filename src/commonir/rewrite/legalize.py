@@ -515,7 +515,7 @@ def with_known_sizes(type: Type, source: Type) -> Type:
 
 
 def _named_location(op: Operation) -> Location | None:
-    name = next((r.name for r in op.results if r.name), "")
+    name = op.first_name
     return Location(name=name) if name else None
 
 

@@ -387,7 +387,7 @@ def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
     """Operations as the program itself has them, each once, by kind and name."""
     out: dict[str, None] = {}
     for op in operations:
-        name = next((r.name for r in op.results if r.name), op.location.name if op.location is not None else "")
+        name = op.first_name or (op.location.name if op.location is not None else "")
         source = side.operations.get(name, op)
         out[f"{source.name} '{name}'" if name else op.name] = None
     return list(out)

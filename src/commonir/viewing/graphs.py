@@ -16,7 +16,7 @@ from commonir.ir.attribute_text import attribute_text
 from commonir.ir.module import Function, Module, weight_name
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, traits
+from commonir.ods import Op, declared_operand_names, known_data, traits
 
 MAX_BOXES = 3000
 """Of programs of more operations some are left out."""
@@ -147,7 +147,7 @@ class _Reading:
         notes = [f"{name} {_short(v.type)}" for name, v in weights[:_MOST_WEIGHTS]]
         if len(weights) > _MOST_WEIGHTS:
             notes.append(f"and {len(weights) - _MOST_WEIGHTS} more weights")
-        detail = " · ".join(filter(None, [_name_of(op), _short(op.results[0].type) if op.results else ""]))
+        detail = " · ".join(filter(None, [op.first_name, _short(op.results[0].type) if op.results else ""]))
         told = [*_told(op), *dict.fromkeys([line for lines in marked for line in lines])]
         notes += dict.fromkeys([lines[0] for lines in marked])
         node = Node(kind, op.name.partition(".")[2] or op.name, detail, tuple(told), tuple(notes), blocks)
@@ -220,10 +220,6 @@ def _title(block: Block, holder: Operation | None) -> str:
     return f"{stem} ^{block.label or block.parent.blocks.index(block)}" if many else stem
 
 
-def _name_of(op: Operation) -> str:
-    return next((r.name for r in op.results if r.name), "")
-
-
 def _short(type: Type) -> str:
     """A type in few letters."""
     text = str(type)
@@ -231,14 +227,13 @@ def _short(type: Type) -> str:
 
 
 def _named_operands(op: Operation) -> list[tuple[str, Value]]:
-    names = [f.name for f in op.operand_fields()] if isinstance(op, Op) else [str(n) for n in range(len(op.operands))]
+    names = declared_operand_names(op) or [str(n) for n in range(len(op.operands))]
     return list(zip(names, op.operands, strict=False))
 
 
 def _weight_type(value: Value) -> Type | None:
     """The type of a constant of many elements."""
-    maker = value.defining_op
-    data = None if maker is None else maker.constant_data()
+    data = known_data(value)
     return value.type if data is not None and data.count > _FEW_ELEMENTS else None
 
 
@@ -252,8 +247,7 @@ def _told(op: Operation) -> Iterator[str]:
     for result in op.results[:_MOST_TOLD]:
         yield f"gives {_value_text(result)}"
     for name, value in _named_operands(op)[:_MOST_TOLD]:
-        maker = value.defining_op
-        data = None if maker is None else maker.constant_data()
+        maker, data = value.defining_op, known_data(value)
         if data is not None and data.count <= _FEW_ELEMENTS:
             yield _cut(f"{name} = {list(data.values()) if data.shape else data.values()[0]}")
         elif data is not None and maker is not None:

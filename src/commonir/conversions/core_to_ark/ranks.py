@@ -164,7 +164,7 @@ class Conversion:
         if isinstance(op, core.Constant):
             return
         origin = frame.origin or op
-        self._builder.name = next((r.name for r in origin.results if r.name), "")
+        self._builder.name = origin.first_name
         current = self._on_settled(op, op_values)
         reasons: list[str] = []
         for r in self._rules.for_definition(type(op)):

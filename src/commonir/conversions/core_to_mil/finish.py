@@ -167,7 +167,7 @@ def _plain_element(values: Sequence[Scalar]) -> ElementType:
 
 def _name_of(op: Operation) -> str:
     """What to call things that belong to an operation."""
-    result = next((r.name for r in op.results if r.name), "")
+    result = op.first_name
     place = op.location.name if op.location is not None else ""
     return result or place or op.name.partition(".")[2]
 

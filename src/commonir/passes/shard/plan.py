@@ -262,7 +262,7 @@ def _of(node: Node | None) -> str:
 
 def name_of(node: Node) -> str:
     """What messages call an operation."""
-    named = next((r.name for r in (*node.source.results, *node.op.results) if r.name), "")
+    named = node.source.first_name or node.op.first_name
     return f"{node.source.name} '{named}'" if named else node.source.name
 
 

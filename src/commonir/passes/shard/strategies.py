@@ -133,7 +133,7 @@ def _layer(plan: Plan, node: Node, reason: str) -> Layer:
     weight = max(weights, key=_size_bytes)
     run = plan.divided.get(node)
     how = "whole" if run is None else "rows" if run.is_summed else "columns"
-    name = next((r.name for r in (*node.source.results, *node.op.results) if r.name), node.source.name)
+    name = node.source.first_name or node.op.first_name or node.source.name
     return Layer(name, _weight_name(plan.program, weight), str(weight.type), how, _size_bytes(weight), reason)
 
 
