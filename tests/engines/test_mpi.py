@@ -104,7 +104,7 @@ def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
 def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
     told = cir(3, tmp_path, deadlock_program(3))
     assert told.status == 1
-    assert told.seconds < 30
+    assert told.seconds < 60
     assert lines_of(told.err) == [
         "error[E0717]: ranks 0, 1 and 2 wait for each other, and none can go on",
         "  --> rank0.operations[0] 'r'",
@@ -126,7 +126,7 @@ def test_barrier_that_a_rank_does_not_reach_ends_all(tmp_path: Path) -> None:
 def test_rank_that_fails_ends_all_and_is_told_once(tmp_path: Path) -> None:
     told = cir(3, tmp_path, program([[_SUM], [_SUM], _FAILING]))
     assert told.status == 1
-    assert told.seconds < 30
+    assert told.seconds < 60
     assert lines_of(told.err) == [
         "error[E0716]: it does not hold",
         "  --> rank2.operations[1] core.require",
@@ -154,9 +154,9 @@ def test_larger_message_is_refused(tmp_path: Path) -> None:
 
 
 def test_time_limit_ends_all_and_tells_who_waits(tmp_path: Path) -> None:
-    told = cir(2, tmp_path, program([[_SUM], [*FOREVER, _SUM]]), "--time-limit", "1")
+    told = cir(2, tmp_path, program([[_SUM], [*FOREVER, _SUM]]), "--time-limit", "3")
     assert told.status == 5
-    assert told.seconds < 30
+    assert told.seconds < 60
     assert lines_of(told.err) == [
         "error[E0711]: the time limit of the run has passed",
         "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
@@ -248,7 +248,7 @@ def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
     path.write_text(all_reduce_program(2))
     told = run(2, [str(fails), str(path)])
     assert told.status == 70
-    assert told.seconds < 30
+    assert told.seconds < 60
     assert "a fault of commonir, not of the input: ZeroDivisionError: a fault" in told.err
 
 
@@ -262,14 +262,14 @@ def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     told = ended(process, since)
     assert told.status != 0
-    assert told.seconds < 30
+    assert told.seconds < 60
     told_lines = lines_of(told.err)
     assert told_lines[0] == "interrupted"
     assert "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'" in told_lines
 
 
 def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
-    told = cir(2, tmp_path, program([[*FOREVER, _SUM], [_SUM]]), "--time-limit", "1")
+    told = cir(2, tmp_path, program([[*FOREVER, _SUM], [_SUM]]), "--time-limit", "3")
     assert told.status == 5
     assert lines_of(told.err) == [
         "error[E0711]: the time limit of the run has passed",

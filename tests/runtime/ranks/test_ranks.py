@@ -272,8 +272,8 @@ def test_message_of_another_shape_is_refused() -> None:
 def test_time_limit_ends_all_and_tells_who_waits() -> None:
     before = time.monotonic()
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
-    (found,) = refused(text, options=EngineOptions(time_limit_seconds=0.3))
-    assert time.monotonic() - before < 5
+    (found,) = refused(text, options=EngineOptions(time_limit_seconds=1))
+    assert time.monotonic() - before < 20
     assert found.code.id == "E0711"
     assert found.notes == (
         "rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
@@ -285,12 +285,12 @@ def test_interrupt_ends_at_once_and_tells_who_waits() -> None:
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
     prepared = cir.prepare(parsed(text), options=EngineOptions(time_limit_seconds=30))
     x = np.ones(4, np.float32)
-    timer = threading.Timer(0.5, interrupt_main)
+    timer = threading.Timer(1, interrupt_main)
     timer.start()
     before = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as error:
         prepared.run({"rank0.x": x, "rank1.x": x})
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 20
     assert error.value.__notes__[0].startswith("rank 0 waits for rank 1, an all-reduce")
     # Nothing goes on in the background.
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("rank")]
