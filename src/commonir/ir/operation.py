@@ -55,16 +55,6 @@ class Value:
         self.elements: tuple[Dim, ...] | Unasked | None = UNASKED
         self._users: Operation | dict[Operation, int] | None = None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            # Who uses an argument of a block that holds rows is not known before they are operations.
-            block = self.owner if name == "_users" else None
-            rows = block.rows if isinstance(block, Block) else None
-            if rows is not None:
-                rows.make(block)
-            return object.__getattribute__(self, name)
-
     @property
     def users(self) -> tuple[Operation, ...]:
         """The operations that have it as an operand, each once, in order of first use."""
@@ -583,14 +573,6 @@ class Block:
         self._last: Operation | None = None
         self._count = 0
         self._numbered = True
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            rows = self.rows if name in ("_first", "_last") else None
-            if rows is not None:
-                rows.make(self)
-            return object.__getattribute__(self, name)
 
     def __len__(self) -> int:
         return self._count

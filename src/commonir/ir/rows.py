@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
 from threading import RLock
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from commonir.base.collecting import no_collection
 from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
@@ -92,8 +92,10 @@ class Rows(ABC):
         block._count = len(self.kinds)
         # Asking for one of them calls `make`.
         del block._first, block._last
+        block.__class__ = _BlockOfRows
         for argument in self.arguments:
             del argument._users
+            argument.__class__ = _ArgumentOfRows
 
     def copied(self, arguments: tuple[Value, ...]) -> Self:
         """The same operations on the arguments of another block."""
@@ -117,6 +119,10 @@ class Rows(ABC):
                 own._users = argument._users
             block._first, block._last = made._first, made._last
             block.rows = None
+            # Last: nothing is missing any more.
+            block.__class__ = Block
+            for own in self.arguments:
+                own.__class__ = Value
 
     def _append(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
         made = list(arguments)
@@ -132,6 +138,36 @@ class Rows(ABC):
                 results[0].name = name
             made += results
         return made
+
+
+class _BlockOfRows(Block):
+    """What a block is while it holds rows: one that makes them when it is asked for its operations.
+
+    Only these have a `__getattr__`, because attributes of a class that has one are found slowly.
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if self.rows is not None and name in ("_first", "_last"):
+                self.rows.make(self)
+            return object.__getattribute__(self, name)
+
+
+class _ArgumentOfRows(Value):
+    """What an argument of such a block is: who uses it is not known before there are operations."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            block = self.owner if name == "_users" else None
+            if isinstance(block, Block) and block.rows is not None:
+                block.rows.make(block)
+            return object.__getattribute__(self, name)
 
 
 __all__ = ["Kind", "Rows"]
