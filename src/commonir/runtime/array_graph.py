@@ -119,7 +119,7 @@ class Folded(Constant):
 
     def elements(self) -> Array:
         return (
-            self._evaluate(self.origin, [_elements(n) for n in self.origin.inputs])
+            self._evaluate(self.origin, [elements_of(n) for n in self.origin.inputs])
             if self._array is None
             else self._array
         )
@@ -410,7 +410,7 @@ class Graph:
         self.folded += 1
         if node.size > EAGER_SIZE and not isinstance(node, Opaque):
             return Folded(node, self._evaluate)
-        return self.constant(self._evaluate(node, [_elements(n) for n in node.inputs]))
+        return self.constant(self._evaluate(node, [elements_of(n) for n in node.inputs]))
 
     def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
         """A constant; the array is not to change any more."""
@@ -597,10 +597,10 @@ def _narrow(node: Node) -> Node | None:
     return narrow if narrow.dtype.itemsize < node.dtype.itemsize and narrow.size == base.size else None
 
 
-def _elements(node: Node) -> Array:
+def elements_of(node: Node) -> Array:
     """The array of a constant or of a view of one, for one use."""
     if isinstance(node, View):
-        return strided(_elements(node.inputs[0]), node.offset, node.strides, node.shape)
+        return strided(elements_of(node.inputs[0]), node.offset, node.strides, node.shape)
     if not isinstance(node, Constant):
         raise TypeError(f"{node} is no constant")
     return node.elements()

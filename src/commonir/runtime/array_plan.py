@@ -8,8 +8,9 @@ time.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from functools import cached_property
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.runtime.array_functions import convert
 from commonir.runtime.array_graph import (
     Constant,
+    DType,
+    Graph,
     InnerProduct,
     Input,
     Map,
@@ -29,6 +32,7 @@ from commonir.runtime.array_graph import (
     Place,
     Product,
     Reduce,
+    Shape,
     View,
     covers,
     reachable,
@@ -42,12 +46,66 @@ Array = NDArray[Any]
 _ALIGNMENT = 64
 
 
-class ArrayPlan:
-    """An array program with its buffers."""
+class BoundProgram(ABC):
+    """A step of a plan that runs plans of its own."""
 
-    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], memory_limit_bytes: int | None = None) -> None:
+    plans: tuple[ArrayPlan, ...]
+
+    @abstractmethod
+    def __call__(self) -> None:
+        """Computes the results."""
+
+
+class NestedProgram(ABC):
+    """Array programs inside of an array program: what a node computes by plans of its own."""
+
+    @abstractmethod
+    def bound(self, inputs: Sequence[Array], outs: Sequence[Array | None]) -> BoundProgram:
+        """A step that computes from fixed arrays into fixed arrays; nothing where a result is not used."""
+
+
+class Nested(Opaque):
+    """The results of array programs that read contiguous inputs."""
+
+    __slots__ = ("program",)
+
+    def __init__(
+        self,
+        label: str,
+        key: Hashable,
+        program: NestedProgram,
+        inputs: tuple[Node, ...],
+        shapes: tuple[tuple[Shape, DType], ...],
+    ) -> None:
+        super().__init__(label, key, partial(_run_once, program, shapes), inputs, shapes, False)
+        self.program = program
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        made = tuple([graph.copy(n) for n in inputs])
+        return graph.add(Nested(self.label, self.key, self.program, made, self.shapes))
+
+
+def _run_once(program: NestedProgram, shapes: Sequence[tuple[Shape, DType]], *inputs: Array) -> list[Array]:
+    outs: list[Array] = [np.empty(shape, dtype) for shape, dtype in shapes]
+    program.bound(inputs, outs)()
+    return outs
+
+
+class ArrayPlan:
+    """An array program with its buffers; `given` are arrays for inputs by the numbers of nodes, which are read as they
+    are in every run.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        memory_limit_bytes: int | None = None,
+        given: Mapping[int, Array] | None = None,
+    ) -> None:
         self.nodes = reachable(outputs)
-        self._assigned = _Assignment(self.nodes, outputs)
+        self.nested: list[ArrayPlan] = []
+        self._assigned = _Assignment(self.nodes, outputs, given or {})
         self._check_memory(memory_limit_bytes)
         self._arrays: dict[int, Array] = self._assigned.arrays()
         self.steps: list[Step] = []
@@ -56,12 +114,18 @@ class ArrayPlan:
             self._bind(node)
         self._inputs = [self._arrays.get(n.id) for n in inputs]
         self._given: list[Array | None] = [None] * len(inputs)
-        self._outputs = [self._arrays[n.id] for n in outputs]
+        self.outputs = [self._arrays[n.id] for n in outputs]
 
     @property
     def size_bytes(self) -> int:
         """Memory of constants and buffers."""
-        return self._assigned.size_bytes
+        return self._assigned.size_bytes + sum([p.size_bytes for p in self.nested])
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """What should have been planned, and is computed directly."""
+        own = [n.label for n in self.nodes if isinstance(n, Opaque) and n.is_fallback]
+        return own + [label for p in self.nested for label in p.fallbacks]
 
     @cached_property
     def may_use_blas(self) -> bool:
@@ -88,7 +152,12 @@ class ArrayPlan:
                     step()
                     if time.monotonic() > deadline:
                         raise time_is_up()
-        return self._outputs
+        return self.outputs
+
+    def compute(self) -> None:
+        """Computes the outputs from what the arrays of its inputs hold, as a part of another plan that runs."""
+        for step in self.steps:
+            step()
 
     def forget(self) -> None:
         """Makes the next run read all of its inputs."""
@@ -109,16 +178,25 @@ class ArrayPlan:
                 self._arrays[node.id] = array if array.flags.aligned else array.copy()
             case Input() | Part():
                 pass
+            case Nested():
+                made = node.program.bound([self._arrays[n.id] for n in node.inputs], self._outs(node))
+                self._add(node, [made])
+                self.nested += made.plans
+                self.labels += [label for p in made.plans for label in p.labels]
             case Opaque() if len(node.shapes) > 1:
                 inputs = [self._arrays[n.id] for n in node.inputs]
-                numbers = {p.number: p for p in self.nodes if isinstance(p, Part) and p.inputs[0] is node}
-                outs = [self._arrays[node.id] if n == 0 else None for n in range(len(node.shapes))]
-                for n, part in numbers.items():
-                    outs[n] = self._arrays[part.id]
-                self._add(node, bind_parts(node, inputs, outs))
+                self._add(node, bind_parts(node, inputs, self._outs(node)))
             case _:
                 inputs = [self._arrays[n.id] for n in node.inputs]
                 self._add(node, bind(node, inputs, self._arrays[node.id]))
+
+    def _outs(self, node: Opaque) -> list[Array | None]:
+        """An array for each result; nothing for those that nothing uses."""
+        outs = [self._arrays[node.id] if n == 0 else None for n in range(len(node.shapes))]
+        for part in self.nodes:
+            if isinstance(part, Part) and part.inputs[0] is node:
+                outs[part.number] = self._arrays[part.id]
+        return outs
 
     def _add(self, node: Node, steps: list[Step]) -> None:
         self.steps += steps
@@ -128,8 +206,9 @@ class ArrayPlan:
 class _Assignment:
     """Which bytes each node has. `owner` maps a node to the one whose buffer it writes into."""
 
-    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], given: Mapping[int, Array]) -> None:
         self._nodes = nodes
+        self._given = given
         self._order = {n.id: k for k, n in enumerate(nodes)}
         self._owner: dict[int, Node] = {}
         self._last = self._last_uses(outputs)
@@ -142,7 +221,8 @@ class _Assignment:
     def size_bytes(self) -> int:
         """Bytes of constants, of the arena, and of buffers outside of it."""
         constants = sum(n.size_bytes for n in self._nodes if isinstance(n, Constant))
-        return constants + self._arena_bytes + sum(a.nbytes for a in self._private.values())
+        private = sum(a.nbytes for n, a in self._private.items() if n not in self._given)
+        return constants + self._arena_bytes + private
 
     def _base(self, node: Node) -> Node:
         return node.inputs[0] if isinstance(node, View) else node
@@ -168,6 +248,9 @@ class _Assignment:
         for k, node in enumerate(self._nodes):
             for offset, size in ends.pop(k, ()):
                 free.release(offset, size)
+            if node.id in self._given:
+                self._private[node.id] = self._given[node.id]
+                continue
             if isinstance(node, (View, Constant)) or node.size == 0:
                 continue
             last = self._last[node.id]

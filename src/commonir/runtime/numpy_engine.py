@@ -26,13 +26,12 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, path_of
-from commonir.ods.traits import Pure, Terminator
-from commonir.runtime.array_graph import Graph, Input, Node, Opaque
+from commonir.ods.traits import Pure
 from commonir.runtime.array_plan import ArrayPlan
-from commonir.runtime.array_steps import evaluate
 from commonir.runtime.binding import requirements, sizes_of
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, is_control, run_control, used_inside
+from commonir.runtime.block_tracing import operations_of
+from commonir.runtime.control import Globals, HoldsState, check_depth, is_control, run_control, used_inside
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, ImmediateEngine
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.immediate import immediate
@@ -44,12 +43,11 @@ from commonir.runtime.ranks.peers import communicates
 from commonir.runtime.reference import Evaluator, TooLargeError
 from commonir.runtime.repeated_binding import Binder
 from commonir.runtime.seeding import with_seeds
-from commonir.runtime.simplification import simplified
+from commonir.runtime.segment_planning import Planning, Segment, plan_segment
 from commonir.runtime.specialization import Statements
 from commonir.runtime.state import mutable_globals
-from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
+from commonir.runtime.tracing import is_only_decoded
 from commonir.runtime.values import (
-    compute_dtype,
     computed,
     copied,
     declared,
@@ -76,7 +74,13 @@ SEEN_SHAPES = 64
 """Shapes remembered for each block that was evaluated without a plan."""
 
 KEPT_PLANS = 8
-"""Plans kept for each place of a program where one starts; each has buffers of its own."""
+"""Shapes for which plans are kept, for each place of a program where one starts; each has buffers of its own."""
+
+KEPT_CONTENTS = 4
+"""Contents of inputs for which plans of their own are made; then there is one for all others."""
+
+NESTED_SHAPES = 3
+"""Shapes for which loops are planned with what is around them; plans of their bodies hold for any number of rounds."""
 
 
 class NumpyEngine(ImmediateEngine):
@@ -113,7 +117,7 @@ class NumpyExecutable(HoldsState):
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
         arrays = None if self._whole is None else self._binder.bound_as_before(inputs)
-        if self._whole is not None and arrays is not None:
+        if self._whole is not None and arrays is not None and self._whole.holds_for(arrays):
             return self._run_plan(self._whole, arrays)
         self._whole = None
         bound = self._binder.bind(inputs)
@@ -127,14 +131,14 @@ class NumpyExecutable(HoldsState):
             # The caller may write into its arrays between runs.
             for segment in self._shared.segments():
                 segment.plan.forget()
-        self._whole = self._as_whole(runner.only_segment)
+        self._whole = self._as_whole(runner.only_segment, bound.arrays)
         return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
 
     def _start_clock(self) -> None:
         limit = self._shared.options.time_limit_seconds
         self._shared.deadline = None if limit is None else time.monotonic() + limit
 
-    def _as_whole(self, segment: _Segment | None) -> _Whole | None:
+    def _as_whole(self, segment: Segment | None, bound: Arrays) -> _Whole | None:
         """A plan that is all of the function, for inputs of the same sizes; None where there is more to a run."""
         if segment is None or segment.stored or self._shared.resizable or self._shared.options.peers is not None:
             return None
@@ -144,7 +148,8 @@ class NumpyExecutable(HoldsState):
         outputs = [(n, made[v], v.type) for n, v in self._outputs if v in made]
         if len(read) < len(segment.inputs) or len(outputs) < len(self._outputs):
             return None
-        return _Whole(segment.plan, read, outputs)
+        pinned = [(places[v], bound[places[v]].tobytes()) for v in segment.pinned]
+        return _Whole(segment.plan, read, outputs, pinned)
 
     def _run_plan(self, whole: _Whole, arrays: Arrays) -> dict[str, Array]:
         """A run of which all is one plan."""
@@ -165,10 +170,9 @@ class NumpyExecutable(HoldsState):
 class Explanation:
     """The steps of all plans of an executable, for people and tests."""
 
-    def __init__(self, segments: Sequence[_Segment]) -> None:
+    def __init__(self, segments: Sequence[Segment]) -> None:
         self.steps = tuple([label for s in segments for label in s.plan.labels])
-        nodes = [n for s in segments for n in s.plan.nodes]
-        self.fallbacks = tuple([n.label for n in nodes if isinstance(n, Opaque) and n.is_fallback])
+        self.fallbacks = tuple([label for s in segments for label in s.plan.fallbacks])
         self.size_bytes = sum(s.plan.size_bytes for s in segments)
 
     def __str__(self) -> str:
@@ -184,7 +188,9 @@ class _Shared:
         # Those whose contents may have another shape in the next run, for which a plan is of no use.
         self.resizable = [g for g in variables if not (isinstance(g.type, TensorType) and g.type.is_static)]
         self.deadline: float | None = None
-        self._plans: dict[tuple[Block, int], _Recent[_Segment]] = {}
+        # The time limit is looked at between operations, and other ranks are waited for there.
+        self.plans_control = options.time_limit_seconds is None and options.peers is None
+        self._plans: dict[tuple[Block, int], _Recent[_Segments]] = {}
         self._layouts: dict[Block, _BlockLayout] = {}
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
@@ -207,7 +213,7 @@ class _Shared:
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
 
-    def plans(self, block: Block, start: int) -> _Recent[_Segment]:
+    def plans(self, block: Block, start: int) -> _Recent[_Segments]:
         """The plans that start at an operation of a block."""
         return self._plans.setdefault((block, start), _Recent(KEPT_PLANS))
 
@@ -218,10 +224,11 @@ class _Shared:
             found = self._layouts[block] = _BlockLayout(block)
         return found
 
-    def segments(self) -> Iterator[_Segment]:
+    def segments(self) -> Iterator[Segment]:
         """Every plan that is kept."""
         for recent in self._plans.values():
-            yield from recent.kept.values()
+            for segments in recent.kept.values():
+                yield from segments.made.values()
 
 
 class _Recent(dict[Hashable, T]):
@@ -247,7 +254,7 @@ class _BlockLayout:
     """The operations of a block, and where each value is used for the last time."""
 
     def __init__(self, block: Block) -> None:
-        self.operations = [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
+        self.operations = operations_of(block)
         self._last_use: dict[Value, int] = {}
         for n, op in enumerate(self.operations):
             for inner in op.walk() if op.regions else (op,):
@@ -267,25 +274,50 @@ class _Direct(NamedTuple):
     times: int
 
 
-class _Segment(NamedTuple):
-    """Operations `[start, stop)` of a block as a plan."""
+class _Segments:
+    """The plans for inputs of some shapes: one for each contents of those on which it depends what operations mean, or,
+    where these are often others, one for all.
+    """
 
-    stop: int
-    plan: ArrayPlan
-    inputs: tuple[Value | Global, ...]
-    outputs: tuple[Value, ...]
-    stored: tuple[Global, ...]
-    sizes: dict[str, int]
+    def __init__(self) -> None:
+        self.pinned: tuple[Value, ...] = ()
+        self.made: dict[tuple[bytes, ...] | None, Segment] = {}
+
+    def of(self, values: Mapping[Value, Array], make: Callable[[tuple[Value, ...] | None], Segment]) -> Segment:
+        """The plan for some values; `make` makes one, and is told of which values it is to depend on the contents, or
+        that it may not.
+        """
+        contents = _contents(self.pinned, values)
+        found = self.made.get(contents) or self.made.get(None)
+        if found is not None:
+            return found
+        pins = len(self.made) < KEPT_CONTENTS
+        found = make(self.pinned if pins else None)
+        if found.pinned != self.pinned and pins:
+            self.made.clear()
+            self.pinned = found.pinned
+            contents = _contents(self.pinned, values)
+        self.made[contents if pins else None] = found
+        return found
+
+
+def _contents(pinned: Iterable[Value], values: Mapping[Value, Array]) -> tuple[bytes, ...]:
+    return tuple([values[v].tobytes() for v in pinned])
 
 
 class _Whole(NamedTuple):
-    """A plan that is all of a function: the places of the inputs that it reads, and names, places and types of
-    outputs.
+    """A plan that is all of a function: the places of the inputs that it reads, names, places and types of outputs, and
+    the places and contents of inputs for which it was made.
     """
 
     plan: ArrayPlan
     inputs: list[int]
     outputs: list[tuple[str, int, Type]]
+    pinned: list[tuple[int, bytes]]
+
+    def holds_for(self, arrays: Arrays) -> bool:
+        """Whether inputs like those before have the contents for which it was made."""
+        return all(arrays[place].tobytes() == contents for place, contents in self.pinned)
 
 
 def _run_plan(plan: ArrayPlan, arrays: Sequence[Array], deadline: float | None) -> list[Array]:
@@ -305,7 +337,7 @@ class _BlockRunner:
         self._depth = depth
         self.peers = shared.options.peers
         # The plan that was all of the block that ran last.
-        self.only_segment: _Segment | None = None
+        self.only_segment: Segment | None = None
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
@@ -319,7 +351,7 @@ class _BlockRunner:
         # Values that are still needed: a block may fall into thousands of segments, each of which looks at all of them.
         live = values
         while at < len(layout.operations):
-            if not is_control(layout.operations[at]):
+            if self._shared.plans_control or not is_control(layout.operations[at]):
                 live = {v: x for v, x in live.items() if layout.is_needed(v, at)}
                 segment = inside._run_segment(block, at, live)
                 values.update([(v, live[v]) for v in segment.outputs])
@@ -388,14 +420,17 @@ class _BlockRunner:
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _run_segment(self, block: Block, start: int, values: dict[Value, Array]) -> _Segment:
+    def _run_segment(self, block: Block, start: int, values: dict[Value, Array]) -> Segment:
         """Runs operations of a block as one plan, on values that are needed from there on; adds what they compute."""
         layout = self._shared.layout(block)
         given = [v for v, x in values.items() if _is_tensor(v, x)]
         stored = [(g, self._shared.globals.shape(g)) for g in self._shared.resizable]
         key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
         plans = self._shared.plans(block, start)
-        segment = plans.get_or_make(key, lambda: self._planned(layout, start, {v: values[v] for v in given}))
+        control = self._shared.plans_control and len(plans.kept) < NESTED_SHAPES
+        known = {v: values[v] for v in given}
+        segments = plans.get_or_make(key, _Segments)
+        segment = segments.of(values, lambda pinned: self._planned(layout, start, known, control, pinned))
         arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
         found = _run_plan(segment.plan, arrays, self._shared.deadline)
         count = len(segment.outputs)
@@ -404,9 +439,18 @@ class _BlockRunner:
             self._shared.globals.store(target, array)
         return segment
 
-    def _planned(self, layout: _BlockLayout, start: int, given: Mapping[Value, Array]) -> _Segment:
+    def _planned(
+        self,
+        layout: _BlockLayout,
+        start: int,
+        given: Mapping[Value, Array],
+        control: bool,
+        pinned: tuple[Value, ...] | None,
+    ) -> Segment:
+        shared = self._shared
+        planning = Planning(shared.globals, shared.decoded, shared.options.memory_limit_bytes, control)
         with no_collection():
-            return _SegmentPlanner(self._shared, self._sizes, given).planned(layout, start)
+            return plan_segment(planning, self._sizes, given, layout.operations, start, layout.is_needed, pinned)
 
     def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         """An operation whose results only running can size, that runs nested programs or communicates."""
@@ -441,92 +485,12 @@ class _BlockRunner:
         return tuple([inner[v] for v in stated.outputs])
 
 
-class _SegmentPlanner:
-    """Traces operations into one array program until one stands alone."""
-
-    def __init__(self, shared: _Shared, sizes: Mapping[str, int], given: Mapping[Value, Array]) -> None:
-        self._shared = shared
-        self._given = given
-        self._graph = Graph(evaluate)
-        self._sizes = dict(sizes)
-        self._learned: dict[str, int] = {}
-        self._tracer = Tracer(self._graph, self._sizes, shared.decoded)
-        self._traced: dict[Value, Traced] = {}
-        self._globals: dict[Global, Traced] = {}
-        self._stored: list[Global] = []
-        self._inputs: list[tuple[Value | Global, Node]] = []
-
-    def planned(self, layout: _BlockLayout, start: int) -> _Segment:
-        """The plan of the operations from `start` on."""
-        stop = start
-        while stop < len(layout.operations) and self._trace(layout.operations[stop]):
-            stop += 1
-        made = {v for op in layout.operations[start:stop] for v in op.results}
-        outputs = tuple([v for v in self._traced if v in made and layout.is_needed(v, stop)])
-        wanted = [self._traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
-        nodes = simplified(self._graph, wanted)
-        inputs = [n for _, n in self._inputs]
-        plan = ArrayPlan(inputs, nodes, self._shared.options.memory_limit_bytes)
-        return _Segment(stop, plan, tuple([v for v, _ in self._inputs]), outputs, tuple(self._stored), self._learned)
-
-    def _trace(self, op: Operation) -> bool:
-        """Whether the operation is part of the segment."""
-        if is_only_decoded(op):
-            return True
-        if is_control(op):
-            return False
-        found = global_of(op) if isinstance(op, Op) else None
-        if found is not None:
-            return self._trace_global(op, found)
-        try:
-            results = self._tracer.decoded(op) or self._tracer.trace(op, [self._value(v) for v in op.operands])
-        except NotTraceable:
-            return False
-        self._traced.update(zip(op.results, results, strict=False))
-        learn_types(op.results, [t.value for t in results])
-        learned = sizes_learned(op, [t.node.shape for t in results])
-        self._learned.update(learned)
-        self._sizes.update(learned)
-        return True
-
-    def _trace_global(self, op: Operation, found: Global) -> bool:
-        if not op.results:
-            self._globals[found] = self._value(op.operands[0])
-            if found not in self._stored:
-                self._stored.append(found)
-            return True
-        if found not in self._globals:
-            if found in self._stored:
-                return False
-            self._globals[found] = self._input(found, op.results[0], self._shared.globals.load(found))
-        self._traced[op.results[0]] = self._globals[found]
-        return True
-
-    def _value(self, value: Value) -> Traced:
-        found = self._traced.get(value)
-        if found is None and value not in self._given:
-            raise NotTraceable(str(value.type))
-        if found is None:
-            found = self._traced[value] = self._input(value, value, self._given[value])
-        return found
-
-    def _input(self, source: Value | Global, value: Value, array: Array) -> Traced:
-        node = self._graph.add(Input(len(self._inputs), array.shape, _dtype(value)))
-        self._inputs.append((source, node))
-        return Traced(Value(value_type(value, array)), node)
-
-
 def _is_pure(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(Pure)
 
 
 def _is_tensor(value: Value, x: object) -> bool:
     return is_array(x) and isinstance(value.type, TensorType)
-
-
-def _dtype(value: Value) -> np.dtype[Any]:
-    assert isinstance(value.type, TensorType)
-    return compute_dtype(value.type.element)
 
 
 ENGINE = NumpyEngine()

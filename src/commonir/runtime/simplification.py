@@ -24,6 +24,7 @@ from commonir.runtime.array_graph import (
     Reduce,
     View,
     covers,
+    elements_of,
     is_constant,
     reachable,
     use_counts,
@@ -43,18 +44,6 @@ class _Affine(NamedTuple):
     source: Node
     factor: Node | None
     summand: Node | None
-
-
-def _elements(node: Node) -> Array:
-    """The elements of a constant or of a view of one, in its shape."""
-    base = node.inputs[0] if isinstance(node, View) else node
-    assert isinstance(base, Constant)
-    elements = base.elements()
-    if not isinstance(node, View):
-        return elements
-    flat = np.ascontiguousarray(elements).reshape(-1)[node.offset :]
-    steps = [s * flat.itemsize for s in node.strides]
-    return np.lib.stride_tricks.as_strided(flat, node.shape, steps, writeable=False)
 
 
 def simplified(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
@@ -176,7 +165,7 @@ class _Rewriter:
         if max(a.size, b.size) > _MAX_JOINED:
             return None
         joined = self._graph.map(fn, [a, b], dtype)
-        first, second, found = (_elements(n) for n in (a, b, joined))
+        first, second, found = (elements_of(n) for n in (a, b, joined))
         if not np.isfinite(found).all() and np.isfinite(first).all() and np.isfinite(second).all():
             return None
         vanishes = fn != "add" and ((found == 0) & (first != 0) & (second != 0)).any()

@@ -20,7 +20,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, check_use, is_not_known, operations_behind
-from commonir.ods.fields import FieldKind
+from commonir.ods.fields import Field, FieldKind
 from commonir.rewrite.expand import append, expand
 from commonir.runtime.instances import with_sizes
 from commonir.runtime.operations import data_of_array
@@ -76,18 +76,22 @@ def stated(
     Raises: DiagnosticError when they contradict its definition.
     """
     try:
-        return _expanded(op, operands, types, read, attributes)
+        return stated_by(op, operands, types, read, attributes)
     except DiagnosticError as error:
         small = [n for n, x in enumerate(operands) if is_array(x) and x.size <= KNOWN_ELEMENTS]
         if len(small) == len(read) or not is_not_known(error):
             raise
     # Not every operand whose elements an operation reads is declared to be one.
-    return _expanded(op, operands, types, small, attributes)
+    return stated_by(op, operands, types, small, attributes)
 
 
-def _expanded(
+def stated_by(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
 ) -> Statement:
+    """The same, of what depends on the elements of no other operands.
+
+    Raises: DiagnosticError when it does, or when operands contradict its definition.
+    """
     values = [_constant(t, operands[n]) if n in read else Value(t) for n, t in enumerate(types)]
     made = op.clone_shallow(tuple(values), ())
     if attributes:
@@ -124,10 +128,13 @@ def read_operands(op: Op, operands: Sequence[Any]) -> list[int]:
     return [
         n
         for n, f in enumerate(op.operand_fields())
-        if (f.by_value or f.constant or f.kind is FieldKind.PARAMETER)
-        and is_array(operands[n])
-        and operands[n].size <= KNOWN_ELEMENTS
+        if reads_elements(f) and is_array(operands[n]) and operands[n].size <= KNOWN_ELEMENTS
     ]
+
+
+def reads_elements(field: Field) -> bool:
+    """Whether the elements of an operand may decide what an operation means."""
+    return field.by_value or field.constant or field.kind is FieldKind.PARAMETER
 
 
 def _constant(type: Type, array: Array) -> Value:
