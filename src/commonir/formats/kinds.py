@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from commonir.base.enums import Enum
 
 
 class FileKind(Enum):

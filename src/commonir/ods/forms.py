@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
+
+from commonir.base.enums import Enum
 
 
 class Form(Enum):

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.enums import Enum
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, StringAttr

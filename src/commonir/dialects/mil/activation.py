@@ -7,8 +7,7 @@ Source: MIL operation reference, activation.
 
 from __future__ import annotations
 
-from enum import Enum
-
+from commonir.base.enums import Enum
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.elementwise import Unary
