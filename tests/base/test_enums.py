@@ -16,7 +16,7 @@ class Ours(enums.Enum):
     RED = "r"
     GREEN = 5
     BLUE = 6
-    ALSO_RED = "r"  # noqa: PIE796  another name for a member
+    ALSO_RED = "r"
 
     @property
     def is_red(self) -> bool:

@@ -5,8 +5,8 @@ The table holds weak references: what no program uses any more is forgotten.
 
 from __future__ import annotations
 
+from _weakref import ReferenceType  # of `weakref` nothing else is needed
 from typing import ClassVar, Self
-from weakref import ReferenceType
 
 
 class _Held(ReferenceType["Interned"]):

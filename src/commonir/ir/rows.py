@@ -11,10 +11,9 @@ Verifier and printer work on the kinds.
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # of `threading` nothing else is needed, which takes long to load
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from copy import copy
-from threading import RLock
 from typing import TYPE_CHECKING, Self
 
 from commonir.base.collecting import no_collection
@@ -60,7 +59,7 @@ class Rows(ABC):
         self.kinds = kinds
         self.values = values
         self.distinct: Iterable[Kind] = ()
-        self._lock = RLock()
+        self._lock = allocate_lock()
 
     @abstractmethod
     def origins(self) -> Iterable[tuple[Origin, str]]:
@@ -99,9 +98,10 @@ class Rows(ABC):
 
     def copied(self, arguments: tuple[Value, ...]) -> Self:
         """The same operations on the arguments of another block."""
-        made = copy(self)
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
         made.arguments = arguments
-        made._lock = RLock()
+        made._lock = allocate_lock()
         return made
 
     def make(self, block: Block) -> None:
