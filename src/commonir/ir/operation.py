@@ -212,7 +212,10 @@ class Operation:
                 value._users = self
             else:
                 value._add_use(self)
-        self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
+        if len(result_types) == 1:
+            self.results: tuple[Value, ...] = (Value(result_types[0], self),)
+        else:
+            self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
         self.regions: tuple[Region, ...] = ()
         self.successors: tuple[Block, ...] = ()
         self.parent: Block | None = None
@@ -608,7 +611,18 @@ class Block:
 
     def append(self, op: Op) -> Op:
         """Puts an operation at the end and returns it."""
-        self._link(op, self._last, None)
+        if op.parent is not None:
+            raise ValueError(f"{op.name} is already in a block")
+        op.parent = self
+        op._next = None
+        op._previous = last = self._last
+        if last is None:
+            self._first = op
+        else:
+            last._next = op
+        self._last = op
+        op._order = self._count
+        self._count += 1
         return op
 
     def append_like(

@@ -62,7 +62,8 @@ class Layout:
 
     `formals` are the operands that `reference` takes: in an older version of the operation also those it lacks.
     `unset` are the attributes of an operation that is given none. `spelled` are the places of what a file gives by
-    name: of attributes, and of regions after them.
+    name: of attributes, and of regions after them. `read_operands` are positions among the inputs of operands whose
+    elements the definition reads.
     """
 
     __slots__ = (
@@ -76,7 +77,7 @@ class Layout:
         "inputs",
         "is_plain",
         "parameters",
-        "reads_values",
+        "read_operands",
         "regions",
         "required",
         "results",
@@ -125,7 +126,7 @@ class Layout:
         self.has_groups = len([f for f in self.inputs if f.kind is _PARAMETER or not f.is_required]) > 1
         # Positions among the inputs of operands that must be there.
         self.required = tuple([n for n, f in enumerate(self.inputs) if f.kind is _OPERAND and f.is_required])
-        self.reads_values = any(f.by_value for f in self.inputs)
+        self.read_operands = tuple([n for n, f in enumerate(self.inputs) if f.by_value and f.kind is _OPERAND])
         self.is_plain = (
             not self.regions
             and not self.successors

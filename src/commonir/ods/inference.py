@@ -6,7 +6,7 @@ that key. Unknown dimensions become symbols of their own for the trace, and are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -123,16 +123,17 @@ def check_use(op: Definition) -> None:
 
 
 def _key(op: Definition) -> object:
-    layout = op.layout
+    layout, operands, offsets = op.layout, op.operands, op.operand_offsets
     attributes: tuple[object, ...] = ()
     if layout.attributes:
         attributes = op.decoded_attributes()
         if 0.0 in attributes:  # 0.0 and -0.0 are equal, but not the same constant
             attributes += tuple([str(a) for a in attributes if type(a) is float])
-    elements: tuple[object, ...] = ()
-    if layout.reads_values:
-        elements = tuple([known_elements(v) if f.by_value else None for f, v in _plain_operands(op)])
-    return tuple([v.type for v in op.operands]), attributes, op.operand_offsets, elements, op.traced_with()
+    elements: list[object] = []
+    for n in layout.read_operands:
+        first, end = (n, n + 1) if offsets is None else offsets[n : n + 2]
+        elements += [known_elements(v) for v in operands[first:end]]
+    return tuple([v.type for v in operands]), attributes, offsets, tuple(elements), op.traced_with()
 
 
 def _constant_key(op: Definition) -> object:
@@ -160,13 +161,6 @@ def _missing_operands(op: Definition) -> list[Field]:
     """Required operands that are absent, as a reader may leave them; nothing else of such an operation can be asked."""
     offsets, inputs = op.operand_offsets, op.layout.inputs
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
-
-
-def _plain_operands(op: Definition) -> Iterator[tuple[Field, Value]]:
-    for f in op.layout.inputs:
-        v = op.field_value(f) if f.kind is FieldKind.OPERAND else None
-        if isinstance(v, Value):
-            yield f, v
 
 
 class _Trace:

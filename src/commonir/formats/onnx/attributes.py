@@ -5,12 +5,13 @@ Source: onnx.proto of ONNX 1.23, `AttributeProto`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from types import MappingProxyType
 from typing import Any
 
 from commonir.base.tuples import NamedTuple
+from commonir.formats.onnx.declaring import Repeated
 from commonir.formats.onnx.messages import AttributeProto, field_number
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -66,7 +67,6 @@ VALUE_NUMBERS: Mapping[int, int] = MappingProxyType(
 )
 """Numbers of the fields that hold the value of an attribute, by its kind."""
 
-_NAME, _TYPE = field_number(AttributeProto, "name"), field_number(AttributeProto, "type")
 _KINDS = {number: kind for kind, number in VALUE_NUMBERS.items()}
 _REPEATED = frozenset(
     {
@@ -105,27 +105,31 @@ def bytes_of(text: str) -> bytes:
 
 
 class PlainValue(NamedTuple):
-    """A kind of attributes that are numbers or texts: the numbers of the fields of one that says its name, its kind and
-    its value and no more, in order, and what makes a Python value of the last.
+    """A kind of attributes that are numbers or texts: the number of the field that holds the value, and what makes a
+    Python value of it.
     """
 
-    present: list[int]
+    number: int
     decoded: Callable[[Any], object]
 
 
-def _texts_of(contents: Iterable[bytes]) -> tuple[str, ...]:
-    return tuple(map(text_of, contents))
+def _texts_of(contents: Repeated[bytes]) -> tuple[str, ...]:
+    return tuple(map(text_of, contents[:]))
+
+
+def _numbers_of(values: Repeated[Any]) -> tuple[Any, ...]:
+    return tuple(values[:])
 
 
 PLAIN_VALUES: Mapping[int, PlainValue] = MappingProxyType(
     {
-        int(kind): PlainValue([_NAME, VALUE_NUMBERS[kind], _TYPE], decoded)
+        int(kind): PlainValue(VALUE_NUMBERS[kind], decoded)
         for kind, decoded in {
             AttributeType.FLOAT: float,
             AttributeType.INT: int,
             AttributeType.STRING: text_of,
-            AttributeType.FLOATS: tuple[float, ...],
-            AttributeType.INTS: tuple[int, ...],
+            AttributeType.FLOATS: _numbers_of,
+            AttributeType.INTS: _numbers_of,
             AttributeType.STRINGS: _texts_of,
         }.items()
     }

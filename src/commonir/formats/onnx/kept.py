@@ -141,8 +141,9 @@ def add(op: Operation, name: str, key: str, value: Attribute) -> None:
 
 def written_attributes(op: Op) -> list[str]:
     """The names of the attributes of a node in the writer's order: those that are not their defaults, then graphs."""
-    values = zip(op.layout.attributes, op.attribute_values, strict=True)
-    names = [f.spelling for f, v in values if v is not None and v is not MISSING and v != f.default]
+    # Regions are spelled after attributes, and have no values.
+    values = zip(op.layout.spelled, op.attribute_values, op.layout.unset, strict=False)
+    names = [name for name, v, unset in values if v is not None and v is not MISSING and v != unset]
     if op.layout.regions:
         names += [f.spelling for f in op.layout.regions if op.field_value(f) is not None]
     return names

@@ -6,8 +6,10 @@ Source: ONNX IR specification, nodes and attributes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics
@@ -25,7 +27,7 @@ from commonir.formats.onnx.attributes import (
     literal_of,
     value_of,
 )
-from commonir.formats.onnx.declaring import Listed, Message
+from commonir.formats.onnx.declaring import Listed, Message, declared_fields
 from commonir.formats.onnx.kept import array, form_of, keep, leftover
 from commonir.formats.onnx.messages import (
     AttributeProto,
@@ -67,11 +69,22 @@ _Open = TypeVar("_Open", onnx.Custom, onnx.Call)
 # Numbers of the fields that have a place in an operation; the domain and the overload only where they say something.
 _OF_NODE = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 10})
 _OF_CUSTOM = _OF_NODE | {8}
-_PLAIN, _DOMAIN = frozenset({1, 2, 3, 4, 5, 7}), 7
+_PLAIN = frozenset({1, 2, 3, 4, 5, 7})
 _NAME, _TYPE, _REFERENCE = 1, 20, 21
+# The values of the fields that few nodes have; names of texts in order, and their values.
+_rare: Callable[[NodeProto], tuple[Any, ...]] = attrgetter(
+    *[name for name, f in declared_fields(NodeProto).items() if f.number not in _PLAIN]
+)
+_OF_PLAIN = 3
+"""Fields of an attribute that says its name, its kind and its value and no more."""
+_TEXTS = ("name", "op_type", "doc_string", "domain", "overload")
+_texts: Callable[[NodeProto], tuple[str, ...]] = attrgetter(*_TEXTS)
 _DEFAULT_DOMAIN = "ai.onnx"
 
 _OPEN = (onnx.Custom, onnx.Call)
+
+_HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({kinds.integer: int, kinds.text: str})
+"""Kinds of fields whose values are those of files."""
 
 Rest = list[tuple[str, Attribute]]
 
@@ -164,9 +177,10 @@ class NodeDecoder(ABC):
 
     def node(self, node: NodeProto, n: int, block: Block, scope: Scope) -> None:
         """Reads a node and puts it at the end of a block."""
-        outputs = list(node.output)
+        outputs = node.output[:]
         trailing = _without_trailing(outputs)
-        types = [scope.stated.get(name, unknown) for name in outputs]
+        stated = scope.stated
+        types = [stated.get(name, unknown) for name in outputs]
         self._at = node, n
         op = self.operation(node, n, types, scope)
         name = node.name
@@ -188,20 +202,20 @@ class NodeDecoder(ABC):
 
     def keep_node(self, op: Operation, node: NodeProto, trailing: int, *, is_open: bool) -> None:
         """Keeps what a node says that its operation has no field for. `is_open` says that it takes any attributes."""
-        listed = node.ListFields()
-        present = [f.number for f, v in listed if v]
-        if self.keeps_unknown or not _PLAIN.issuperset(present):
-            keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE, listed))
+        if self.keeps_unknown or any(_rare(node)):
+            keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
             self.keep_texts(op, node.doc_string, node.metadata_props)
             if len(node.device_configurations):
                 op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
-        elif len(present) != len(listed):
-            op.set_extra(kept.FIELDS, self._empty_texts(tuple([f.name for f, v in listed if not v])))
-        given = node.input
-        before = _without_trailing(list(given)) if len(given) and not given[-1] else 0
+        else:
+            has = node.HasField
+            empty = [name for name, text in zip(_TEXTS, _texts(node), strict=True) if not text and has(name)]
+            if empty:
+                op.set_extra(kept.FIELDS, self._empty_texts(tuple(empty)))
+        before = _without_trailing(node.input[:])
         if before or trailing:
             op.set_extra(kept.TRAILING, DenseArrayAttr(i64, (before, trailing)))
-        if _DOMAIN in present and node.domain == _DEFAULT_DOMAIN and not is_open:
+        if node.domain == _DEFAULT_DOMAIN and not is_open:
             kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 
     def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
@@ -214,9 +228,10 @@ class NodeDecoder(ABC):
 
     def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
         """The operation of a node, in no block yet; `types` are those that the file states of its results."""
-        called = self.functions.get((node.domain, node.op_type, node.overload))
-        if called is not None:
-            return self.call(called, node, types, scope)
+        if self.functions:
+            called = self.functions.get((node.domain, node.op_type, node.overload))
+            if called is not None:
+                return self.call(called, node, types, scope)
         definition = self.definition(node.domain, node.op_type)
         if definition is not None:
             try:
@@ -246,7 +261,8 @@ class NodeDecoder(ABC):
         """
         layout = definition.layout
         operands, offsets = _operands(layout, node, scope)
-        if not len(node.attribute):
+        given = node.attribute[:]
+        if not given:
             regions = _regions(layout, {}) if layout.regions else ()
             return definition.assembled(operands, offsets, layout.unset, regions, types)
         attributes = list(layout.unset)
@@ -255,7 +271,7 @@ class NodeDecoder(ABC):
         rest: Rest = []
         storage: Rest = []
         names: list[str] = []
-        for attribute in node.attribute:
+        for attribute in given:
             name = attribute.name
             place = layout.spelled.get(name)
             if place is None or name in names:
@@ -279,7 +295,10 @@ class NodeDecoder(ABC):
         keep(op, onnx.ATTRIBUTE_REFERENCES, references)
         keep(op, kept.ATTRIBUTE_FIELDS, rest)
         keep(op, kept.STORAGE, storage)
-        if names != [*kept.written_attributes(op), *(name for name, _ in references)]:
+        written = kept.written_attributes(op)
+        if references:
+            written += [name for name, _ in references]
+        if names != written:
             kept.keep_names(op, kept.ATTRIBUTE_ORDER, names)
         return op
 
@@ -374,8 +393,11 @@ class NodeDecoder(ABC):
         """
         present = attribute.ListFields()
         plain = PLAIN_VALUES.get(attribute.type)
-        if plain is not None and not self.keeps_unknown and [f.number for f, _ in present] == plain.present:
-            return ReadAttribute(plain.decoded(present[1][1]))
+        # It has a kind; so of three fields the second holds the value when the first is the name.
+        if plain is not None and len(present) == _OF_PLAIN and not self.keeps_unknown and attribute.HasField("name"):
+            field, held = present[1]
+            if field.number == plain.number:
+                return ReadAttribute(plain.decoded(held))
         kind = kind_of(attribute)
         if attribute.ref_attr_name:
             return ReadAttribute(
@@ -446,11 +468,12 @@ class NodeDecoder(ABC):
 
 def _operands(layout: Layout, node: NodeProto, scope: Scope) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
     """The operands of a node, and where those of each input of its definition begin, as operations hold them."""
-    names = list(node.input)
+    names = node.input[:]
     _without_trailing(names)
     inputs = layout.inputs
     if layout.is_plain and len(names) == len(inputs) and "" not in names:
-        return tuple([scope.value(name) for name in names]), None
+        known, find = scope.values.get, scope.value
+        return tuple([known(name) or find(name) for name in names]), None
     operands: list[Value] = []
     offsets = [0]
     at = 0
@@ -496,6 +519,8 @@ def _graph_of(name: str, value: object) -> Region:
 
 def _coerced(f: Field, value: object) -> object:
     """The value of a field of a definition. Raises: Malformed when it has none of its kind."""
+    if type(value) is _HELD_AS_IT_IS.get(f.type):
+        return value
     if f.type is kinds.flag and value in (0, 1):
         value = bool(value)
     elif f.type is kinds.element and isinstance(value, int):

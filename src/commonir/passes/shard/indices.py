@@ -156,7 +156,7 @@ def _shape(value: Value) -> tuple[Dim | None, ...]:
 
 def _key(op: Op) -> object:
     """What is equal for operations that mean the same; one that looks at elements is like no other."""
-    if op.layout.reads_values:
+    if op.layout.read_operands:
         return op
     return type(op), op.decoded_attributes(), op.operand_offsets, tuple([v.type for v in op.operands])
 
