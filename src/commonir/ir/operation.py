@@ -306,17 +306,19 @@ class Operation:
         """
         return None
 
-    def stand_in(self) -> Self:
+    def stand_in(self, *, has_extra: bool = True) -> Self:
         """An operation that says the same on values of the same types, and is nowhere.
 
         What else an operation and its values have, this one and its have not: asking for it raises an AttributeError.
+        Without `has_extra` so does asking for undeclared attributes; else there are none.
         """
         made = self.bare_copy()
         values = {v: _stand_in(v) for v in self._operands}
         made._operands = tuple([values[v] for v in self._operands])
         made.results = tuple([_stand_in(r) for r in self.results])
         made.regions = made.successors = ()
-        made._extra = None
+        if has_extra:
+            made._extra = None
         return made
 
     def pretend(self, block: Block, *, ends: bool) -> None:

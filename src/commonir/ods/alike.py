@@ -76,11 +76,22 @@ class AlikeChecks:
         return self._is_right_there(op.stand_in())
 
     def _is_right_there(self, made: Op) -> bool:
-        try:
-            return not len(self._check(made))
-        except (AttributeError, NumberAskedError):
-            # It asked for something that a stand-in has not.
-            return False
+        return _is_right(made, self._check)
 
 
-__all__ = ["AlikeChecks"]
+def is_right_anywhere(op: Op, check: Callable[[Op], Sized]) -> bool:
+    """Whether an operation that has no regions is known to be right wherever it stands, on any values of these types
+    and with any undeclared attributes; `check` gives everything that is wrong with one.
+    """
+    return _is_right(op.stand_in(has_extra=False), check)
+
+
+def _is_right(stand_in: Op, check: Callable[[Op], Sized]) -> bool:
+    try:
+        return not len(check(stand_in))
+    except (AttributeError, NumberAskedError):
+        # It asked for something that a stand-in has not.
+        return False
+
+
+__all__ = ["AlikeChecks", "is_right_anywhere"]

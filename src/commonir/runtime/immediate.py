@@ -24,7 +24,9 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type, unknown
 from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_data, known_dims
+from commonir.ods.alike import is_right_anywhere
 from commonir.ods.inference import operand_names
+from commonir.ods.known import may_be_known
 from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.expand import Expansion, expand
@@ -130,14 +132,38 @@ class _Reference:
         self.steps.run(values, evaluator)
         return [values[v] for v in self._outputs]
 
+    def calculation(self) -> Calculation:
+        """The same without what is around a single step on all inputs."""
+        steps = self.steps.steps
+        if len(steps) == 1 and not self.steps.constants:
+            calculate, operands, results, _ = steps[0]
+            if list(operands) == list(self._inputs) and results == tuple(self._outputs):
+                return calculate
+        return self
+
+
+class _Alike(NamedTuple):
+    """What is known of all operations with one trace and one list of result types.
+
+    `calculate` is nothing where it depends on the operation. Units: `held` and `elements` are elements of the results
+    and of the grids.
+    """
+
+    is_right: bool
+    held: int
+    elements: int
+    calculate: Calculation | None
+
 
 class _Kept:
     """What is kept for all operations that one trace tells of."""
 
     def __init__(self) -> None:
-        self.kernels: list[SmallKernel] | None = None
-        self.reference: _Reference | None = None
+        # What an operation of known sizes computes, and the elements of its grids.
+        self.calculate: Calculation | None = None
+        self.elements = 0
         self.by_contents: dict[object, Calculation] = {}
+        self.alike: dict[tuple[Type, ...], _Alike] = {}
 
 
 def _kept(derived: Derived) -> _Kept:
@@ -341,15 +367,12 @@ class _Compiler:
     def program(self, function: Function) -> _Steps:
         """The steps of a function. Raises: _NotImmediate, TooLargeError, DiagnosticError."""
         body = function.body
-        return self._steps(body.operations, function.inputs, function.outputs, self._checked)
+        return self._steps(body.operations, function.inputs, function.outputs, is_checked=False)
 
     def _steps(
-        self,
-        operations: Iterable[Operation],
-        inputs: Iterable[Value],
-        outputs: Iterable[Value],
-        derived_of: Callable[[Op], Derived],
+        self, operations: Iterable[Operation], inputs: Iterable[Value], outputs: Iterable[Value], *, is_checked: bool
     ) -> _Steps:
+        """The steps of some operations; `is_checked` says that nothing is wrong with them."""
         known = set(inputs)
         steps: list[_Step] = []
         constants: dict[Value, Array] = {}
@@ -361,41 +384,65 @@ class _Compiler:
                 break
             if not known.issuperset(op.operands):
                 raise _NotImmediate
-            for result in op.results:
-                elements += self._size(result.type)
             constant = self._constant(op)
             if constant is not None:
                 constants[op.results[0]] = constant
+                elements += constant.size
             elif is_control(op):
-                steps.append(self._control(op, known, derived_of))
+                elements += self._held(op)
+                steps.append(self._control(op, known, is_checked))
             elif op.regions:
-                steps += self._with_regions(op, known, derived_of)
+                elements += self._held(op)
+                steps += self._with_regions(op, known, is_checked)
             else:
-                steps.append(self._step(op, derived_of(op)))
+                alike, step = self._step(op, is_checked)
+                elements += alike.held
+                steps.append(step)
             known.update(op.results)
         if not known.issuperset(outputs) or elements > MAX_ELEMENTS:
             raise _NotImmediate
         return _Steps(steps, constants)
 
-    def _step(self, op: Op, derived: Derived) -> _Step:
+    def _step(self, op: Op, is_checked: bool) -> tuple[_Alike, _Step]:
         """An operation without regions."""
-        calculate = self._calculation(op, derived)
+        kinds = tuple([r.type for r in op.results])
+        if not is_checked and unknown in kinds:
+            raise _UnknownType
+        derived = infer(op)
         kept = _kept(derived)
-        if kept.reference is not None:
-            return _Step(calculate, op.operands, op.results, kept.reference.steps.elements)
-        elements = sum([k.grid for k in kept.kernels or ()]) or sum([self._size(r.type) for r in op.results])
-        return _Step(calculate, op.operands, op.results, elements)
+        alike = kept.alike.get(kinds)
+        if alike is None:
+            alike = kept.alike[kinds] = self._alike(op, derived, is_checked)
+        if not (is_checked or alike.is_right):
+            _check(op, derived)
+        calculate = alike.calculate or self._calculation(op, derived)
+        return alike, _Step(calculate, op.operands, op.results, alike.elements)
 
-    def _with_regions(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> Iterable[_Step]:
+    def _alike(self, op: Op, derived: Derived, is_checked: bool) -> _Alike:
+        """What is known of all operations like one. Raises: _NotImmediate, TooLargeError, DiagnosticError."""
+        held = self._held(op)
+        is_known = not derived.is_open and all(is_static(v.type) for v in (*op.operands, *op.results))
+        kept = _kept(derived)
+        calculate = None
+        if is_known and (op.form is Form.KERNEL or (op.form is Form.COMPOSITE and not op.states_types)):
+            calculate = self._known(op, derived)
+        # One with which something is wrong is not asked for again.
+        is_right = (
+            not is_checked and not derived.is_open and is_right_anywhere(op, partial(check_operation, derived=derived))
+        )
+        return _Alike(is_right, held, kept.elements or held, calculate)
+
+    def _with_regions(self, op: Op, known: set[Value], is_checked: bool) -> Iterable[_Step]:
         """What an operation with regions says in terms of others."""
-        derived_of(op)
+        if not is_checked:
+            _check(op, infer(op))
         expansion = _expanded(op)
         for inner in expansion.operations:
-            yield from self._steps([inner], known, inner.results, derived_of).as_steps()
+            yield from self._steps([inner], known, inner.results, is_checked=is_checked).as_steps()
             known.update(inner.results)
         yield _Step(_unchanged, expansion.results, op.results)
 
-    def _control(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> _Step:
+    def _control(self, op: Op, known: set[Value], is_checked: bool) -> _Step:
         """An operation that runs nested programs."""
         nested: dict[Block, _Steps] = {}
         for block in [block for region in op.regions for block in region.blocks]:
@@ -404,7 +451,7 @@ class _Compiler:
             if unknown in [v.type for v in block.arguments]:
                 raise _UnknownType
             inside = {*known, *block.arguments}
-            nested[block] = self._steps(block.operations, inside, block.last.operands, derived_of)
+            nested[block] = self._steps(block.operations, inside, block.last.operands, is_checked=is_checked)
         used = tuple(dict.fromkeys(op.values_used))
 
         def calculate(arrays: Sequence[Array], evaluator: StepEvaluator) -> Arrays:
@@ -412,47 +459,39 @@ class _Compiler:
 
         return _Step(calculate, used, op.results)
 
-    def _checked(self, op: Op) -> Derived:
-        """What follows from an operation in which nothing is wrong."""
-        if unknown in [r.type for r in op.results]:
-            raise _UnknownType
-        derived = infer(op)
-        if len(check_operation(op, derived=derived)):
-            raise _NotImmediate
-        return derived
-
-    def _size(self, kind: Type) -> int:
-        """Elements of a value; of those of unknown size it is seen when they are computed."""
-        count = kind.count if isinstance(kind, TensorType) and kind.is_static else 0
-        if count > self._limit:
-            raise TooLargeError
-        return count
+    def _held(self, op: Op) -> int:
+        """Elements of the results of an operation; of those of unknown size it is seen when they are computed."""
+        elements = 0
+        for result in op.results:
+            count = result.type.count if isinstance(result.type, TensorType) and result.type.is_static else 0
+            if count > self._limit:
+                raise TooLargeError
+            elements += count
+        return elements
 
     def _constant(self, op: Op) -> Array | None:
-        """The result of an operation on nothing but constants."""
+        """The result of an operation on nothing but constants. Raises: TooLargeError."""
         if len(op.results) != 1 or (op.operands and op.form is not Form.COMPOSITE):
             return None
         kind = op.results[0].type
-        if not isinstance(kind, TensorType) or not kind.is_static:
+        if not isinstance(kind, TensorType):
+            return None
+        may_be_dims = not op.operands or (kind.element.is_integer and kind.rank in (0, 1))
+        if not (may_be_dims or may_be_known(type(op))) or not kind.is_static:
             return None
         data = known_data(op.results[0])
         if data is not None:
+            self._held(op)
             return computed(data.array(), kind)
-        if op.operands and (not kind.element.is_integer or kind.rank not in (0, 1)):
-            return None
-        known = known_dims(op.results[0])
+        known = known_dims(op.results[0]) if may_be_dims else None
         if known is None or not all(isinstance(dim, int) for dim in known):
             return None  # the sizes are known when it runs, from what it is computed of
         found = constant_array(op, {})
         return None if found is None else computed(found, kind)
 
     def _calculation(self, op: Op, derived: Derived) -> Calculation:
-        is_known = not derived.is_open and all(is_static(v.type) for v in (*op.operands, *op.results))
+        """What an operation computes of which that depends on itself."""
         match op.form:
-            case Form.KERNEL if is_known:
-                return self._kernels(op, derived)
-            case Form.COMPOSITE if is_known and not op.states_types:
-                return self._composite(op, derived)
             case Form.COMPOSITE:
                 return self._by_contents(op, derived)
             case Form.STRUCTURAL:
@@ -460,39 +499,36 @@ class _Compiler:
             case _:
                 return lambda arrays, evaluator: _checked_sizes(op.results, evaluator.apply(op, tuple(arrays)))
 
-    def _kernels(self, op: Op, derived: Derived) -> Calculation:
+    def _known(self, op: Op, derived: Derived) -> Calculation:
+        """What all operations of known sizes compute that one trace tells of: a kernel or a composite."""
         kept = _kept(derived)
-        if kept.kernels is None:
-            kept.kernels = self._small_kernels(derived)
-        names, kernels = operand_names(op), kept.kernels
+        if kept.calculate is not None:
+            return kept.calculate
+        if op.form is Form.KERNEL:
+            kernels = self._small_kernels(op, derived)
+            kept.calculate = _kernels(kernels)
+            kept.elements = sum([k.grid for k in kernels])
+            return kept.calculate
+        reference = self._traced(derived)
+        kept.elements = reference.steps.elements
+        calculate = kept.calculate = reference.calculation()
+        if op.layout.parameters:
+            places = {v: n for n, v in enumerate(op.operands)}
+            read = [places[v] for v in flat_values(op.grouped_operands())]
+            kept.calculate = lambda arrays, evaluator: calculate([arrays[n] for n in read], evaluator)
+        return kept.calculate
 
-        def calculate(arrays: Sequence[Array], _: StepEvaluator) -> list[Array]:
-            given = dict(zip(names, arrays, strict=True))
-            return [kernel.evaluate(given) for kernel in kernels]
-
-        return calculate
-
-    def _small_kernels(self, derived: Derived) -> list[SmallKernel]:
+    def _small_kernels(self, op: Op, derived: Derived) -> list[SmallKernel]:
         kernels: list[SmallKernel] = []
+        names = operand_names(op)
         for kernel, known in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d for n, d in known.items() if isinstance(d, int)}
             if len(extents) < len(known):
                 raise _NotImmediate
             if prod(extents.values()) > self._limit and grid_size(kernel.body, extents) > self._limit:
                 raise TooLargeError
-            kernels.append(SmallKernel(kernel, extents))
+            kernels.append(SmallKernel(kernel, extents, names))
         return kernels
-
-    def _composite(self, op: Op, derived: Derived) -> Calculation:
-        kept = _kept(derived)
-        if kept.reference is None:
-            kept.reference = self._traced(derived)
-        calculate = kept.reference
-        if not op.layout.parameters:
-            return calculate
-        places = {v: n for n, v in enumerate(op.operands)}
-        read = [places[v] for v in flat_values(op.grouped_operands())]
-        return lambda arrays, evaluator: calculate([arrays[n] for n in read], evaluator)
 
     def _by_contents(self, op: Op, derived: Derived) -> Calculation:
         """An operation whose meaning depends on sizes or elements of what it receives. What was made of some is kept,
@@ -521,15 +557,32 @@ class _Compiler:
             made = op.clone_shallow(tuple(values), ())
             derived = infer(made)
             if not derived.is_open:
-                return self._composite(made, derived)
+                return self._known(made, derived)
         statement = stated(op, arrays, types, read, {})
         given = list(statement.inputs)
         inputs = list(statement.inputs.values())
         operations = [inner for inner in statement.block.operations if inner is not statement.block.last]
-        reference = _Reference(self._steps(operations, inputs, statement.outputs, infer), inputs, statement.outputs)
-        return lambda arrays, evaluator: reference([arrays[n] for n in given], evaluator)
+        steps = self._steps(operations, inputs, statement.outputs, is_checked=True)
+        calculate = _Reference(steps, inputs, statement.outputs).calculation()
+        return lambda arrays, evaluator: calculate([arrays[n] for n in given], evaluator)
 
     def _traced(self, derived: Derived) -> _Reference:
         """What a reference was traced to."""
         inputs, outputs = flat_values(derived.inputs), derived.outputs
-        return _Reference(self._steps(derived.body, inputs, outputs, infer), inputs, outputs)
+        return _Reference(self._steps(derived.body, inputs, outputs, is_checked=True), inputs, outputs)
+
+
+def _check(op: Op, derived: Derived) -> None:
+    """Raises: _NotImmediate when something is wrong with an operation; _UnknownType."""
+    if unknown in [r.type for r in op.results]:
+        raise _UnknownType
+    if len(check_operation(op, derived=derived)):
+        raise _NotImmediate
+
+
+def _kernels(kernels: Sequence[SmallKernel]) -> Calculation:
+    """What kernels on the same operands compute."""
+    if len(kernels) == 1:
+        evaluate = kernels[0].evaluate
+        return lambda arrays, _: (evaluate(arrays),)
+    return lambda arrays, _: [kernel.evaluate(arrays) for kernel in kernels]

@@ -20,6 +20,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, infer, is_not_known, known_data, path_of
+from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
@@ -28,7 +29,7 @@ from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
-from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands, unsupported
+from commonir.runtime.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.specialization import Statements
@@ -206,7 +207,8 @@ class Evaluator:
         return tuple([inner[v] for v in stated.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
-        arrays = named_operands(op, operands)
+        names = operand_names(op)
+        arrays = dict(zip(names, operands, strict=True))
         derived = infer(op)
         for kernel, known in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d if isinstance(d, int) else evaluate(d, self._sizes) for n, d in known.items()}
@@ -215,7 +217,7 @@ class Evaluator:
                 yield evaluate_kernel(kernel, extents, arrays)
             else:
                 with np.errstate(all="ignore"):
-                    yield SmallKernel(kernel, extents).evaluate(arrays)
+                    yield SmallKernel(kernel, extents, names).evaluate(operands)
 
     def _check_size(self, elements: int) -> None:
         if self._limit is not None and elements > self._limit:

@@ -44,17 +44,22 @@ _FIXED_ELEMENTS = 1 << 14
 class SmallKernel:
     """A kernel whose extents are numbers, ready to be evaluated."""
 
-    __slots__ = ("_body", "_dtype", "_evaluations", "_extents", "_full", "_notes", "_order", "_ranges", "_shape")
+    __slots__ = (
+        "_body", "_dtype", "_evaluations", "_extents", "_full", "_is_empty", "_names", "_notes", "_order", "_ranges",
+        "_shape",
+    )  # fmt: skip
 
-    def __init__(self, kernel: Kernel, extents: Mapping[str, int]) -> None:
+    def __init__(self, kernel: Kernel, extents: Mapping[str, int], names: Sequence[str]) -> None:
         axes = ["" if isinstance(a, int) else name_of(a) for a in kernel.axes]
         self._body = kernel.body
+        self._names = names
         self._dtype = compute_dtype(kernel.dtype)
         self._extents = extents
         self._order = tuple([a for a in axes if a])
         self._ranges = {a: (0, extents[a]) for a in self._order}
         self._full = tuple([extents[a] for a in self._order])
         self._shape = tuple([extents[a] if a else 1 for a in axes])
+        self._is_empty = 0 in self._shape
         self._notes: _Notes | None = None
         self._evaluations = 0
 
@@ -63,21 +68,22 @@ class SmallKernel:
         """Elements of the grid of all indices: what is to be computed at most."""
         return prod(self._extents.values())
 
-    def evaluate(self, arrays: Mapping[str, Array]) -> Array:
-        """The result for arrays of the operands, by name; it may be a view of one of them.
+    def evaluate(self, operands: Sequence[Array]) -> Array:
+        """The result for arrays of the operands; it may be a view of one of them.
 
         Raises: OutOfRange when a position that is read from data lies outside of its tensor.
         """
-        if 0 in self._shape:
+        if self._is_empty:
             return np.empty(self._shape, self._dtype)
-        if self._notes is not None and self._notes.hold_for(arrays):
-            return self._notes.replayed(arrays)
+        if self._notes is not None and self._notes.hold_for(operands):
+            return self._notes.replayed(operands)
         self._evaluations += 1
         if self._evaluations != _NOTED_EVALUATION:
+            arrays = dict(zip(self._names, operands, strict=True))
             return self._finished(StridedScope(self._order, self._ranges, self._extents, arrays, compute_dtype))
-        notes = _Notes(arrays)
-        given = notes.given
-        found = self._finished(_NotingScope(self._order, self._ranges, self._extents, given, compute_dtype, notes))
+        notes = _Notes(operands)
+        arrays = dict(zip(self._names, notes.given, strict=True))
+        found = self._finished(_NotingScope(self._order, self._ranges, self._extents, arrays, compute_dtype, notes))
         notes.end(found)
         self._notes = notes if notes.fixed_elements <= _FIXED_ELEMENTS else None
         return found
@@ -109,10 +115,10 @@ class _Step(NamedTuple):
 class _Notes:
     """What is computed of arrays, in order."""
 
-    def __init__(self, arrays: Mapping[str, Array]) -> None:
+    def __init__(self, operands: Sequence[Array]) -> None:
         # Views, because one array may be given for several operands, which are others the next time.
-        self.given = {name: x.view() for name, x in arrays.items()}
-        self._operands = [(name, x.shape, x.dtype) for name, x in arrays.items()]
+        self.given = [x.view() for x in operands]
+        self._operands = [(x.shape, x.dtype) for x in operands]
         self._steps: list[_Step] = []
         # What is in each place: arrays that stay the same; nothing where there is an operand, or a result of a step.
         self._fixed: list[Array | None] = []
@@ -120,7 +126,7 @@ class _Notes:
         # While notes are taken every array is held, so that none has the address of another one.
         self._held: list[Array] = []
         self._places: dict[int, int] = {}
-        for x in self.given.values():
+        for x in self.given:
             self._place(x, None)
 
     def add(self, function: Calculation, arrays: Sequence[Array], found: Array) -> None:
@@ -140,7 +146,7 @@ class _Notes:
     def end(self, result: Array) -> None:
         """Ends the notes with what is to be given."""
         self._result = self._places[id(result)]
-        self.given = {}
+        self.given = []
         self._held.clear()
         self._places.clear()
 
@@ -149,19 +155,17 @@ class _Notes:
         """Elements that are held from now on."""
         return sum([x.size for x in self._fixed if x is not None])
 
-    def hold_for(self, arrays: Mapping[str, Array]) -> bool:
+    def hold_for(self, operands: Sequence[Array]) -> bool:
         """Whether what was noted holds for other arrays: those of the same shapes and element types."""
-        for name, shape, dtype in self._operands:
-            x = arrays[name]
+        for x, (shape, dtype) in zip(operands, self._operands, strict=True):
             if x.shape != shape or x.dtype != dtype:
                 return False
         return True
 
-    def replayed(self, arrays: Mapping[str, Array]) -> Array:
+    def replayed(self, operands: Sequence[Array]) -> Array:
         """What the calculations give for other arrays."""
         at: list[Any] = self._fixed.copy()
-        for n, (name, _, _) in enumerate(self._operands):
-            at[n] = arrays[name]
+        at[: len(operands)] = operands
         for function, places, target in self._steps:
             at[target] = function(*[at[n] for n in places])
         found: Array = at[self._result]
