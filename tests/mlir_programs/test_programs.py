@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from tests.mlir_programs import comparison, oracle, programs
+from tests.mlir_programs import bodies, comparison, oracle, programs
 from tests.mlir_programs.comparison import FORMS, Form
 
 _SEEDS = (1,)
@@ -60,4 +60,10 @@ def test_both_say_the_same_of_operations_whose_types_and_attributes_were_chosen_
 def test_both_say_the_same_of_programs_made_wrong() -> None:
     verdicts = list(comparison.verdicts(list(comparison.mutated(1, 6))))
     wrong = [v for v in verdicts if not v.agree and not comparison.is_known(v)]
+    assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"
+
+
+def test_both_say_the_same_of_changed_bodies() -> None:
+    verdicts = list(comparison.verdicts(list(bodies.changed(1, 5))))
+    wrong = [v for v in verdicts if not v.agree]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"

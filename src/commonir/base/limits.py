@@ -27,6 +27,9 @@ class Limits(NamedTuple):
     max_immediate_elements: int = 2**24
     """Elements of one constant that is written out in text or in a message instead of in a weight file."""
 
+    max_alias_parts: int = 2**24
+    """Parts that the aliases of a text stand for, written out at every use: an alias of aliases grows by each level."""
+
     max_rank: int = 64
     """Dimensions of a tensor; the limit of numpy."""
 

@@ -6,12 +6,15 @@ Source: MLIR builtin dialect, location attributes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 from commonir.ir.attributes import Attribute
 from commonir.ir.constant_text import ConstantPrinter
 from commonir.ir.literals import quoted
+
+_MOST_PARTS = 10_000
+_DEEPEST = 100
 
 
 class LocationAttr(Attribute):
@@ -52,19 +55,33 @@ class LocationAttr(Attribute):
         """The locations it is made of."""
         return ()
 
+    @property
+    def is_short(self) -> bool:
+        """Whether it can be written without aliases: what it is made of may be the same location again and again."""
+        count = 0
+        pending: list[tuple[LocationAttr, int]] = [(self, 1)]
+        while pending:
+            found, depth = pending.pop()
+            count += 1
+            if count > _MOST_PARTS or depth > _DEEPEST:
+                return False
+            pending.extend([(part, depth + 1) for part in found.parts])
+        return True
+
     def text(self, printer: ConstantPrinter, /) -> str:
         return f"loc({printer.nested_location(self)})"
 
 
-def _within(location: LocationAttr) -> Sequence[LocationAttr]:
-    """A location and those it is made of, in the order of their text."""
-    out: list[LocationAttr] = []
+def _within(location: LocationAttr) -> Iterator[LocationAttr]:
+    """A location and those it is made of, in the order of their text, each once."""
+    met: set[LocationAttr] = set()
     pending = [location]
     while pending:
         found = pending.pop()
-        out.append(found)
-        pending.extend(reversed(found.parts))
-    return out
+        if found not in met:
+            met.add(found)
+            yield found
+            pending.extend(reversed(found.parts))
 
 
 class UnknownLoc(LocationAttr):
@@ -110,11 +127,10 @@ class NameLoc(LocationAttr):
 
     @property
     def parts(self) -> tuple[LocationAttr, ...]:
-        return (self.child,)
+        return () if isinstance(self.child, UnknownLoc) else (self.child,)
 
     def location_text(self, printer: ConstantPrinter, /) -> str:
-        child = "" if isinstance(self.child, UnknownLoc) else f"({printer.nested_location(self.child)})"
-        return f"{quoted(self.label)}{child}"
+        return quoted(self.label) + "".join([f"({printer.nested_location(part)})" for part in self.parts])
 
 
 class CallSiteLoc(LocationAttr):

@@ -52,6 +52,9 @@ class Aliases:
     def __bool__(self) -> bool:
         return bool(self._all)
 
+    def __contains__(self, constant: Constant) -> bool:
+        return constant in self._by_constant
+
     def mark(
         self, constant: Constant, name: str, text: Callable[[], str], *, is_attribute: bool = True, deferred: bool
     ) -> str:

@@ -291,7 +291,7 @@ class ConstantReader(TypeReader):
         if "." not in name and not has_body:
             if name not in self.attribute_aliases:
                 self.fail(f"undefined attribute alias '#{name}'", help=did_you_mean(name, self.attribute_aliases))
-            self.advance()
+            self.use_alias(self.text)
             return self.attribute_aliases[name]
         if name in self.attribute_readers:
             self.advance()
@@ -414,7 +414,13 @@ class ConstantReader(TypeReader):
     # -- locations
 
     def location(self) -> LocationAttr:
-        """Reads what stands within `loc(...)`."""
+        """Reads what stands within `loc(...)`. What aliases stand for there is not counted: it is seldom written."""
+        parts = self.alias_parts
+        found = self._location()
+        self.alias_parts = parts
+        return found
+
+    def _location(self) -> LocationAttr:
         with self.nested():
             if self.kind == "attribute":
                 found = self.attribute_aliases.get(self.text[1:])

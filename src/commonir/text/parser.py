@@ -49,6 +49,7 @@ from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
+from commonir.text.types import Extent
 
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
@@ -197,10 +198,17 @@ class Parser(GroupReader):
         self.expect("=")
         self._repeated.forget()
         self.tensors.clear()
+        begin, parts = self.start, self.alias_parts
+        self.defines_alias, self.alias_parts, self.deepest = True, 0, 0
         if kind == "type":
-            self.type_aliases[name] = self.type()
+            made = self.type_aliases[name] = self.type()
         else:
-            self.attribute_aliases[name] = self.attribute()
+            made = self.attribute_aliases[name] = self.attribute()
+        own = self.source.count(",", begin, self.start) + 1
+        if not isinstance(made, LocationAttr):
+            held = min(own + self.alias_parts, self.limits.max_alias_parts + 1)
+            self.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, self.deepest)
+        self.defines_alias, self.alias_parts = False, parts
 
     # -- operations
 
@@ -522,10 +530,10 @@ class Parser(GroupReader):
                 self._begin_rows(block)
             if self._repeat(block):
                 continue
-            first, faults, held = self.start, len(self.findings), self._open
+            first, faults, held, parts = self.start, len(self.findings), self._open, self.alias_parts
             op = yield self.operation()
             assert isinstance(op, Operation)
-            is_learnable = not op.regions and len(self.findings) == faults
+            is_learnable = not op.regions and len(self.findings) == faults and self.alias_parts == parts
             if held is None:
                 block.append(op)
                 if is_learnable:

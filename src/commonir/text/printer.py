@@ -13,8 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.enums import Enum
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, StringAttr
@@ -221,11 +222,28 @@ class VersionedPrinter(Printer):
         return self._location_mark(location) if self.upstream and self._aliased else super().nested_location(location)
 
     def _location_mark(self, location: Constant) -> str:
+        # Those that it is made of come first, however deep: their texts are asked for by its own.
+        pending = [location]
+        while True:
+            parts = pending[-1].parts if isinstance(pending[-1], LocationAttr) else ()
+            unmarked = [part for part in parts if part not in self._aliases]
+            if unmarked:
+                pending += reversed(unmarked)
+                continue
+            mark = self._mark_of(pending.pop())
+            if not pending:
+                return mark
+
+    def _mark_of(self, location: Constant) -> str:
         text = lambda: f"loc({location.location_text(self)})"  # noqa: E731
         return self._aliases.mark(location, "loc", text, deferred=self._in_location)
 
     def location(self, location: Origin | None) -> str:
         if not (self.upstream and self.locations):
+            if self.locations and isinstance(location, LocationAttr) and not location.is_short:
+                help = "mlir-opt's names for values (`--names mlir`) come with aliases for locations"
+                message = "a location is too long or too deep to be written without aliases"
+                raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, help=help))
             return super().location(location)
         self._in_location = True
         shown = f" loc({self._location_mark(as_attribute(location))})"

@@ -15,6 +15,7 @@ from commonir.base.file_codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORT
 from commonir.base.late import late_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.open_types import OpenTensor
@@ -53,9 +54,17 @@ _DIMENSION = late_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.AS
 _VECTOR_DIMENSION = late_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
 _BODY = late_pattern(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_SMALL_ALIAS = 32
 _VECTOR_ELEMENTS = ("bool", "int", "uint", "index", "float")
 _MEMORY_ELEMENTS = (*_VECTOR_ELEMENTS, "complex", "vector")
 _PRETTY = late_pattern(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
+
+
+class Extent(NamedTuple):
+    """How much an alias stands for, those within it written out: parts between commas, and how deep they nest."""
+
+    parts: int
+    depth: int
 
 
 class _Level:
@@ -80,6 +89,13 @@ class TypeReader(ElementReader):
         self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
     ) -> None:
         self.depth = 0
+        self.deepest = 0
+        """The depth that was reached since this was set to 0, aliases written out."""
+        self.extents: dict[str, Extent] = {}
+        """What aliases stand for, by their names with their signs: none of those of locations, which stay aliases."""
+        self.alias_parts = 0
+        """The parts that aliases stood for: all in the definition of an alias, otherwise those of large ones."""
+        self.defines_alias = False
         self._level = _Level(self)
         self.type_aliases: dict[str, Type] = {}
         self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
@@ -99,9 +115,33 @@ class TypeReader(ElementReader):
         Raises: NESTING_TOO_DEEP.
         """
         self.depth += 1
-        if self.depth > self.limits.max_nesting_depth:
-            self.fail(f"nested more than {self.limits.max_nesting_depth} deep", code=NESTING_TOO_DEEP)
+        if self.depth > self.deepest:
+            self._reach(self.depth)
         return self._level
+
+    def _reach(self, depth: int) -> None:
+        if depth > self.limits.max_nesting_depth:
+            self.fail(f"nested more than {self.limits.max_nesting_depth} deep", code=NESTING_TOO_DEEP)
+        self.deepest = max(depth, self.deepest)
+
+    def use_alias(self, name: str) -> None:
+        """Counts what the alias at the current token stands for, and moves over it.
+
+        Raises: NESTING_TOO_DEEP, LIMIT_EXCEEDED.
+        """
+        extent = self.extents.get(name)
+        if extent is not None:
+            self._reach(self.depth + extent.depth)
+            if self.defines_alias or extent.parts > _SMALL_ALIAS:
+                self.alias_parts += extent.parts
+            most = self.limits.max_alias_parts
+            if self.alias_parts > most and not self.defines_alias:
+                message = (
+                    f"with its aliases written out, the text has more than {most:,} types and attributes up to here"
+                )
+                help = f"use '{name}' less often, or let it and the aliases within it stand for less"
+                self.fail(message, code=LIMIT_EXCEEDED, help=help)
+        self.advance()
 
     def separated(self, item: Callable[[], T], close: str) -> list[T]:
         """Items separated by commas up to a closing mark, which is moved over."""
@@ -219,6 +259,7 @@ class TypeReader(ElementReader):
     def _tensor(self) -> TensorType:
         start = self.start
         close = self.source.find(">", self.end)
+        parts = self.alias_parts
         # Most types recur: a whole one is looked up by its text. One whose element type has brackets is not found here.
         known = self.tensors.get(self.source[start : close + 1])
         if known is not None:
@@ -242,7 +283,7 @@ class TypeReader(ElementReader):
             if not self.at(">"):
                 self.unexpected("'x' or '>'")
         made = TensorType(element, shape, encoding)
-        if self.start == close:
+        if self.start == close and self.alias_parts == parts:
             self.tensors[self.source[start : self.end]] = made
         self.advance()
         return made
@@ -355,7 +396,7 @@ class TypeReader(ElementReader):
         if "." not in name and not has_body:
             if name not in self.type_aliases:
                 self.fail(f"undefined type alias '!{name}'", help=did_you_mean(name, self.type_aliases))
-            self.advance()
+            self.use_alias(self.text)
             return self.type_aliases[name]
         reader = self.type_readers.get(name)
         if reader is not None:

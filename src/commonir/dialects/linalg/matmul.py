@@ -15,17 +15,65 @@ from commonir.dialects.linalg.bodies import Body, elementwise, multiply_add
 from commonir.dialects.linalg.named import NamedOp, kinds_of
 from commonir.ir.affine import AffineDim, AffineMap
 from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import Type
 from commonir.ods import attribute
 from commonir.ods.mlir_kinds import dialect_enumeration
 from commonir.ods.type_rules import shape_of
 
+_PRODUCTS_AND_SUMS = (
+    ("arith.mulf", "arith.addf"),
+    ("arith.muli", "arith.addi"),
+    ("complex.mul", "complex.add"),
+    ("arith.andi", "arith.ori"),
+)
 
-class Contraction(NamedOp):
-    """Base of sums of products whose maps are always the same."""
+
+class SumOfProducts(NamedOp):
+    """Base of sums of products.
+
+    C3: the body adds the product of its first two arguments to the third; operations of one operand, as conversions,
+    may stand anywhere.
+    """
 
     __slots__ = ()
     scalars = staticmethod(multiply_add)
+
+    def _wrong_body(self) -> Iterator[Diagnostic]:
+        wrong = list(super()._wrong_body())
+        yield from wrong
+        if not wrong and not _is_sum_of_products(self.body.block):
+            yield self.malformed("expected add/mul op in the body, which are applied to its arguments")
+
+
+def _is_sum_of_products(block: Block) -> bool:
+    if len(block.arguments) != 3 or block.last is None or len(block.last.operands) != 1:
+        return False
+    lhs, rhs, before = block.arguments
+    total = _source(block.last.operands[0]).owner
+    if not isinstance(total, Operation) or len(total.operands) != 2 or len(total.results) != 1:
+        return False
+    terms = [_source(v) for v in total.operands]
+    if before not in terms:
+        return False
+    product = terms[isinstance(terms[0].owner, Block)].owner
+    if not isinstance(product, Operation) or (product.name, total.name) not in _PRODUCTS_AND_SUMS:
+        return False
+    factors = [_source(v) for v in product.operands]
+    return factors in ([lhs, rhs], [rhs, lhs])
+
+
+def _source(value: Value) -> Value:
+    """What a value was before operations of one operand."""
+    while isinstance(value.owner, Operation) and len(value.owner.operands) == 1:
+        value = value.owner.operands[0]
+    return value
+
+
+class Contraction(SumOfProducts):
+    """Base of sums of products whose maps are always the same."""
+
+    __slots__ = ()
 
 
 class Dot(Contraction, name="linalg.dot", indices="A[m] B[m] -> C"):
@@ -80,7 +128,7 @@ class BatchMmt4D(
     __slots__ = ()
 
 
-class MappedOp(NamedOp):
+class MappedOp(SumOfProducts):
     """Base of operations that state their maps.
 
     C1: iterators follow from the maps: what the result does not mention is reduced.
@@ -88,7 +136,6 @@ class MappedOp(NamedOp):
 
     __slots__ = ()
     memoizes = False
-    scalars = staticmethod(multiply_add)
 
     def indexing(self) -> tuple[AffineMap, ...]:
         return self.field_value(self.layout.by_name["indexing_maps"]) or ()
@@ -242,17 +289,21 @@ class ElementwiseKind(Enum):
 elementwise_kind = dialect_enumeration(ElementwiseKind, "linalg.elementwise_kind")
 
 
-class Elementwise(MappedOp, name="linalg.elementwise"):
+class Elementwise(NamedOp, name="linalg.elementwise"):
     """A function of elements, under maps that broadcast or transpose inputs; without them, those of one shape.
 
-    C2: there are as many inputs as the function takes.
+    C1: there are as many inputs as the function takes.
     """
 
     __slots__ = ()
+    memoizes = False
     has_kind: ClassVar[bool] = True
 
     kind: ElementwiseKind = attribute(elementwise_kind)
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
+
+    def indexing(self) -> tuple[AffineMap, ...]:
+        return self.indexing_maps
 
     def iterator_kinds(self) -> tuple[IteratorType, ...]:
         return (IteratorType.PARALLEL,) * (self.indexing_maps[-1].dims if self.indexing_maps else 0)
@@ -300,5 +351,6 @@ __all__ = [
     "MatmulLike",
     "Matvec",
     "Mmt4D",
+    "SumOfProducts",
     "Vecmat",
 ]
