@@ -24,7 +24,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, symbols_of, unknown
+from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, symbols_of, unknown
 from commonir.notation import (
     Constraint,
     Expr,
@@ -43,7 +43,7 @@ from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition
 from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
-from commonir.ods.patterns import Bindings, Mismatch
+from commonir.ods.patterns import Bindings, ElementClass, Mismatch
 from commonir.ods.type_rules import Typing, type_of_attribute
 from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
 
@@ -389,8 +389,14 @@ def _unranked(trace: _Trace, field: Field) -> Type | None:
     if field.pattern is None:
         return None
     found = trace.bindings.resolve(field.pattern)
-    known = trace.bindings.elements.get(field.pattern.element)
-    return found if found is not None else None if known is None else TensorType(known, None)
+    if found is not None:
+        return found
+    name = field.pattern.element
+    known = trace.bindings.elements.get(name) or ELEMENT_TYPES.get(name)
+    variable = trace.op.layout.variables.get(name)
+    if known is None and isinstance(variable, ElementClass) and len(variable.members) == 1:
+        (known,) = variable.members
+    return None if known is None or field.pattern.content is not None else TensorType(known, None)
 
 
 def is_not_known(error: DiagnosticError) -> bool:
@@ -647,14 +653,16 @@ def _check_rules(trace: _Trace, results: Sequence[Type]) -> None:
 
 
 def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:
-    """Pairs every result with the field that declares it."""
+    """Pairs every result with the field that declares it. Of optional ones the last are those that are not there."""
     spare = len(types) - len(fields)
+    optional = sum(f.optional for f in fields) + min(spare, 0)
     out: list[tuple[Field, Type]] = []
     at = 0
     for f in fields:
-        count = 1 + spare if f.variadic else (1 + min(spare, 0)) if f.optional else 1
+        count = max(1 + spare, 0) if f.variadic else 1
         if f.optional:
-            spare -= min(spare, 0)
+            count = int(optional > 0)
+            optional -= 1
         out += [(f, t) for t in types[at : at + count]]
         at += count
     return out

@@ -26,7 +26,7 @@ from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
-from commonir.runtime.instances import instance, is_concrete
+from commonir.runtime.instances import instance, is_concrete, with_sizes
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import call_algorithm, constant_array, flat_values, unsupported
@@ -234,7 +234,8 @@ class Evaluator:
         return tuple([values[v] for v in derived.outputs])
 
     def _algorithm(self, op: Op, operands: Arrays) -> Arrays:
-        found = call_algorithm(op, *operands)
+        attributes = with_sizes(op, self._sizes)
+        found = call_algorithm(op.with_attributes(**attributes) if attributes else op, *operands)
         return tuple([self._held(x, r.type) for x, r in zip(found, op.results, strict=False)])
 
     def _held(self, x: Array, type: Type) -> Array:

@@ -134,10 +134,15 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Value:
     cut = [n for n, (a, b, s, size) in enumerate(bounds) if not (a == 0 and s == 1 and size is not None and b == size)]
     if not cut:
         return x
+    starts, stops = list(op.starts), list(op.stops)
+    for n, (start, step, size) in enumerate(zip(op.starts, op.steps, shape_of(x), strict=True)):
+        if step < 0 and isinstance(start, int) and isinstance(size, int) and start < -size:
+            # Nothing, where ONNX begins with the first element.
+            starts[n] = stops[n] = 0
     return onnx.Slice(
         x,
-        vector(context, [op.starts[n] for n in cut]),
-        vector(context, [op.stops[n] for n in cut]),
+        vector(context, [starts[n] for n in cut]),
+        vector(context, [stops[n] for n in cut]),
         integers(context, cut),
         integers(context, [op.steps[n] for n in cut]),
     ).output

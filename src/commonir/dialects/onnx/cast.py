@@ -20,9 +20,10 @@ from commonir.dialects.onnx.base import (
     STRING,
     OnnxOp,
     element_of,
+    tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f4e2m1fn, f32, string
+from commonir.ir.types import ElementType, TensorType, Type, f4e2m1fn, f32, string
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.ods.patterns import ElementClass
 
@@ -81,6 +82,9 @@ class Cast(OnnxOp, name="onnx.Cast"):
     def reference(self, input: Value) -> Value:
         return cast_to(input, self.to, saturate=self.saturate, round_mode=self.round_mode)
 
+    def infer_open(self) -> tuple[Type, ...]:
+        return (TensorType(self.to, tensor_type(self.input).shape),)
+
 
 class CastLike(OnnxOp, name="onnx.CastLike"):
     """The element converted to the type of another tensor, as by `Cast`."""
@@ -112,3 +116,6 @@ class BitCast(OnnxOp, name="onnx.BitCast", since="opset26"):
 
     def reference(self, input: Value) -> Value:
         return core.bit_cast(input, self.to)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (TensorType(self.to, tensor_type(self.input).shape),)

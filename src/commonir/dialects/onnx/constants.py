@@ -222,6 +222,10 @@ class EyeLike(OnnxOp, name="onnx.EyeLike"):
         offset = core.sub(core.iota(shape, 1), core.iota(shape, 0))
         return core.cast(core.equal(offset, core.scalar(self.k, i64)), self.dtype or element_of(input))
 
+    def infer_open(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.input)
+        return (TensorType(self.dtype or kind.element, kind.shape or (None, None)),)
+
 
 class Range(OnnxOp, name="onnx.Range"):
     """Numbers from a start up to a limit that is not reached, by a step.

@@ -18,7 +18,7 @@ from commonir.dialects.onnx.base import (
     trailing_axes,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f32, f64
+from commonir.ir.types import ElementType, TensorType, Type, bf16, f32, f64
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, positive, result
 
 INVERSE_DEVIATION_FLOOR = 1e-9
@@ -59,8 +59,15 @@ class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"
         centred = core.sub(wide, mean)
         variance = core.reduce_mean(core.mul(centred, centred), axes, True)
         inverse = core.rsqrt(core.add(variance, core.splat(self.epsilon, wide)))
-        stashed = bf16 if self.stash_type == _BF16 else f32
-        return (y, core.cast(mean, stashed), core.cast(inverse, stashed))
+        return (y, core.cast(mean, self._stashed), core.cast(inverse, self._stashed))
+
+    def infer_open(self) -> tuple[Type, ...]:
+        stashed = TensorType(self._stashed, None)
+        return (self.X.type, stashed, stashed)
+
+    @property
+    def _stashed(self) -> ElementType:
+        return bf16 if self.stash_type == _BF16 else f32
 
 
 _BF16 = 16

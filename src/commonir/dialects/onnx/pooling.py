@@ -22,7 +22,7 @@ from commonir.dialects.onnx.base import (
 from commonir.dialects.onnx.windows import AUTO_PAD, pad_pairs, per_axis, spatial_rank, window
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64
-from commonir.notation import NotationError
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
 from commonir.symbolic import Dim, size_of
 
@@ -68,6 +68,8 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
         rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
         largest = core.max_pool(found.x, *rest)
         if not self.traced_with() or found.x is not X:
+            if len(getattr(self, "results", ())) == 2:
+                raise NotKnownError("where windows begin is not known before running")
             return (largest,)
         return largest, self._positions(X, core.max_pool_with_positions(X, *rest)[1])
 

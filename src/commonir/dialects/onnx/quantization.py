@@ -18,10 +18,11 @@ from commonir.dialects.onnx.base import (
     element_of,
     rank_of,
     shape_of,
+    tensor_type,
 )
 from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, i16, i32, i64, u8, u16
+from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, i16, i32, i64, u8, u16
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, known_data, operand, result
 from commonir.symbolic import Dim
@@ -117,6 +118,11 @@ def dequantized(
     return core.dequantize(x, _in_blocks(as_element(scale, computed), axis, x, block, whole=True), offset)
 
 
+def _quantized_type(x: Value, zero_point: Value | None, element: ElementType) -> Type:
+    """The type of a quantized tensor: of the zero point's elements, or those of a type without one."""
+    return TensorType(element if zero_point is None else element_of(zero_point), tensor_type(x).shape)
+
+
 class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
     """The element divided by a scale, rounded to the nearest number (half to even), shifted, limited to the type."""
 
@@ -139,6 +145,9 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
         element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
         return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, self.precision, self.saturate)
 
+    def infer_open(self) -> tuple[Type, ...]:
+        return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
+
 
 class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
     """As `QuantizeLinear`, the scale being of the type of x."""
@@ -160,6 +169,9 @@ class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
         element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
         return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, None, self.saturate)
 
+    def infer_open(self) -> tuple[Type, ...]:
+        return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
+
 
 class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset13"):
     """The element divided by a scale, rounded to the nearest integer (half to even), shifted, limited to the type."""
@@ -176,6 +188,9 @@ class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset1
 
     def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
         return quantized(x, y_scale, y_zero_point, u8 if y_zero_point is None else element_of(y_zero_point), self.axis)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (_quantized_type(self.x, self.y_zero_point, u8),)
 
 
 class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):

@@ -78,7 +78,11 @@ def resized(how: Resizing, x: Value, roi: Value | None, scales: Value | None, si
     Raises: NotKnownError when weights depend on what only running tells.
     """
     is_cropped = how.coordinates == "tf_crop_and_resize"
-    axes = [a for a in _axes(how, x, scales, sizes) if is_cropped or a.n != a.m or a.scale not in (None, 1)]
+    axes = _axes(how, x, scales, sizes)
+    if how.coordinates == "align_corners" and not how.antialias:
+        # The sizes say it all: first and last element stay where they are.
+        axes = [a._replace(scale=None) for a in axes]
+    axes = [a for a in axes if is_cropped or a.n != a.m or a.scale not in (None, 1)]
     if not axes:
         return x
     if _is_by_ratio(how, axes):
@@ -194,22 +198,26 @@ def _bounds(how: Resizing, x: Value, roi: Value | None, axes: list[int]) -> list
 
 
 def _positions(kind: str, n: int, m: int, scale: Fraction, start: Fraction, end: Fraction) -> list[Fraction]:
-    """Where each element of the result lies among the n elements of an axis."""
-    half, length = Fraction(1, 2), scale * n
+    """Where each element of the result lies among the n elements of an axis.
+
+    The operator's text means by the length of the resized tensor m, also where that was rounded down from n times a
+    factor; so do onnxruntime and torch. onnx's evaluator takes the product, meant by `half_pixel_symmetric` only.
+    """
+    half = Fraction(1, 2)
     match kind:
         case "align_corners":
-            return [Fraction(0) if length == 1 else i * (n - 1) / (length - 1) for i in range(m)]
+            return [Fraction(0) if m == 1 else Fraction(i * (n - 1), m - 1) for i in range(m)]
         case "asymmetric":
             return [i / scale for i in range(m)]
         case "tf_half_pixel_for_nn":
             return [(i + half) / scale for i in range(m)]
         case "tf_crop_and_resize":
             span, first = (end - start) * (n - 1), start * (n - 1)
-            return [first + (span / 2 if length == 1 else i * span / (length - 1)) for i in range(m)]
-        case "pytorch_half_pixel" if length == 1:
-            return [-half] * m
+            return [first + (span / 2 if m == 1 else i * span / (m - 1)) for i in range(m)]
+        case "pytorch_half_pixel" if m == 1:
+            return [Fraction(0)]
         case "half_pixel_symmetric":
-            offset = Fraction(n, 2) * (1 - m / length)
+            offset = Fraction(n, 2) * (1 - m / (scale * n))
             return [offset + (i + half) / scale - half for i in range(m)]
         case _:
             return [(i + half) / scale - half for i in range(m)]

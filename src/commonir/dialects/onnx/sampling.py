@@ -23,7 +23,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, bf16, f32, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, largest, size_of
 
 
 def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corners: bool) -> Value:
@@ -90,11 +90,15 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
         axes: list[Value] = []
         for a in reversed(range(rank)):
             line = core.cast(core.iota(tuple(sizes), a, i64), element_of(wide))
-            two, one, count = core.splat(2.0, wide), core.splat(1.0, wide), self._number(sizes[a], wide)
+            doubled = core.mul(line, core.splat(2.0, wide))
             if self.align_corners:
-                axes.append(core.sub(core.div(core.mul(line, two), core.sub(count, one)), one))
+                # One element lies in the middle, as in torch; the operator's text says nothing of that, and its
+                # function divides by zero.
+                gaps, length = sizes[a] - 1, largest(sizes[a] - 1, 1)
+                axes.append(core.div(core.sub(doubled, self._number(gaps, wide)), self._number(length, wide)))
             else:
-                axes.append(core.sub(core.div(core.add(core.mul(line, two), one), count), one))
+                one, count = core.splat(1.0, wide), self._number(sizes[a], wide)
+                axes.append(core.sub(core.div(core.add(doubled, one), count), one))
         axes.append(core.fill(core.splat(1.0, wide), tuple(sizes)))
         points = core.reshape(core.stack(tuple(axes), -1), (size_of(tuple(sizes)), rank + 1))
         placed = core.matmul(points, wide, False, True)

@@ -68,6 +68,8 @@ def reshaped(data: Value, shape: Value, *, keep_zero: bool) -> Value:
             if any(d == 0 and n >= len(source) for n, d in enumerate(sizes)):
                 raise NotationError(f"a size to be kept lies beyond the {len(source)} axes of the operand")
             sizes = tuple([source[n] if d == 0 else d for n, d in enumerate(sizes)])
+        if 0 in sizes and not all(isinstance(n, int) for n in shape_of(data)):
+            raise NotKnownError("whether the operand is empty is not known before running")
         return core.reshape(data, sizes)
     rank = _counted(shape)
     if keep_zero:
@@ -86,14 +88,9 @@ def _zeros(count: int) -> Value:
 
 def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
     """A slice of some axes; the others are whole."""
-    rank = rank_of(data)
-    count = _counted(starts)
-    if not isinstance(count, int):
-        raise NotKnownError("the number of sliced axes is not known before running")
+    rank, count = rank_of(data), _sliced_axes(starts, ends, axes, steps)
     at = tuple(range(count)) if axes is None else tuple([axis_from_start(a, rank) for a in fixed(axes, "axes")])
     stride = (1,) * count if steps is None else fixed(steps, "steps")
-    if not len(at) == len(stride) == count == _counted(ends):
-        raise NotationError(f"{count} starts for {len(at)} axes, {_counted(ends)} ends and {len(stride)} steps")
     step = [1] * rank
     for a, s in zip(at, stride, strict=True):
         step[a] = s
@@ -102,16 +99,35 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
         first: list[Dim] = [0] * rank
         last: list[Dim] = list(shape_of(data))
         for a, b, e in zip(at, low, high, strict=True):
-            first[a], last[a] = _near(b, last[a]), _near(e, last[a])
+            first[a], last[a] = _first(b, last[a], step[a]), _near(e, last[a])
         return core.slice(data, tuple(first), tuple(last), tuple(step))
     element = element_of(starts)
     whole = core.shape_of(data, element)
+    sizes = {a: core.slice(whole, (a,), (a + 1,), (1,)) for a in range(rank)}
     first_of = {a: core.slice(starts, (n,), (n + 1,), (1,)) for n, a in enumerate(at)}
+    for a, bound in first_of.items():
+        if step[a] < 0:
+            first_of[a] = core.maximum(bound, core.neg(sizes[a]))
     last_of = {a: core.slice(ends, (n,), (n + 1,), (1,)) for n, a in enumerate(at)}
     zero = core.vector((0,), element)
     lows = core.concat(tuple([first_of.get(a, zero) for a in range(rank)]), 0)
-    highs = core.concat(tuple([last_of.get(a) or core.slice(whole, (a,), (a + 1,), (1,)) for a in range(rank)]), 0)
+    highs = core.concat(tuple([last_of.get(a) or sizes[a] for a in range(rank)]), 0)
     return core.dynamic_slice(data, lows, highs, tuple(step))
+
+
+def _sliced_axes(starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> int:
+    """How many axes are sliced: what is known of the length of any operand tells it.
+
+    Raises: NotationError when two have different lengths; NotKnownError when none is known.
+    """
+    given = [("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps)]
+    counts = {name: _length(v) for name, v in given if v is not None}
+    told = {count for count in counts.values() if count is not None}
+    if len(told) > 1:
+        raise NotationError(f"not as many of each: {', '.join(f'{n} {what}' for what, n in counts.items())}")
+    if not told:
+        raise NotKnownError("the number of sliced axes is not known before running")
+    return told.pop()
 
 
 BEYOND = 2**31 - 1
@@ -123,6 +139,17 @@ def _near(bound: Dim, size: Dim) -> Dim:
     if not isinstance(bound, int) or isinstance(size, int) or -BEYOND < bound < BEYOND:
         return bound
     return size if bound > 0 else -size - 1
+
+
+def _first(bound: Dim, size: Dim, step: int) -> Dim:
+    """The bound that a slice starts at.
+
+    When stepping backward one before the first element stands for that element, which the operator's text says, and
+    onnxruntime does; for numpy and onnx's evaluator such a slice is empty.
+    """
+    if step > 0 or not isinstance(bound, int) or bound >= -1 or at_least(size, -bound):
+        return _near(bound, size)
+    return 0 if bound <= -BEYOND else largest(size + bound, 0)
 
 
 def padded(mode: str, data: Value, pads: Value, fill: Value | None, axes: Value | None) -> Value:
@@ -200,7 +227,10 @@ def equal_pieces(input: Value, axis: int, count: int) -> tuple[Dim, ...]:
     shape = shape_of(input)
     whole = shape[axis_from_start(axis, len(shape))]
     size = ceil_div(whole, count)
-    return (*(size,) * (count - 1), whole - size * (count - 1))
+    last = whole - size * (count - 1)
+    if isinstance(last, int) and last < 0:
+        raise NotationError(f"{whole} elements cannot be cut into {count} pieces of which only the last is smaller")
+    return (*(size,) * (count - 1), last)
 
 
 def squeezed(data: Value, axes: tuple[int, ...] | None) -> Value:

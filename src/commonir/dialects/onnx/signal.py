@@ -157,6 +157,9 @@ class WindowOp(OnnxOp):
             y = core.add(y, core.mul(core.cos(angle), core.scalar(weight, f32)))
         return core.cast(y, self.output_datatype)
 
+    def infer_open(self) -> tuple[Type, ...]:
+        return (TensorType(self.output_datatype, (None,)),)
+
 
 class HannWindow(WindowOp, name="onnx.HannWindow", since="opset17"):
     """The window 1/2 - 1/2 cos(2 pi n / N)."""

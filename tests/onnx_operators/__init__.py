@@ -1,0 +1,1 @@
+"""Models of single operators and of small graphs, drawn by seeds, and what three evaluators make of them."""
