@@ -157,6 +157,14 @@ def test_unsigned_integers_are_refused() -> None:
     assert caught.value.diagnostics[0].notes == ("tosa computes with no unsigned integers",)
 
 
+def test_tensors_without_elements_are_refused_by_tosa_and_said_with_linalg() -> None:
+    build = lambda x: core.concat([x, x], 0)  # noqa: E731
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_tosa(core_module(build, {"x": tensor(f32, 0, 3)}))
+    assert caught.value.diagnostics[0].notes == ("tosa has no tensors without elements",)
+    assert not any(name.startswith("tosa.") for name in _operations(build, mixed=True, x=tensor(f32, 0, 3)))
+
+
 def test_mixed_programs_use_tosa_first() -> None:
     build = lambda x: core.exp(core.cumsum(x, 0))  # noqa: E731
     found = _operations(build, mixed=True, x=tensor(f32, 4))

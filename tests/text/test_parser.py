@@ -115,6 +115,7 @@ def _findings(text: str) -> list[tuple[str, int | None, str, str]]:
         ("(i32) -> ((f32) -> f64)", FunctionType((i32,), (FunctionType((f32,), (f64,)),))),
         ("!builtin.list<tensor<2xf32>>", ListType(tensor(f32, 2))),
         ("!builtin.list<i32, 3>", ListType(i32, 3)),
+        ('!builtin.list<i32, "2*N">', ListType(i32, 2 * symbol("N"))),
         ("!builtin.map<!builtin.string, f32>", MapType(string, f32)),
         ("!builtin.optional<i32>", OptionalType(i32)),
         ("!builtin.state<tensor<2xf32>>", StateType(tensor(f32, 2))),

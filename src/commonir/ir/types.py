@@ -372,7 +372,9 @@ class ListType(Type):
         return cls._intern(element, length)
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        return f"!builtin.list<{printer.type(self.element)}{'' if self.length is None else f', {self.length}'}>"
+        return (
+            f"!builtin.list<{printer.type(self.element)}{'' if self.length is None else f', {dim_text(self.length)}'}>"
+        )
 
 
 class TupleType(Type):

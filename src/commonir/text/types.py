@@ -485,8 +485,9 @@ def _list_type(reader: TypeReader) -> Type:
     if not reader.take(","):
         return ListType(element)
     at = reader.start
-    length = reader.expect_kind("int", "a length")
-    return ListType(element, reader.whole(length, at))
+    if reader.kind == "string":
+        return ListType(element, reader.dimension(reader.string(), at))
+    return ListType(element, reader.whole(reader.expect_kind("int", "a length"), at))
 
 
 def _map_type(reader: TypeReader) -> Type:

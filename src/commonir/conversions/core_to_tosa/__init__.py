@@ -14,18 +14,33 @@ from commonir.conversions.core_to_linalg import elements
 from commonir.conversions.core_to_tosa import elementwise, layout, products
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
+from commonir.dialects import core
 from commonir.ir.module import Module
+from commonir.ir.types import TensorType
+from commonir.ods import Op
 from commonir.passes.without_requirements import without_requirements
-from commonir.rewrite.legalize import Rules, Target
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, Rules, Target
 
-RULES = Rules(
-    [
-        *Rules.members(vars(structure), vars(elementwise), vars(layout), vars(products)),
-        elements.decoded,
-        *elementwise.RULES,
-        *layout.REDUCTIONS,
-    ]
-)
+
+def _with_elements(taken: Rule) -> Rule:
+    """A rule for tensors that have elements, as those of tosa do; a concatenation leaves out the ones without."""
+
+    def build(op: Op, context: Context, *bound: object) -> Result:
+        values = op.results if isinstance(op, core.Concat) else (*op.results, *op.operands)
+        if any(isinstance(v.type, TensorType) and v.type.shape and 0 in v.type.shape for v in values):
+            return Mismatch("tosa has no tensors without elements")
+        return taken.build(op, context, *bound)
+
+    return Rule(taken.definition, build)
+
+
+_OWN = [
+    *Rules.members(vars(elementwise), vars(layout), vars(products)),
+    *elementwise.RULES,
+    *layout.REDUCTIONS,
+]
+
+RULES = Rules([*Rules.members(vars(structure)), elements.decoded, *map(_with_elements, _OWN)])
 MIXED_RULES = Rules([*RULES.all(), *core_to_linalg.RULES.all()])
 """Those of tosa first."""
 
