@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.ods import Op, infer
+from commonir.passes.carried_sizes import state_kept_sizes
 from commonir.symbolic import Dim, symbol
 
 _NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
@@ -48,7 +49,8 @@ class SizeNames:
         changed: set[Value] = set()
         op = first
         while op is not None:
-            if isinstance(op, Op) and not op.is_stated and any(v in changed for v in op.operands):
+            kept = isinstance(op, Op) and state_kept_sizes(op)
+            if isinstance(op, Op) and not op.is_stated and (kept or any(v in changed for v in op.operands)):
                 self._retype(op, infer(op).types, changed)
             self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)
             op = op.next

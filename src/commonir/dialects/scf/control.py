@@ -406,14 +406,16 @@ class While(
         first = _copied(before)
         state = core.inlined(first, inits)
         block = after.block
-        _continue_with(block, before.block, yields(block))
-        answer = Block([v.type for v in state])
         # The loop carries the decision before the values.
-        body = Block([v.type for v in state])
+        carried = [state[0].type, *[a.type for a in block.arguments]]
+        answer, body = Block(carried), Block(carried)
         for a, b in zip(block.arguments, body.arguments[1:], strict=True):
             a.replace_all_uses_with(b)
-        for op in list(block.operations):
-            op.detach()
+        values, rest = yields(block), list(before.block.operations)
+        core.inlined(before, values)
+        for op in [*block.operations, *rest]:
+            if op.parent is not None:
+                op.detach()
             body.append(op)
         answer.append(core.Yield((answer.arguments[0],)))
         made = core.While(state, Region([answer]), Region([body]))
@@ -428,15 +430,6 @@ def _copied(nested: Region) -> Region:
     for op in source.operations:
         made.append(clone(op, values))
     return Region([made])
-
-
-def _continue_with(block: Block, rest: Block, values: Sequence[Value]) -> None:
-    """Puts the operations of a block at the end of another one, on values for its arguments."""
-    for argument, value in zip(rest.arguments, values, strict=True):
-        argument.replace_all_uses_with(value)
-    for op in list(rest.operations):
-        op.detach()
-        block.append(op)
 
 
 class _ExecuteForm:
