@@ -158,7 +158,7 @@ def test_unsigned_integers_are_refused() -> None:
 
 
 def test_tensors_without_elements_are_refused_by_tosa_and_said_with_linalg() -> None:
-    build = lambda x: core.concat([x, x], 0)  # noqa: E731
+    build = lambda x: core.concat((x, x), 0)  # noqa: E731
     with pytest.raises(DiagnosticError) as caught:
         core_to_tosa(core_module(build, {"x": tensor(f32, 0, 3)}))
     assert caught.value.diagnostics[0].notes == ("tosa has no tensors without elements",)

@@ -136,3 +136,101 @@ def test_what_was_converted_to_linalg_comes_back(tmp_path: Path) -> None:
     powers = np.exp(x - x.max(-1, keepdims=True))
     (found,) = session.run(None, {session.get_inputs()[0].name: x})
     np.testing.assert_allclose(found, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
+
+
+GROWING = """
+func.func @main(%x: tensor<?xf32>, %n: i32) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %i0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %five = arith.constant 5.0 : f32
+  %r:4 = scf.while (%i = %i0, %a = %x, %b = %x, %c = %x) : (i32, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>)
+      -> (i32, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+    %again = arith.cmpi slt, %i, %n : i32
+    %ii = arith.index_cast %i : i32 to index
+    %k = arith.addi %ii, %c1 : index
+    %e = tensor.empty(%k) : tensor<?xf32>
+    %f = linalg.fill ins(%five : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.condition(%again) %i, %a, %f, %c : i32, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  } do {
+  ^bb0(%i: i32, %a: tensor<?xf32>, %f: tensor<?xf32>, %c: tensor<?xf32>):
+    %d = tensor.dim %c, %c0 : tensor<?xf32>
+    %e = tensor.empty(%d) : tensor<?xf32>
+    %g = linalg.fill ins(%five : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    %sum = linalg.add ins(%c, %g : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    %cat = tensor.concat dim(0) %a, %f : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %i2 = arith.addi %i, %one : i32
+    scf.yield %i2, %cat, %f, %sum : i32, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }
+  return %r#1, %r#2, %r#3 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}
+"""
+
+
+KEEPING = """
+func.func @main(%x: tensor<?x6xf32>, %w: tensor<6x6xf32>) -> tensor<?x6xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %first = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %n = arith.constant 3 : i32
+  %r:2 = scf.while (%i = %first, %a = %x) : (i32, tensor<?x6xf32>) -> (i32, tensor<?x6xf32>) {
+    %again = arith.cmpi slt, %i, %n : i32
+    scf.condition(%again) %i, %a : i32, tensor<?x6xf32>
+  } do {
+  ^bb0(%i: i32, %a: tensor<?x6xf32>):
+    %d = tensor.dim %a, %c0 : tensor<?x6xf32>
+    %e = tensor.empty(%d) : tensor<?x6xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x6xf32>) -> tensor<?x6xf32>
+    %m = linalg.matmul ins(%a, %w : tensor<?x6xf32>, tensor<6x6xf32>) outs(%f : tensor<?x6xf32>) -> tensor<?x6xf32>
+    %i2 = arith.addi %i, %one : i32
+    scf.yield %i2, %m : i32, tensor<?x6xf32>
+  }
+  return %r#1 : tensor<?x6xf32>
+}
+"""
+
+
+def test_size_that_all_rounds_of_a_loop_keep_is_that_of_what_it_begins_with(tmp_path: Path) -> None:
+    check_with_mlir_opt(KEEPING)
+    path = tmp_path / "keeping.onnx"
+    program = cir.loads(KEEPING, format="mlir")
+    lowered = next(iter(cir.lower(program).functions.values()))
+    assert str(lowered.outputs[0].type) == 'tensor<"x_0"x6xf32>'
+    cir.save(cir.convert(program, "onnx"), path)
+    session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    rng = np.random.default_rng(0)
+    given = {"x": rng.standard_normal((4, 6), np.float32), "w": rng.standard_normal((6, 6), np.float32)}
+    for found in (*cir.run(program, given).values(), *session.run(None, given)):
+        np.testing.assert_allclose(found, given["x"] @ given["w"] @ given["w"] @ given["w"], rtol=1e-4, atol=1e-5)
+
+
+def test_loop_with_sizes_that_grow_that_stay_and_that_its_condition_makes(tmp_path: Path) -> None:
+    check_with_mlir_opt(GROWING)
+    path = tmp_path / "growing.onnx"
+    program = cir.loads(GROWING, format="mlir")
+    cir.save(cir.convert(program, "onnx"), path)
+    session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    x = np.array([1.0, 2.0], np.float32)
+    for n in (0, 1, 3):
+        given = {"x": x, "n": np.array(n, np.int32)}
+        wanted = [np.r_[x, [5.0] * (n * (n + 1) // 2)], [5.0] * (n + 1), x + 5 * n]
+        for found in (cir.run(program, given).values(), session.run(None, given)):
+            for value, expected in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(np.asarray(value), np.array(expected, np.float32))
+
+
+@pytest.mark.parametrize(("operation", "size"), [("divui", "floor(x_0 / 2)"), ("remui", "(x_0 mod 2)")])
+def test_sizes_that_are_computed_without_signs_are_known(operation: str, size: str) -> None:
+    text = f"""func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
+      %c0 = arith.constant 0 : index
+      %c2 = arith.constant 2 : index
+      %d = tensor.dim %x, %c0 : tensor<?xf32>
+      %n = arith.{operation} %d, %c2 : index
+      %e = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>
+      return %e : tensor<?xf32>
+    }}"""
+    check_with_mlir_opt(text)
+    lowered = next(iter(cir.lower(cir.loads(text, format="mlir")).functions.values()))
+    assert str(lowered.outputs[0].type) == f'tensor<"{size}"xf32>'

@@ -12,7 +12,19 @@ from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, tenso
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, f32, f64, string
 from commonir.notation import limits
-from commonir.ods import all_integers, attribute, constraint, element_type, floats, kinds, operand, result, traits
+from commonir.ods import (
+    all_integers,
+    attribute,
+    constraint,
+    element_type,
+    floats,
+    kinds,
+    known_dims,
+    operand,
+    result,
+    traits,
+)
+from commonir.symbolic import Dim, at_least
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,6 +131,14 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
 
     def infer(self) -> tuple[Type, ...]:
         return (tensor_type(self.x).with_element(self.to),)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """Sizes are the same number with and without a sign; what is negative is not."""
+        known = known_dims(self.x)
+        if known is None or not (self.to.is_integer and tensor_type(self.x).element.is_integer):
+            return None
+        high = limits(self.to)[1]
+        return known if all(at_least(d, 0) and not (isinstance(d, int) and d > high) for d in known) else None
 
     def reference(self, x: Array) -> Array:
         from commonir.base.arrays import array_of_bytes, bytes_of_array  # noqa: PLC0415  loads numpy

@@ -359,6 +359,11 @@ def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
     return floor_div_dims(a, b) if at_least(a, 0) and at_least(b, 1) else None
 
 
+def _exact_rest(a: Dim, b: Dim) -> Dim | None:
+    """What division toward zero leaves, known where floor division leaves it: for operands that are not negative."""
+    return modulo(a, b) if at_least(a, 0) and at_least(b, 1) else None
+
+
 def _sum(a: Dim, b: Dim) -> Dim:
     return a + b
 
@@ -378,6 +383,7 @@ _DIM_ARITHMETIC: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {
     "divide": _exact_quotient,
     "floor_divide": _quotient,
     "remainder": _rest,
+    "truncated_remainder": _exact_rest,
     "maximum": largest,
     "minimum": smallest,
     # Known truth values are 1 and 0.

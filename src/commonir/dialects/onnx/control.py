@@ -28,6 +28,7 @@ from commonir.ods import (
     result,
     types,
 )
+from commonir.ods.local_sizes import plain_symbol
 from commonir.symbolic import Dim
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
@@ -69,11 +70,18 @@ def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator
         yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph gives {found} outputs, expected at least {outputs}")
 
 
+def _without_names(declared: Type) -> Type:
+    """A type without its names of sizes, which in a nested graph may stand for any, also for none."""
+    if not isinstance(declared, TensorType) or declared.shape is None:
+        return declared
+    return declared.with_shape(tuple([None if plain_symbol(d) is not None else d for d in declared.shape]))
+
+
 def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:
     """What a nested graph says of its last inputs that contradicts the types of what it receives for them."""
     arguments = graph.blocks[0].arguments if graph.blocks else ()
     for argument, kind in zip(arguments[len(arguments) - len(received) :], received, strict=False):
-        if not are_compatible(argument.type, kind):
+        if not are_compatible(_without_names(argument.type), kind):
             message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
             yield Diagnostic(MALFORMED_REGION, f"{message}, but receives {kind}")
 

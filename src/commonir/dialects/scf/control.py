@@ -5,7 +5,7 @@ Source: MLIR scf dialect; messages as of MLIR 22.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from commonir.base.codes import ENDLESS_LOOP
 from commonir.base.diagnostics import Diagnostic
