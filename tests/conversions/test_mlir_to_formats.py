@@ -203,7 +203,9 @@ def test_size_that_all_rounds_of_a_loop_keep_is_that_of_what_it_begins_with(tmp_
     rng = np.random.default_rng(0)
     given = {"x": rng.standard_normal((4, 6), np.float32), "w": rng.standard_normal((6, 6), np.float32)}
     for found in (*cir.run(program, given).values(), *session.run(None, given)):
-        np.testing.assert_allclose(found, given["x"] @ given["w"] @ given["w"] @ given["w"], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            np.asarray(found, np.float32), given["x"] @ given["w"] @ given["w"] @ given["w"], rtol=1e-4, atol=1e-5
+        )
 
 
 def test_loop_with_sizes_that_grow_that_stay_and_that_its_condition_makes(tmp_path: Path) -> None:
