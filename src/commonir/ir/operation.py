@@ -411,7 +411,7 @@ class Operation:
             op._operands = ()
         return [v.owner for v in used if v._users is None and isinstance(v.owner, Operation) and v.owner not in inside]
 
-    def give_way(self, value: Value) -> list[Operation]:
+    def give_way(self, value: Value) -> tuple[list[Operation], Sequence[Operation]]:
         """Makes the users of its only result use another value, and removes it, which has no regions.
 
         What `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the
@@ -420,23 +420,23 @@ class Operation:
         old = self.results[0]
         users = old._users
         old._users = None
-        changed = self._leave(value)
+        unused = self._leave(value)
+        if users is None:
+            return unused, ()
         if isinstance(users, dict):
             old._users = users
             old.replace_all_uses_with(value)
-            changed += users
-        elif users is not None:
-            users._operands = _exchanged(users._operands, old, value)
-            if value._users is None:
-                value._users = users
-            else:
-                value._add_use(users)
-            for r in users.results:
-                if r.elements is not UNASKED:
-                    _forget_elements(users.results)
-                    break
-            changed.append(users)
-        return changed
+            return unused, tuple(users)
+        users._operands = _exchanged(users._operands, old, value)
+        if value._users is None:
+            value._users = users
+        else:
+            value._add_use(users)
+        for r in users.results:
+            if r.elements is not UNASKED:
+                _forget_elements(users.results)
+                break
+        return unused, (users,)
 
     def _leave(self, kept: Value | None) -> list[Operation]:
         """Goes from its block and from the users of its operands; the operations behind values that nobody uses any
@@ -457,6 +457,23 @@ class Operation:
                 unused.append(v.owner)
         self._operands = ()
         return unused
+
+    def listed(self) -> list[Operation]:
+        """What `walk` goes through, all at once, which takes a fraction of the time."""
+        found: list[Operation] = [self]
+        pending = [b._first for region in self.regions for b in region.blocks]
+        pending.reverse()
+        while pending:
+            op = pending.pop()
+            while op is not None:
+                found.append(op)
+                following = op._next
+                if op.regions:
+                    pending.append(following)
+                    pending += reversed([b._first for region in op.regions for b in region.blocks])
+                    break
+                op = following
+        return found
 
     def walk(self) -> Iterator[Operation]:
         """The operation itself and everything nested in it, in order; the operation at hand may be erased."""

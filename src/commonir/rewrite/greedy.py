@@ -17,7 +17,7 @@ from functools import partial
 
 from commonir.base.codes import ENDLESS_REWRITING
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, traits
 from commonir.ods.effects import is_unneeded, may_have_no_effect
 from commonir.ods.rules import Editor, Simplification
@@ -153,15 +153,15 @@ _MOST_MAKERS = 4
 class _Kind:
     """What is known of operations of a definition.
 
-    `may_go`: whether they may be without effect; `is_pure`: whether they are. `chosen`: those of `steps` that may apply
-    to operations whose operands are made by what is told.
+    `may_go`: whether they may be without effect; `is_pure`: whether all of them are. `chosen`: those of `steps` that
+    may apply to operations whose operands are made by what is told.
     """
 
     __slots__ = ("chosen", "is_pure", "may_go", "steps")
 
     def __init__(self, definition: type[Operation], steps: Sequence[Step]) -> None:
         self.may_go = may_have_no_effect(definition)
-        self.is_pure = issubclass(definition, Op) and definition.has_trait(traits.Pure)
+        self.is_pure = self.may_go and issubclass(definition, Op) and definition.has_trait(traits.Pure)
         self.steps: _Ready = [
             (step.forward, step.name, step) if isinstance(step, _RuleStep) else (None, "", step) for step in steps
         ]
@@ -219,11 +219,11 @@ class _Rewriting:
         """
         children = [op for region in self.root.regions for block in region.blocks for op in block.operations]
         if not all(isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove) for op in children):
-            yield [op for child in children for op in child.walk()]
+            yield [op for child in children for op in child.listed()]
             return
         for child in children:
             if child.parent is not None:
-                yield [*child.walk()]
+                yield child.listed()
 
     def _collect(self, found: list[Operation], is_new: bool) -> None:
         """Puts what to look at of a part on the list, first things last: all of it when the program is new to the
@@ -264,6 +264,8 @@ class _Rewriting:
                 # As most have; a loop costs three times as much.
                 lhs, rhs = operands
                 makers = type(lhs.owner), type(rhs.owner)
+            elif len(operands) == 1:
+                makers = (type(operands[0].owner),)
             else:
                 makers = tuple([type(v.owner) for v in operands[: _MOST_MAKERS + 1]])
             chosen = kind.chosen.get(makers)
@@ -317,7 +319,10 @@ class _Rewriting:
             return
         if self.constants is not None:
             self.constants.forget(op)
-        self._visit(op.give_way(value))
+        unused, users = op.give_way(value)
+        if unused:
+            self._release(unused)
+        self._visit(users)
 
     def _note(self, name: str) -> None:
         self.taken[name] = self.taken.get(name, 0) + 1
@@ -355,15 +360,46 @@ class _Rewriting:
             self.constants.forget(op)
         block = op.parent
         unused = op.erase()
+        self._visit_holder(block)
+        if unused:
+            self._release(unused)
+
+    def _release(self, unused: list[Operation]) -> None:
+        """Removes operations that nothing uses any more, and what only they used, where they are pure; the others are
+        looked at again.
+        """
+        kinds = self.kinds
+        while unused:
+            op = unused.pop()
+            kind = kinds.get(type(op)) or self._kind(type(op))
+            if not kind.is_pure or op.regions or not self.removes_unused:
+                self._visit((op,))
+                continue
+            for r in op.results:
+                if r._users is not None:
+                    break
+            else:
+                block = op.parent
+                if block is None:
+                    # It stood behind two of the values.
+                    continue
+                self.waiting.discard(op)
+                if self.constants is not None:
+                    self.constants.forget(op)
+                unused += op._leave(None)
+                self.count += 1
+                self._visit_holder(block)
+                continue
+            self._visit((op,))
+
+    def _visit_holder(self, block: Block | None) -> None:
+        """Looks again at what holds a block from which an operation went: that may have been all that kept it."""
         region = None if block is None else block.parent
         holder = None if region is None else region.parent
         if holder is not None and self.removes_unused:
             kind = self.kinds.get(type(holder)) or self._kind(type(holder))
             if kind.may_go:
-                # It may have been all that kept what it was in.
                 self._visit((holder,))
-        if unused:
-            self._visit(unused)
 
     def _forget(self, ops: Iterable[Operation]) -> None:
         if self.constants is not None:
