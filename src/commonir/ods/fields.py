@@ -82,6 +82,9 @@ def keyword_of(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
+_ATTRIBUTE = FieldKind.ATTRIBUTE
+
+
 class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
@@ -158,7 +161,9 @@ class Field:
     def __get__(self, op: Op | None, owner: object = None) -> Any:
         if op is None:
             return self
-        return op.field_value(self)
+        place = op.places.get(self) if self.kind is _ATTRIBUTE else None
+        # Attributes are what is read most: asking the operation for them costs twice as much.
+        return op.field_value(self) if place is None else op._attributes[place.attribute]
 
     def __repr__(self) -> str:
         return f"<{self.kind.name.lower()} {self.name}>"
