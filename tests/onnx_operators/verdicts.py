@@ -20,8 +20,6 @@ from tests.onnx_suite.values import Disagreement, compare
 from tests.oracles import oracle
 
 RECIPES: tuple[Recipe, ...] = (*elementwise.RECIPES, *moves.RECIPES, *sums.RECIPES)
-_UNKNOWN_RANK = 0.05
-_SYMBOLS = 0.35
 Outputs = list[Any]
 
 
@@ -61,15 +59,17 @@ class Verdict(NamedTuple):
     """Whose outputs are not ours, with what differs."""
 
 
-def drawn(seed: int) -> Drawn:
-    """The model of a seed."""
+def drawn(seed: int, unknown_rank: float = 0.05, symbols: float = 0.35) -> Drawn:
+    """The model of a seed; `modelled` says what the shares are."""
     d = Draw(seed)
-    return modelled(d, RECIPES[seed % len(RECIPES)](d))
+    return modelled(d, RECIPES[seed % len(RECIPES)](d), unknown_rank, symbols)
 
 
-def modelled(d: Draw, case: Case) -> Drawn:
-    """A model of one operator; which inputs are constants and what is said about shapes is drawn."""
-    form = Form.NOTHING if d.chance(_UNKNOWN_RANK) else Form.SYMBOLS if d.chance(_SYMBOLS) else Form.NUMBERS
+def modelled(d: Draw, case: Case, unknown_rank: float = 0.05, symbols: float = 0.35) -> Drawn:
+    """A model of one operator. Which inputs are constants is drawn, and what is said about shapes: of which share of
+    models nothing, and of which others only names of sizes.
+    """
+    form = Form.NOTHING if d.chance(unknown_rank) else Form.SYMBOLS if d.chance(symbols) else Form.NUMBERS
     names = ["" if x is None else f"i{n}" for n, x in enumerate(case.inputs)]
     constant = {n for n in case.constants if d.chance(0.7)} | ({0} if d.chance(0.03) else set())
     given = {

@@ -23,6 +23,7 @@ from commonir.ir.module import Module, put_in_place
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Op, check_operation
+from commonir.ods.definition import Layout
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.equivalence import have_same_meaning
@@ -85,9 +86,17 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
         return Mismatch("; ".join(d.message for d in errors))
     if type(op).newest() is not definition.newest() and not _means_the_same(op, made, operands):
         return Mismatch(f"{op.name} has another meaning in {context.target}")
+    is_alike = all(len(a) == len(b) for a, b in _fields(op.layout, definition.layout))
     for key, value in op.extra.items():
-        made.set_extra(key, value)
+        # Empty names at the end of inputs stand for those that another version may not have.
+        if is_alike or key != onnx.TRAILING_NAMES:
+            made.set_extra(key, value)
     return made
+
+
+def _fields(one: Layout, other: Layout) -> tuple[tuple[Sequence[Field], Sequence[Field]], ...]:
+    """Operands and results of two definitions."""
+    return (one.inputs, other.inputs), (one.results, other.results)
 
 
 def _arguments(

@@ -16,7 +16,6 @@ from commonir.conversions.core_to_mil import (
     compression,
     contraction,
     elementwise,
-    grids,
     indexing,
     learning,
     normalization,
@@ -53,7 +52,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals), vars(grids), vars(learning)),
+    *Rules.members(vars(signals), vars(learning)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )

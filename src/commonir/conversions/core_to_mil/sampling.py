@@ -7,6 +7,7 @@ import math
 from commonir.conversions.core_to_mil.building import cast, mil_element, small, vector
 from commonir.conversions.core_to_mil.shape import BORDERS
 from commonir.conversions.core_to_mil.windows import SAMPLING_MODES
+from commonir.conversions.grids import read_at_positions
 from commonir.conversions.operands import element_of, rank_of, shape_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mil import detection, image, random, slicing
@@ -52,6 +53,11 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
         mode,
         op.unit is not core.Unit.EDGES,
     ).output
+
+
+@rule(core.GridSample)
+def gathered_grid(op: core.GridSample, context: Context, x: Value, grid: Value) -> Value:
+    return read_at_positions(op, x, grid)
 
 
 @rule(core.NonMaxSuppression)

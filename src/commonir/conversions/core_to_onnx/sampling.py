@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import reduce
 
 from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, opset_of, vector
+from commonir.conversions.grids import read_at_positions
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
@@ -150,6 +151,8 @@ _PADDINGS = {
     core.Border.REFLECT: "reflection",
     core.Border.SYMMETRIC: "reflection",
 }
+# From this version on there is an operator, for images of two axes at first.
+_SAMPLED = 16
 # Before this version linear interpolation of images had another name.
 _RENAMED = 20
 _OLD_NAMES = {"linear": "bilinear", "cubic": "bicubic"}
@@ -183,6 +186,13 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
     if len(given) != rank:
         found = onnx.Reshape(found, integers(context, tuple(fixed))).reshaped
     return cast(found, element_of(x))
+
+
+@rule(core.GridSample)
+def gathered_grid(op: core.GridSample, context: Context, x: Value, grid: Value) -> Result:
+    if opset_of(context) >= _SAMPLED:
+        return Mismatch(f"images of {rank_of(x) - 2} axes are read by onnx.GridSample from opset {_RENAMED} on")
+    return read_at_positions(op, x, grid)
 
 
 def _sampled(op: core.GridSample, context: Context, images: Value, places: Value, *, aligned: bool) -> Value:

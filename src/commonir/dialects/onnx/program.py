@@ -30,6 +30,8 @@ DOC_STRING = "onnx.doc_string"
 METADATA = "onnx.metadata_props"
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
+TRAILING_NAMES = "onnx.trailing_names"
+"""How many empty names stand at the end of the inputs and of the outputs of a node."""
 NODE_NAME = "onnx.node_name"
 """The attribute of a node that has the name which its file gives to another node as well."""
 

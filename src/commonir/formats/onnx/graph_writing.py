@@ -334,7 +334,7 @@ class GraphEncoder:
         else:
             return
         outputs = _trimmed([self.names.get(v, "") for v in op.results])
-        empty = op.extra.get(kept.TRAILING)
+        empty = op.extra.get(onnx.TRAILING_NAMES)
         of_inputs, of_outputs = empty.values if isinstance(empty, DenseArrayAttr) else (0, 0)
         into.input.extend([*inputs, *[""] * int(of_inputs)])
         into.output.extend([*outputs, *[""] * int(of_outputs)])

@@ -214,7 +214,7 @@ class NodeDecoder(ABC):
                 op.set_extra(kept.FIELDS, self._empty_texts(tuple(empty)))
         before = _without_trailing(node.input[:])
         if before or trailing:
-            op.set_extra(kept.TRAILING, DenseArrayAttr(i64, (before, trailing)))
+            op.set_extra(onnx.TRAILING_NAMES, DenseArrayAttr(i64, (before, trailing)))
         if node.domain == _DEFAULT_DOMAIN and not is_open:
             kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 

@@ -1,4 +1,4 @@
-"""Images of any number of axes read at positions, for what Core ML's own operation does not do.
+"""Images of any number of axes read at positions, for what a format has no operation for.
 
 Every neighbour of a position is gathered and weighed. Positions are whole numbers held in single precision.
 """
@@ -12,7 +12,6 @@ from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32
-from commonir.rewrite.legalize import Context, Result, rule
 from commonir.symbolic import Dim, size_of
 
 
@@ -23,15 +22,14 @@ class _Taps(NamedTuple):
     weights: Value
 
 
-@rule(core.GridSample)
-def gathered(op: core.GridSample, context: Context, x: Value, grid: Value) -> Result:
-    """The neighbours of each position gathered, and summed with their weights."""
+def read_at_positions(op: core.GridSample, x: Value, grid: Value) -> Value:
+    """What an operation gives for images and a grid: the neighbours of each position, summed with their weights."""
     if op.value:
         shift = core.splat(op.value, x)
         inner = core.grid_sample(core.sub(x, shift), grid, op.mode, op.border, op.unit)
         return core.add(inner, shift)
-    (n, c, *sizes), (_, *places, rank) = sizes_of(x), sizes_of(grid)
-    assert isinstance(rank, int)
+    (n, c, *sizes), (_, *places, _) = sizes_of(x), sizes_of(grid)
+    rank = len(sizes)
     count = size_of(tuple(places))
     flat = core.reshape(core.cast(grid, f32), (n, count, rank))
     # Positions count along the last axis first.

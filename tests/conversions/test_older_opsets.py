@@ -1,0 +1,36 @@
+"""What operators of newer opsets become in older ones gives the same in onnxruntime."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import commonir
+
+from tests.onnx_operators import moves, sums
+from tests.onnx_operators.drawing import Draw
+from tests.onnx_operators.verdicts import Drawn, difference, modelled, run_with_onnxruntime
+
+SEEDS = range(8)
+
+
+def _in_opset(it: Drawn, opset: int) -> onnx.ModelProto:
+    module = commonir.loads(it.model.SerializeToString(), format="onnx")
+    return onnx.load_from_string(commonir.dumps(commonir.convert(module, "onnx", opset=opset)))
+
+
+@pytest.mark.parametrize("opset", [12, 15])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_images_are_read_at_positions_without_an_operator_for_that(seed: int, opset: int) -> None:
+    d = Draw(seed)
+    it = modelled(d, sums.grid_sample(d), unknown_rank=0, symbols=0.5)
+    expected = run_with_onnxruntime(it.model, it.inputs)
+    found = run_with_onnxruntime(_in_opset(it, opset), it.inputs)
+    assert difference(found, expected, 1e-3) is None, it
+
+
+def test_empty_names_that_an_older_operator_has_no_place_for_are_left_out() -> None:
+    d = Draw(0)
+    it = modelled(d, moves.pad(d)._replace(opset=19, attributes={"mode": "constant"}), unknown_rank=0, symbols=0)
+    it.model.graph.node[0].input[2:] = ["", ""]
+    assert len(_in_opset(it, 11).graph.node[-1].input) <= 3
