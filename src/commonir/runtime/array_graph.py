@@ -326,12 +326,12 @@ class Checked(Node):
 
 class Opaque(Node):
     """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` that a plan should
-    have been found.
+    have been found, `is_drawn` that it is another one in each run.
 
     Of several results of one call the first is `primary`; the others are `Part`s of it.
     """
 
-    __slots__ = ("is_fallback", "key", "label", "run", "shapes")
+    __slots__ = ("is_drawn", "is_fallback", "key", "label", "run", "shapes")
 
     def __init__(
         self,
@@ -340,7 +340,9 @@ class Opaque(Node):
         run: Callable[..., Sequence[Array]],
         inputs: tuple[Node, ...],
         shapes: tuple[tuple[Shape, DType], ...],
-        is_fallback: bool,
+        *,
+        is_fallback: bool = False,
+        is_drawn: bool = False,
     ) -> None:
         shape, dtype = shapes[0]
         super().__init__(inputs, shape, dtype)
@@ -349,13 +351,23 @@ class Opaque(Node):
         self.run = run
         self.shapes = shapes
         self.is_fallback = is_fallback
+        self.is_drawn = is_drawn
 
     @property
     def parameters(self) -> tuple[Hashable, ...]:
-        return self.label, self.key
+        return self.label, id(self) if self.is_drawn else self.key
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        return graph.add(Opaque(self.label, self.key, self.run, inputs, self.shapes, self.is_fallback))
+        made = Opaque(
+            self.label,
+            self.key,
+            self.run,
+            inputs,
+            self.shapes,
+            is_fallback=self.is_fallback,
+            is_drawn=self.is_drawn,
+        )
+        return graph.add(made)
 
 
 class Part(Node):
@@ -401,7 +413,7 @@ class Graph:
         """The constant that a node of constants is, unless it is far larger than them or a mere view."""
         if isinstance(node, (View, Part)) or not node.inputs:
             return None
-        if isinstance(node, Opaque) and len(node.shapes) > 1:
+        if isinstance(node, Opaque) and (len(node.shapes) > 1 or node.is_drawn):
             return None
         if not all(is_constant(n) for n in node.inputs):
             return None

@@ -77,7 +77,7 @@ class Nested(Opaque):
         inputs: tuple[Node, ...],
         shapes: tuple[tuple[Shape, DType], ...],
     ) -> None:
-        super().__init__(label, key, partial(_run_once, program, shapes), inputs, shapes, False)
+        super().__init__(label, key, partial(_run_once, program, shapes), inputs, shapes)
         self.program = program
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:

@@ -15,12 +15,12 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
 from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, path_of, traits
-from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
+from commonir.runtime.array_graph import Graph, Node, Opaque, Part, elements_of, is_constant
 from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
 from commonir.runtime.kernel_planning import NotPlanned, plan_kernel
 from commonir.runtime.operations import call_algorithm, constant_array, data_of_array, flat_values, named_operands
-from commonir.runtime.values import compute_dtype
+from commonir.runtime.values import compute_dtype, computed
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -93,7 +93,7 @@ class Tracer:
                 found = self._composite(placed, operands)
             case _:
                 found = self._algorithm(placed, nodes)
-        return tuple([Traced(v, n) for v, n in zip(placed.results, found, strict=True)])
+        return tuple([_traced(v, n) for v, n in zip(placed.results, found, strict=True)])
 
     def _placed(self, op: Op, operands: Sequence[Traced]) -> Op:
         """The operation on operands of known sizes.
@@ -131,12 +131,13 @@ class Tracer:
     def _known(self, traced: Traced) -> Value:
         """A value for constructing an instance; short constants stay known."""
         node, kind = traced.node, traced.value.type
-        if not isinstance(node, Constant) or len(node.shape) > 1 or node.size > _KNOWN_ELEMENTS:
+        if not is_constant(node) or len(node.shape) > 1 or node.size > _KNOWN_ELEMENTS:
             return Value(kind)
         assert isinstance(kind, TensorType)
+        array = elements_of(node)
         if node.dtype.kind in "iu":
-            return Known(kind, tuple([int(v) for v in node.array.reshape(-1)])).result
-        return Known(kind, None, data_of_array(kind, node.array)).result
+            return Known(kind, tuple([int(v) for v in array.reshape(-1)])).result
+        return Known(kind, None, data_of_array(kind, array)).result
 
     def _kernels(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         derived = infer(op)
@@ -163,7 +164,7 @@ class Tracer:
 
         shapes = ((kind.static_shape, compute_dtype(kind.element)),)
         label = f"{op.name} evaluated directly: {reason}"
-        return self.graph.add(Opaque(label, (op, n), run, tuple(named.values()), shapes, True))
+        return self.graph.add(Opaque(label, (op, n), run, tuple(named.values()), shapes, is_fallback=True))
 
     def _composite(self, op: Op, operands: Sequence[Traced]) -> list[Node]:
         derived = infer(op)
@@ -177,12 +178,30 @@ class Tracer:
         return [values[v].node for v in derived.outputs]
 
     def _algorithm(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
-        if op.has_trait(traits.Random) or not all(is_static(v.type) for v in op.results):
-            raise NotTraceable(op.name)
+        if not all(is_static(v.type) for v in op.results):
+            return self._sized_by_elements(op, operands)
         shapes: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         for v in op.results:
             assert isinstance(v.type, TensorType)
             shapes.append((v.type.static_shape, compute_dtype(v.type.element)))
-        run = partial(call_algorithm, op)
-        first = self.graph.add(Opaque(op.name, op, run, operands, tuple(shapes), False))
+        run, is_drawn = partial(call_algorithm, op), op.has_trait(traits.Random)
+        first = self.graph.add(Opaque(op.name, op, run, operands, tuple(shapes), is_drawn=is_drawn))
         return [first, *(self.graph.add(Part(first, n)) for n in range(1, len(shapes)))]
+
+    def _sized_by_elements(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
+        """The results of an operation on constants, whose elements tell sizes."""
+        if op.has_trait(traits.Random) or not operands or not all(is_constant(n) for n in operands):
+            raise NotTraceable(op.name)
+        try:
+            found = call_algorithm(op, *[elements_of(n) for n in operands])
+        except DiagnosticError:
+            raise NotTraceable(op.name) from None
+        return [self.graph.constant(computed(x, v.type)) for x, v in zip(found, op.results, strict=True)]
+
+
+def _traced(value: Value, node: Node) -> Traced:
+    """A result; its type tells all sizes."""
+    if is_static(value.type):
+        return Traced(value, node)
+    assert isinstance(value.type, TensorType)
+    return Traced(Value(value.type.with_shape(node.shape)), node)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from commonir.base.enums import Enum
 from commonir.dialects.core.base import ELEMENTS, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
 from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Type, i32, i64
+from commonir.ir.types import ElementType, TensorType, Type, i32, i64
 from commonir.notation import (
     Constraint,
     Index,
@@ -99,7 +101,7 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
     def infer(self) -> tuple[Type, ...]:
         kind, known = tensor_type(self.x), known_dims(self.shape)
         if known is not None:
-            return (kind.with_shape(tuple([None if d == -1 else d for d in known])),)
+            return (kind.with_shape(tuple([_rest(kind, known) if d == -1 else d for d in known])),)
         (rank,) = tensor_type(self.shape).shape or (None,)
         return (kind.with_shape((None,) * rank if isinstance(rank, int) else None),)
 
@@ -108,6 +110,14 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
         if any(n < -1 for n in sizes):
             raise ValueError(f"{min(sizes)} is no size")
         return x.reshape(sizes)
+
+
+def _rest(kind: TensorType, known: Sequence[Dim]) -> int | None:
+    """What remains of the elements of a tensor for the one size that is -1; None when that is not known."""
+    others = [d for d in known if isinstance(d, int) and d > 0]
+    if not kind.is_static or len(others) != len(known) - 1 or kind.count % prod(others):
+        return None
+    return kind.count // prod(others)
 
 
 class BroadcastTo(Movement, name="core.broadcast_to"):
