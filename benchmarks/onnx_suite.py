@@ -77,6 +77,7 @@ def main() -> int:
     both = [n for n in costs[_OURS] if n in costs[_REFERENCE] and n not in slow]
     for what, names in (("", both), (f" that {_ONNXRUNTIME} runs", [n for n in both if n in costs[_ONNXRUNTIME]])):
         _print_sums(f"{len(names)} cases{what}", costs, names)
+    print(f"not run: {', '.join(f'{name} {len(cases) - len(found)}' for name, found in costs.items())}")
     print(f"apart: {', '.join(slow)}")
     _print_slowest(costs, both)
     print()
@@ -113,10 +114,9 @@ def _cost(evaluator: Evaluator, case: Case, sets: Sequence[DataSet], runs: int) 
         return Cost(ready, first, sum(early) / len(early), min(seconds() for _ in range(_SETTLED_RUNS)))
     except Unsupported:
         return None
-    except Exception as error:  # whatever the others raise for what they do not run
+    except Exception:  # whatever the others raise for what they do not run
         if isinstance(evaluator, CommonIr):
             raise
-        print(f"{evaluator.name} does not run {case.name}: {type(error).__name__}", file=sys.stderr)
         return None
 
 
