@@ -30,7 +30,7 @@ def escape(text: str) -> str:
 
 def escape_lines(text: str) -> str:
     """Escapes each line of a text, keeping its line breaks and tabs."""
-    if text.isprintable():
+    if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
 
