@@ -268,7 +268,7 @@ class Module(Operation):
             return self.main
         functions = self.functions
         if name not in functions:
-            help = did_you_mean(name, functions)
+            help = did_you_mean(name, functions) or f"functions: {', '.join(functions) or 'none'}"
             raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{name}'", help=help))
         return functions[name]
 

@@ -187,6 +187,6 @@ class Engines:
         """
         found = self._plugins.get(name)
         if found is None:
-            help = did_you_mean(name, self.names())
+            help = did_you_mean(name, self.names()) or f"engines: {', '.join(self.names())}"
             raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
         return found

@@ -215,6 +215,10 @@ def _sizes_in(type: Type) -> dict[str, int]:
     return dict.fromkeys(symbols_of([type]), _SIZES[0])
 
 
+_WORDS = ("a", "b", "Cat", "dog", "the", "two words", "3", "ä")
+"""What random texts are drawn from: case, spaces, digits and more than ASCII make differences that can be seen."""
+
+
 def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
     dtype = dtype_of(element.name)
     match element.kind:
@@ -227,6 +231,8 @@ def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int,
         case "int" | "uint":
             axes = [n for n in _selected_axes(value) if n > 0]
             return source.integers(0, min([_LARGEST_POSITION, *axes]) if axes else 2, shape).astype(dtype)
+        case "string":
+            return np.array(_WORDS, object)[source.integers(0, len(_WORDS), shape)]
         case _:
             message = f"no random values of element type {element}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{value.name}'"))

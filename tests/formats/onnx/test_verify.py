@@ -12,8 +12,8 @@ import onnx
 import pytest
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
-import commonir
-from commonir.base.diagnostics import Diagnostics
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.formats.onnx.read import check
 from commonir.ods import Dialects
 
@@ -245,6 +245,9 @@ def _sparse(indices: list[int], values: int = 2) -> ModelProto:
 )
 def test_places_of_sparse_constants_are_checked(model: ModelProto, message: str, tmp_path: Path) -> None:
     assert f"E0207 graph.sparse_initializer 's': {message}" in _found(model, tmp_path)
+    with pytest.raises(DiagnosticError) as caught:
+        cir.run(cir.loads(model.SerializeToString(), format="onnx"))
+    assert caught.value.diagnostics[0].message == message
 
 
 def _sharded(change: Callable[[ModelProto], object]) -> ModelProto:
@@ -308,7 +311,7 @@ def test_annotations_of_devices_are_kept_or_told_as_lost(to: str, is_told: bool,
     path = tmp_path / "m.onnx"
     onnx.save(_sharded(lambda _: None), path)
     told = Diagnostics()
-    made = commonir.convert(commonir.load(path), to, findings=told)
+    made = cir.convert(cir.load(path), to, findings=told)
     assert ("how nodes are distributed over devices" in [d.message for d in told]) is is_told
     assert any("onnx.device_configurations" in op.extra for op in made.nested()) is not is_told
 

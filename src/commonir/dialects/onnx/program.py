@@ -8,9 +8,12 @@ the names below. Source: ONNX IR specification, models and graphs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from math import prod
 
 from commonir.base.codes import MALFORMED_REGION
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar
@@ -150,10 +153,33 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
     def dense(self) -> Data:
         """The constant with its zeros."""
         kind = TensorType(self.values.element, self.dims)
-        return DeferredData(kind, lambda: densified(kind, self.values, self.indices))
+        return DeferredData(kind, lambda: self._densified(kind))
+
+    def misplaced(self) -> Iterator[Diagnostic]:
+        """What is wrong with the places of the elements."""
+        count, dims, shape = self.values.count, self.dims, self.indices.shape
+        expected = ((count,), (count, len(dims)))
+        if len(self.values.shape) != 1 or shape not in expected:
+            text = f"G9: places of {count} elements have shape {expected[0]} or {expected[1]}, found {shape}"
+            yield Diagnostic(MALFORMED_VALUE, text)
+            return
+        numbers = [int(v) for v in self.indices.values()]
+        width, limits = (1, (prod(dims),)) if len(shape) == 1 else (len(dims), dims)
+        rows = [tuple(numbers[n : n + width]) for n in range(0, len(numbers), width or 1)]
+        if not all(0 <= n < d for row in rows for n, d in zip(row, limits, strict=True)):
+            yield Diagnostic(MALFORMED_VALUE, "G9: a place lies outside of the shape")
+        elif not all(a < b for a, b in pairwise(rows)):
+            yield Diagnostic(MALFORMED_VALUE, "G9: places must be in ascending order, each once")
+
+    def _densified(self, kind: TensorType) -> Data:
+        """The elements at their places. Raises: DiagnosticError when there are none."""
+        wrong = tuple(self.misplaced())
+        if wrong:
+            raise DiagnosticError(*wrong)
+        return _densified(kind, self.values, self.indices)
 
 
-def densified(kind: TensorType, values: Data, indices: Data) -> Data:
+def _densified(kind: TensorType, values: Data, indices: Data) -> Data:
     """A dense constant from elements and their places."""
     import numpy as np  # noqa: PLC0415  heavy
 

@@ -24,7 +24,6 @@ Source: ONNX IR specification; facts on ONNX and Common IR, section 7.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 
 from commonir.base.codes import UNDEFINED_VALUE, UNKNOWN_OPERATION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -97,7 +96,7 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
         if op is holder:
             continue
         if isinstance(op, onnx.SparseInitializer):
-            yield from _located(_check_sparse(op), places.place_of(op))
+            yield from _located(op.misplaced(), places.place_of(op))
         elif isinstance(op, onnx.OnnxOp | onnx.Custom | onnx.Call):
             yield from _check_node(op, opsets, domains, label, places)
             name = op.location.name if op.location is not None else ""
@@ -242,31 +241,6 @@ def _check_annotations(holder: Holder, place: str) -> Iterator[Diagnostic]:
                 shown = name.value if isinstance(name, StringAttr) else ""
                 text = f"G8: the graph has no value '{shown}'"
                 yield Diagnostic(UNDEFINED_VALUE, text, where=f"{place}.quantization_annotation[{n}]")
-
-
-def _check_sparse(op: onnx.SparseInitializer) -> Iterator[Diagnostic]:
-    count = op.values.count
-    dims, shape = op.dims, op.indices.shape
-    expected = ((count,), (count, len(dims)))
-    if len(op.values.shape) != 1 or shape not in expected:
-        text = f"G9: places of {count} elements have shape {expected[0]} or {expected[1]}, found {shape}"
-        yield Diagnostic(MALFORMED_VALUE, text)
-        return
-    numbers = [int(v) for v in op.indices.values()]
-    rows = [tuple(numbers[n : n + len(dims)]) for n in range(0, len(numbers), len(dims) or 1)]
-    size = 1
-    for d in dims:
-        size *= d
-    if len(shape) == 1:
-        is_inside = all(0 <= n < size for n in numbers)
-        is_sorted = all(a < b for a, b in pairwise(numbers))
-    else:
-        is_inside = all(0 <= n < d for row in rows for n, d in zip(row, dims, strict=True))
-        is_sorted = all(a < b for a, b in pairwise(rows))
-    if not is_inside:
-        yield Diagnostic(MALFORMED_VALUE, "G9: a place lies outside of the shape")
-    elif not is_sorted:
-        yield Diagnostic(MALFORMED_VALUE, "G9: places must be in ascending order, each once")
 
 
 def _check_functions(module: Module, functions: Iterable[onnx.LocalFunction]) -> Iterator[Diagnostic]:
