@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import Flag
+from enum import Enum, Flag
 from typing import Any
 
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr, EnumAttr, IntegerAttr, StringAttr
 from commonir.ir.literals import quoted
