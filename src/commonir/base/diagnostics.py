@@ -7,9 +7,7 @@ A fault of the input is always a `Diagnostic`; a stage collects all of its findi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import IntEnum
-
-from commonir.base.enums import Enum
+from enum import Enum, IntEnum
 
 
 class Severity(Enum):

@@ -11,11 +11,11 @@ import shutil
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from typing import TextIO
 
 import click
 
-from commonir.base.enums import Enum
 from commonir.base.text import escape, escape_lines
 from commonir.base.tuples import NamedTuple
 

@@ -6,11 +6,11 @@ Source: MLIR, interface of function operations; messages as of MLIR 22.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import ClassVar
 
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import Port, named_ports
 from commonir.ir.module import Function, distinct_names

@@ -6,12 +6,12 @@ Source: MLIR index dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.dialects.late_core import core, integers, made_of
 from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.carriers import carrier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
 
 
 class FileKind(Enum):

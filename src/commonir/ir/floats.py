@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from enum import Enum
 from types import MappingProxyType
 from typing import Literal
 
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 
 Specials = Literal["ieee", "nan_is_all_ones", "nan_is_negative_zero", "none"]

@@ -8,9 +8,9 @@ what fills it when it is not given, which labels its elements have. Formats keep
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,

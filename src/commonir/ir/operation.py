@@ -10,10 +10,10 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
-from commonir.base.enums import Enum, auto
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.origins import Origin

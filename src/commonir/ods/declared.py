@@ -9,12 +9,12 @@ Source: Common IR specification, operators, nodes and tensor shapes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
 from commonir.base.codes import AMBIGUOUS_SIGNATURE, NO_SIGNATURE, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.enums import Enum
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple

@@ -10,9 +10,9 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.base.enums import Enum
 from commonir.base.text import plural
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.operation import Operation, Value

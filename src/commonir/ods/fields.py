@@ -7,9 +7,9 @@ patterns of a definition follow from its fields in order of declaration, for typ
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from commonir.base.enums import Enum, auto
 from commonir.ir.attributes import is_sequence
 from commonir.ir.operation import Block, Region, Value
 from commonir.ods.kinds import Kind

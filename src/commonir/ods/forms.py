@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from commonir.base.enums import Enum
+from enum import Enum
 
 
 class Form(Enum):

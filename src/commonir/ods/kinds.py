@@ -6,9 +6,9 @@ A kind is the single place that knows both forms. Kinds are values; a dialect ma
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Generic, TypeVar
 
-from commonir.base.enums import Enum
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,

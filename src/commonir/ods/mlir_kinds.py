@@ -6,10 +6,9 @@ Source: MLIR operation definitions, attribute constraints and enumeration attrib
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import Flag
+from enum import Enum, Flag
 from typing import TypeVar
 
-from commonir.base.enums import Enum
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 
-from commonir.base.enums import Enum, auto
 from commonir.base.records import Record
 
 

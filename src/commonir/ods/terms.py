@@ -13,9 +13,9 @@ Source: MLIR operation definitions, rewrite pattern description.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from commonir.base.enums import Enum, auto
 from commonir.ir.attributes import is_sequence
 from commonir.ir.data import Data
 from commonir.ods.fields import Check, FieldKind

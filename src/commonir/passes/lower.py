@@ -9,10 +9,10 @@ Value names and, as locations, the names of the operations they come from are ke
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.enums import Enum
 from commonir.dialects import ml_program
 from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.function_operations import FunctionOp, Visibility

@@ -8,8 +8,8 @@ Source: Wegman and Zadeck, Constant Propagation with Conditional Branches, 1991;
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import Enum, auto
 
-from commonir.base.enums import Enum, auto
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Function, Invocation, Module

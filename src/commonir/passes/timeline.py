@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.ir.module import Function

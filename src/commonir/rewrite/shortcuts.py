@@ -11,9 +11,9 @@ the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
-from commonir.base.enums import Enum
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.operation import Value

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import name_of
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 
 Array = NDArray[Any]

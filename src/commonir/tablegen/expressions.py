@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from enum import Enum, auto
 from typing import NoReturn
 
-from commonir.base.enums import Enum, auto
 from commonir.tablegen.values import EvaluationError
 
 MAX_STATES = 10_000

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from enum import Enum, auto
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum, auto
 from commonir.base.tuples import NamedTuple
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location

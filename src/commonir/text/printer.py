@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.enums import Enum
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text

@@ -6,10 +6,10 @@ Source: facts on Core ML, sections 3 and 4.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
-from commonir.base.enums import Enum
 from commonir.conversions.core_to_mil.building import SMALLEST_HALF, representable
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, as_identifier
 from commonir.dialects.mil.compression import Constexpr

@@ -6,12 +6,12 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.dialects.arith.base import ArithOp, Comparison, is_constant
 from commonir.dialects.late_core import core, integers, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath

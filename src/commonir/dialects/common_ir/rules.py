@@ -8,9 +8,10 @@ the specification, but it cannot be followed without them.
 
 from __future__ import annotations
 
+from enum import Enum
+
 from commonir.base.codes import UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Code, Diagnostic
-from commonir.base.enums import Enum
 from commonir.base.file_codes import COMMON_IR_ADVICE, COMMON_IR_RULE, MALFORMED_JSON, UNRESOLVED_IMPORT
 from commonir.base.records import Record
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from enum import Enum
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import FLOATS, REALS, SIGNED, CoreOp, axis_of, function, rank_of, tensor_type
 from commonir.dialects.core.constants import splat
 from commonir.dialects.core.elementwise import (

@@ -4,10 +4,10 @@ as bits.
 
 from __future__ import annotations
 
+from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, f32, f64, string

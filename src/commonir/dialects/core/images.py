@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import CoreOp, function
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, u8

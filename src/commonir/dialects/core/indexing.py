@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import (
     ANYTHING,
     ELEMENTS,

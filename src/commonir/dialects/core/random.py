@@ -6,9 +6,9 @@ machine, as `random_numbers` says. Source: Core ML MIL operation reference, rand
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import INTEGERS, CoreOp, function
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64

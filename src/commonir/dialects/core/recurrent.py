@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 from typing import ClassVar
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.activation import (
     clip,
     elu,

@@ -6,9 +6,9 @@ Source: ONNX RoiAlign and MaxRoiPool; R. Girshick, Fast R-CNN, 2015; K. He and o
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.base import FLOATS, CoreOp, function, tensor_type
 from commonir.ir.operation import Value

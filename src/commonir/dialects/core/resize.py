@@ -6,9 +6,9 @@ Source: ONNX Resize and Core ML MIL resize operations, coordinate modes.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import REALS, CoreOp, accumulator, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i32, i64

@@ -7,10 +7,10 @@ Source: ONNX GridSample and NonMaxSuppression; Core ML MIL resample and non_maxi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from itertools import product
 from typing import TYPE_CHECKING
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import FLOATS, REALS, CoreOp, accumulator, function, tensor_type
 from commonir.dialects.core.resize import ResizeMode
 from commonir.ir.operation import Value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import ELEMENTS, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
 from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.operation import Value

@@ -6,9 +6,9 @@ A text is a sequence of Unicode code points; files hold it as UTF-8.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import CoreOp, function, function_of_several, tensor_type
 from commonir.dialects.core.patterns import PatternError, compiled
 from commonir.ir.operation import Value

@@ -7,9 +7,9 @@ Source: ONNX operator reference, domain ai.onnx.ml, TreeEnsemble.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from commonir.base.enums import Enum
 from commonir.dialects.core.base import CoreOp, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, f16, f32, f64

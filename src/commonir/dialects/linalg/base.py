@@ -6,11 +6,11 @@ Source: MLIR linalg dialect, structured operations.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import ClassVar
 
 from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.dialects.late_core import core, lifting
 from commonir.dialects.linalg.access import plain_dim
 from commonir.dialects.linalg.bodies import Create

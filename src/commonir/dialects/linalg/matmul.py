@@ -6,10 +6,10 @@ Source: MLIR linalg dialect, matmul family, contract and elementwise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.dialects.linalg.base import IteratorType, TypeFn, affine_maps, maps_attribute, type_function
 from commonir.dialects.linalg.bodies import Body, elementwise, multiply_add
 from commonir.dialects.linalg.named import NamedOp, kinds_of

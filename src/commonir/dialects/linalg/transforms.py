@@ -8,9 +8,9 @@ algorithms for convolutional neural networks, 2016.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.late_core import core
 from commonir.dialects.linalg.base import LinalgOp

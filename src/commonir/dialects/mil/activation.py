@@ -7,7 +7,8 @@ Source: MIL operation reference, activation.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.elementwise import Unary

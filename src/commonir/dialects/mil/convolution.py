@@ -5,7 +5,8 @@ Source: MIL operation reference, conv.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (

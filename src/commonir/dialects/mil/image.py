@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import struct
+from enum import Enum
 from fractions import Fraction
 
-from commonir.base.enums import Enum
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (

@@ -8,9 +8,9 @@ Source: MIL operation reference, scatter_gather.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Protocol
 
-from commonir.base.enums import Enum
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (

@@ -6,8 +6,8 @@ Source: MIL operation reference, type domains of parameters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import Enum
 
-from commonir.base.enums import Enum
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.data import Scalar

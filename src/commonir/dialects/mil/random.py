@@ -6,7 +6,8 @@ core's. Source: MIL operation reference, random.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.dialects import core
 from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.operands import FLOATS, STRING, Condition, converted, element_of, rank_of, shape_of

@@ -6,7 +6,8 @@ order of its steps. Source: MIL operation reference, recurrent.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import FLOATS, STRING, Condition, dims_of, shape_of

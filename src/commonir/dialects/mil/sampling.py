@@ -6,7 +6,8 @@ Source: MIL operation reference, image_resizing.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp

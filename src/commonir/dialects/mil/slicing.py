@@ -6,7 +6,8 @@ Source: MIL operation reference, tensor_operation and tensor_transformation.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp

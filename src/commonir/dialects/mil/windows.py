@@ -5,7 +5,8 @@ Source: MIL operation reference, pad_type of conv and of the pools.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.dialects import core
 from commonir.dialects.mil.operands import shape_of
 from commonir.ir.operation import Value

@@ -6,11 +6,11 @@ Source: StableHLO specification, types and constants; StableHLO dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from typing import TypeVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.dialects.late_core import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DialectAttr
 from commonir.ir.operation import Value

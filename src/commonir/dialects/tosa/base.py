@@ -6,11 +6,11 @@ Source: MLIR tosa dialect; TOSA specification 1.0, operator arguments and broadc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from typing import ClassVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.enums import Enum
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value

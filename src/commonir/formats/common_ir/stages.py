@@ -12,10 +12,10 @@ Source: facts on ONNX and Common IR, sections 1 and 3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import TypeVar
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.enums import Enum
 from commonir.base.file_codes import MALFORMED_HISTORIC
 from commonir.base.limits import Limits
 from commonir.base.tuples import NamedTuple

@@ -6,10 +6,10 @@ Source: ONNX IR specification, graphs and nodes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept

@@ -6,10 +6,10 @@ Comments go from `#` to the end of the line. Source: ONNX textual syntax (docs/S
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
 from typing import NoReturn
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.enums import Enum, auto
 from commonir.base.file_codes import MALFORMED_ONNX_TEXT
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple

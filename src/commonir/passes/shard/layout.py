@@ -8,7 +8,8 @@ an axis of the new shape carries it.
 
 from __future__ import annotations
 
-from commonir.base.enums import Enum
+from enum import Enum
+
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ArrayData, Data, DeferredData, FileData, InlineData, SplatData
 from commonir.ir.types import TensorType, Type

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from enum import Enum
 
 from commonir.base.codes import CANNOT_BE_DIVIDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.enums import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
