@@ -1,8 +1,8 @@
 """What the cases of onnx's backend suite cost: small models of every operator, against its evaluator and onnxruntime.
 
 Figures: CPU time over that of ReferenceEvaluator for everything up to the first outputs, and for a run of what has run
-often, sums over all cases that both run. Cases whose one run takes ReferenceEvaluator a second, poolings in loops of
-Python, are told apart and in no sum. Printed besides: the sums of each evaluator for making ready (loading and
+often, sums over all cases that both run. Cases of which one run takes ReferenceEvaluator very long, poolings in
+loops of Python, are told apart and in no sum. Printed besides: the sums of each evaluator for making ready (loading and
 preparing), the first run, one of the runs 2 to 10, and one that has settled; the same for the cases that onnxruntime
 runs; and the cases whose settled run is slowest over that of ReferenceEvaluator.
 
@@ -24,7 +24,6 @@ from typing import NamedTuple
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 from benchmarks.harness import report
-from tests.onnx_suite.__main__ import SLOW_POOLING_SECONDS
 from tests.onnx_suite.cases import Case, DataSet, data_sets_of, load_cases
 from tests.onnx_suite.evaluators import CommonIr, Evaluator, OnnxReference, OnnxRuntime, Unsupported
 
@@ -38,6 +37,8 @@ _EARLY_RUNS = 9
 _RUNS_BEFORE_SETTLED = {_OURS: 30}
 """Runs until nothing more is prepared; the others prepare everything before the first."""
 _SETTLED_RUNS = 3
+_SLOW_SECONDS = 0.25
+"""Cases of which one run takes ReferenceEvaluator longer are told apart: poolings, in loops of Python."""
 _COLLECTED = 100
 """Cases after which garbage is collected, which otherwise would belong to some cases and not to others."""
 _TARGET = 0.2
@@ -72,7 +73,7 @@ def main() -> int:
             if found is not None:
                 costs[name][case.name] = found
         theirs = costs[_REFERENCE].get(case.name)
-        if theirs is not None and theirs.first > SLOW_POOLING_SECONDS:
+        if theirs is not None and theirs.first > _SLOW_SECONDS:
             slow.append(case.name)
     both = [n for n in costs[_OURS] if n in costs[_REFERENCE] and n not in slow]
     for what, names in (("", both), (f" that {_ONNXRUNTIME} runs", [n for n in both if n in costs[_ONNXRUNTIME]])):
@@ -106,7 +107,7 @@ def _cost(evaluator: Evaluator, case: Case, sets: Sequence[DataSet], runs: int) 
             return time.process_time() - begin
 
         first = seconds()
-        if first > SLOW_POOLING_SECONDS:
+        if first > _SLOW_SECONDS:
             return Cost(ready, first, first, first)
         early = [seconds() for _ in range(_EARLY_RUNS)]
         for _ in range(runs - _EARLY_RUNS):

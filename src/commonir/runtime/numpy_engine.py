@@ -24,8 +24,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, unknown
 from commonir.ods import Form, Op, path_of
+from commonir.ods.local_sizes import defined_sizes
 from commonir.ods.traits import Pure
 from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.binding import requirements, sizes_of
@@ -194,6 +195,7 @@ class _Shared:
         self._layouts: dict[Block, _BlockLayout] = {}
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
+        self.placed: dict[Op, _Placed] = {}
         # How far blocks were evaluated directly, by the shapes of what they were given.
         self.direct: dict[Block, _Recent[_Direct]] = {}
 
@@ -251,10 +253,14 @@ class _Recent(dict[Hashable, T]):
 
 
 class _BlockLayout:
-    """The operations of a block, and where each value is used for the last time."""
+    """The operations of a block, the sizes that each tells, whether it stands alone whatever it is given, and where
+    each value is used for the last time.
+    """
 
     def __init__(self, block: Block) -> None:
         self.operations = operations_of(block)
+        self.sizes = [defined_sizes(op) for op in self.operations]
+        self.alone = [_handles_no_tensors(op) for op in self.operations]
         self._last_use: dict[Value, int] = {}
         for n, op in enumerate(self.operations):
             for inner in op.walk() if op.regions else (op,):
@@ -265,6 +271,14 @@ class _BlockLayout:
     def is_needed(self, value: Value, at: int) -> bool:
         """Whether the operation at a place, or what comes after it, uses a value."""
         return self._last_use.get(value, -1) >= at
+
+
+class _Placed(NamedTuple):
+    """An operation on operands of some shapes, under sizes of symbolic dimensions."""
+
+    shapes: list[tuple[int, ...]]
+    sizes: dict[str, int]
+    op: Op
 
 
 class _Direct(NamedTuple):
@@ -351,7 +365,7 @@ class _BlockRunner:
         # Values that are still needed: a block may fall into thousands of segments, each of which looks at all of them.
         live = values
         while at < len(layout.operations):
-            if self._shared.plans_control or not is_control(layout.operations[at]):
+            if not layout.alone[at] and (self._shared.plans_control or not is_control(layout.operations[at])):
                 live = {v: x for v, x in live.items() if layout.is_needed(v, at)}
                 segment = inside._run_segment(block, at, live)
                 values.update([(v, live[v]) for v in segment.outputs])
@@ -363,7 +377,9 @@ class _BlockRunner:
                 found = inside._run_alone(op, values)
                 for known in (values, live):
                     known.update(zip(op.results, found, strict=False))
-                sizes.update(sizes_learned(op, shapes_of(found)))
+                if layout.sizes[at]:
+                    shapes = shapes_of(found)
+                    sizes.update({s.name: shapes[s.position][s.axis] for s in layout.sizes[at]})
                 at += 1
 
     def _run_directly(self, block: Block, layout: _BlockLayout, values: dict[Value, Array]) -> int:
@@ -462,16 +478,24 @@ class _BlockRunner:
         operands = [values[v] for v in op.operands]
         if op.form is Form.COMPOSITE:
             return self._run_stated(op, operands, values)
-        placed = op
-        if not is_concrete(op):
-            placed = instance(
-                op, [Value(value_type(v, x)) for v, x in zip(op.operands, operands, strict=True)], self._sizes
-            )
         try:
-            found = call_algorithm(placed, *operands)
+            found = call_algorithm(self._placed(op, operands), *operands)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
         return tuple([computed(x, r.type) for x, r in zip(found, op.results, strict=True)])
+
+    def _placed(self, op: Op, operands: Sequence[Array]) -> Op:
+        """The operation on operands of known sizes: the one of the run before, where they are the same."""
+        shapes = shapes_of(operands)
+        last = self._shared.placed.get(op)
+        if last is not None and last.shapes == shapes and last.sizes == self._sizes:
+            return last.op
+        placed = op
+        if not is_concrete(op):
+            types = [value_type(v, x) for v, x in zip(op.operands, operands, strict=True)]
+            placed = instance(op, [Value(t) for t in types], self._sizes)
+        self._shared.placed[op] = _Placed(shapes, dict(self._sizes), placed)
+        return placed
 
     def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
         """An operation whose meaning depends on the values of its operands."""
@@ -487,6 +511,11 @@ class _BlockRunner:
 
 def _is_pure(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(Pure)
+
+
+def _handles_no_tensors(op: Operation) -> bool:
+    """Whether an operation receives or gives lists or other values that no array program has."""
+    return any(not isinstance(v.type, TensorType) and v.type is not unknown for v in (*op.operands, *op.results))
 
 
 def _is_tensor(value: Value, x: object) -> bool:
