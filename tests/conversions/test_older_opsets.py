@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import pytest
 
@@ -34,3 +35,18 @@ def test_empty_names_that_an_older_operator_has_no_place_for_are_left_out() -> N
     it = modelled(d, moves.pad(d)._replace(opset=19, attributes={"mode": "constant"}), unknown_rank=0, symbols=0)
     it.model.graph.node[0].input[2:] = ["", ""]
     assert len(_in_opset(it, 11).graph.node[-1].input) <= 3
+
+
+@pytest.mark.parametrize("opset", [11, 13, 17])
+@pytest.mark.parametrize("count", [2, 3])
+def test_an_axis_of_open_size_is_split_in_an_older_opset(count: int, opset: int) -> None:
+    names = [f"y{n}" for n in range(count)]
+    node = onnx.helper.make_node("Split", ["x"], names, num_outputs=count)
+    infos = [onnx.helper.make_tensor_value_info("x", 1, ["n", 2])]
+    graph = onnx.helper.make_graph([node], "g", infos, [onnx.ValueInfoProto(name=n) for n in names])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    module = commonir.loads(model.SerializeToString(), format="onnx")
+    made = onnx.load_from_string(commonir.dumps(commonir.convert(module, "onnx", opset=opset)))
+    for size in (3, 5, 8):
+        given = {"x": np.arange(2 * size, dtype=np.float32).reshape(size, 2)}
+        assert difference(run_with_onnxruntime(made, given), run_with_onnxruntime(model, given), 0) is None

@@ -113,3 +113,11 @@ def test_reshape_that_keeps_zeros_runs_when_sizes_are_open(engine: str) -> None:
     for n, dim in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
         dim.dim_param = f"n{n}"
     assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
+def test_resize_to_no_element_gives_none(mode: str, engine: str) -> None:
+    body = f'f = Constant<value_floats = [1.0, 1.0, 0.2, 2.0]>() y = Resize<mode = "{mode}">(x, , f)'
+    found = run_here(program(13, body, SHAPED, ["y"]), SHAPED, engine)
+    assert_same(found, [np.zeros((1, 1, 0, 10), np.float32)])

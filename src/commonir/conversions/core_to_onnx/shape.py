@@ -205,7 +205,24 @@ def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Value:
 
 @rule(core.Split)
 def split(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
-    return onnx.Split(x, vector(context, op.sizes), axis=op.axis).outputs
+    if all(isinstance(n, int) for n in op.sizes):
+        return onnx.Split(x, vector(context, op.sizes), axis=op.axis).outputs
+    # Sizes that are computed tell nothing of the types of pieces.
+    arguments = {"input": x, "split": vector(context, op.sizes), "axis": op.axis}
+    return onnx.Split.build(arguments, [r.type for r in op.results]).outputs
+
+
+@rule(core.Split)
+def split_by_slices(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
+    pieces: list[Value] = []
+    axis, first = integers(context, (op.axis,)), 0
+    for size, piece in zip(op.sizes, op.results, strict=True):
+        bounds = [vector(context, (n,)) for n in (first, first + size)]
+        pieces.append(
+            onnx.Slice.build({"data": x, "starts": bounds[0], "ends": bounds[1], "axes": axis}, [piece.type]).output
+        )
+        first = first + size
+    return tuple(pieces)
 
 
 @rule(core.Tile)

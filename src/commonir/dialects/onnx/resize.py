@@ -229,7 +229,7 @@ def _read(how: Resizing, x: Value, axis: int, n: int, places: list[Fraction], sc
         nearest = [min(max(_nearest(how.nearest, p), 0), n - 1) for p in places]
         return core.gather(x, core.vector(tuple(nearest)), axis)
     found = [_taps(how, p, n, min(scale, Fraction(1))) for p in places]
-    count = max(len(t) for t in found)
+    count = max((len(t) for t in found), default=1)
     positions: list[int] = []
     weights: list[float] = []
     for taps in found:
