@@ -14,7 +14,8 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_tosa import core_to_tosa
 from commonir.dialects import core
 from commonir.ir.module import Module
-from commonir.ir.types import f32, tensor, u8
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, f32, tensor, u8
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import symbol
 
@@ -170,6 +171,64 @@ def test_mixed_programs_use_tosa_first() -> None:
     found = _operations(build, mixed=True, x=tensor(f32, 4))
     assert found[-1] == "tosa.exp"
     assert "linalg.generic" in found
+
+
+# -- branches and loops
+
+_NESTED = """
+func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %p = math.exp %x : tensor<4xf32>
+  %b = tensor.extract %c[] : tensor<i1>
+  %0 = scf.if %b -> tensor<4xf32> {
+    %y = arith.addf %x, %p : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  } else {
+    %zero = arith.constant dense<0> : tensor<i32>
+    %r:2 = scf.while (%k = %zero, %z = %x) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) {
+      %three = arith.constant dense<3> : tensor<i32>
+      %g = arith.cmpi slt, %k, %three : tensor<i32>
+      %s = tensor.extract %g[] : tensor<i1>
+      scf.condition(%s) %k, %z : tensor<i32>, tensor<4xf32>
+    } do {
+    ^bb0(%k: tensor<i32>, %z: tensor<4xf32>):
+      %one = arith.constant dense<1> : tensor<i32>
+      %n = arith.addi %k, %one : tensor<i32>
+      %m = arith.addf %z, %p : tensor<4xf32>
+      scf.yield %n, %m : tensor<i32>, tensor<4xf32>
+    }
+    scf.yield %r#1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+def test_branches_and_loops_become_those_of_tosa() -> None:
+    converted = cir.convert(cir.loads(_NESTED, format="mlir"), "tosa")
+    names = {op.name for op in converted.walk()}
+    assert {"tosa.cond_if", "tosa.while_loop", "tosa.yield"} <= names
+    assert not [n for n in names if n.startswith(("scf.", "core."))]
+    text = text_of(converted, generic=True)
+    check_with_mlir_opt(text)
+    program = Compiled(text)
+    x = np.array([0.5, -1, 2, 0], np.float32)
+    for condition, rounds in ((True, 1), (False, 3)):
+        assert_near(program.run("main", [np.array(condition), x]), x + rounds * np.exp(x))
+
+
+def test_loops_of_which_rounds_are_stacked_are_refused_with_the_reason() -> None:
+    one, stop = core.scalar(1.0, f32), core.scalar(False, boolean)
+
+    def build(x: Value) -> Value:
+        condition = core.nested([tensor(f32)], lambda _: [stop])
+        body = core.nested([tensor(f32)], lambda v: [core.add(v, one), v])
+        return core.while_((x,), condition, body)[1]
+
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_tosa(core_module(build, {"x": tensor(f32)}))
+    (found,) = caught.value.diagnostics
+    assert found.message == "core.while cannot be expressed in tosa"
+    assert found.notes == ("a loop whose number of rounds is data cannot stack values of its rounds",)
 
 
 # -- whole models

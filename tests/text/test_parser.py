@@ -391,7 +391,10 @@ def test_custom_form_of_another_dialect_is_refused_with_the_ways_to_read_it() ->
     with pytest.raises(DiagnosticError) as caught:
         parse_module("zzz.qqq %x : i32", Dialects())
     (found,) = caught.value.diagnostics
-    assert found.help == "the generic form of other dialects is read; `--dialect FILE.td` defines one"
+    assert found.help == (
+        "no dialect 'zzz' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic "
+        "form, which `mlir-opt --mlir-print-op-generic` prints"
+    )
 
 
 def test_faults_of_names_and_types_are_all_reported() -> None:

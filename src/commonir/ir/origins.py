@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
+from commonir.base.diagnostics import Diagnostic
 from commonir.ir.interning import Interned
 from commonir.ir.locations import LocationAttr
 
@@ -96,3 +97,12 @@ class TextLocation:
 
 Origin = Location | TextLocation | LocationAttr
 """Where something comes from."""
+
+
+def placed(found: Diagnostic, origin: Origin | None) -> Diagnostic:
+    """A finding about something with the line of the text that it was read from, if it was."""
+    if not isinstance(origin, TextLocation) or found.line is not None:
+        return found
+    made = found.located(file=origin.file)
+    made.line = origin.line if made.file == origin.file else None
+    return made

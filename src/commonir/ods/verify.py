@@ -230,9 +230,12 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
 
 
 def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
-    dialect = dialects.get(op.name.partition(".")[0])
-    known = dialect.operations if dialect is not None else ()
+    prefix, point, _ = op.name.partition(".")
+    dialect = dialects.get(prefix)
+    known = dialect.operations if dialect is not None else [f"{d}." for d in dialects.names()]
     help = did_you_mean(op.name, known) or "`cir ops` lists the operations that are known"
+    if dialect is None and point and help.startswith("`"):
+        help = f"no dialect '{prefix}' is known: `--dialect FILE.td` defines one, and `cir show` prints it as it is"
     return Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
 
 

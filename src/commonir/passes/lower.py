@@ -21,7 +21,7 @@ from commonir.ir.carriers import carrier
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Location
+from commonir.ir.origins import Location, placed
 from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
 from commonir.ods import (
     Form,
@@ -342,7 +342,8 @@ class _Lowering:
             else:
                 self._expand(op, operands, frame)
         else:
-            help = "`cir check` tells whether the operation is known; a plugin may define it"
+            dialect = op.name.partition(".")[0]
+            help = f"it can be printed, not run; a plugin with the dialect '{dialect}' may state what it means"
             message = f"{op.name} has no meaning in terms of the core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
 
@@ -408,7 +409,7 @@ class _Lowering:
 
     def _report(self, op: Operation, found: Iterable[Diagnostic]) -> None:
         """Tells why there is nothing that stands for the results of an operation."""
-        self.found.extend(d.located(where=path_of(op)) for d in found)
+        self.found.extend(placed(d.located(where=path_of(op)), op.location) for d in found)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:

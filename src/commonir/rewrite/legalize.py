@@ -23,7 +23,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Location
+from commonir.ir.origins import Location, placed
 from commonir.ir.types import TensorType, Type
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
@@ -487,7 +487,8 @@ class _Legalization:
         within = "" if origin is op else f" (part of {origin.name})"
         notes = list(reasons) or [f"no rule takes {op.name}, and it cannot be expanded"]
         message = f"{op.name}{within} cannot be expressed in {self.target}"
-        self.found.add(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=notes)
+        found = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
+        self.found.extend([placed(found, origin.location)])
         # Stand-ins let everything else be tried, so that all findings are reported at once.
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
 

@@ -56,6 +56,10 @@ if TYPE_CHECKING:
 
 _MAX_SUGGESTIONS = 20
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
+_OF_UNKNOWN = (
+    "no dialect '{}' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic form, "
+    "which `mlir-opt --mlir-print-op-generic` prints"
+)
 _GENERATED = re.compile(r"\^(?:bb)?\d+")
 
 
@@ -457,7 +461,8 @@ class Parser(GroupReader):
         default = self._defaults[-1]
         if "." not in self.text and default not in ("", "builtin"):
             message += f" (tried '{default}.{self.text}' as well)"
-        self.fail(message, code=UNKNOWN_OPERATION, help=did_you_mean(name, known) or _OF_OTHERS)
+        help = _OF_OTHERS if dialect is not None or "." not in name else _OF_UNKNOWN.format(prefix)
+        self.fail(message, code=UNKNOWN_OPERATION, help=did_you_mean(name, known) or help)
 
     def _module(self) -> Generator[Task, object, Module]:
         attributes: dict[str, Attribute] = {}

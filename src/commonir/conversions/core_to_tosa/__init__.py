@@ -11,7 +11,7 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.conversions import core_to_linalg
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_linalg import elements
-from commonir.conversions.core_to_tosa import elementwise, layout, products
+from commonir.conversions.core_to_tosa import control, elementwise, layout, products
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.dialects import core
@@ -40,9 +40,10 @@ _OWN = [
     *layout.REDUCTIONS,
 ]
 
-RULES = Rules([*Rules.members(vars(structure)), elements.decoded, *map(_with_elements, _OWN)])
-MIXED_RULES = Rules([*RULES.all(), *core_to_linalg.RULES.all()])
-"""Those of tosa first."""
+_PLAIN_RULES = Rules([*Rules.members(vars(structure)), elements.decoded, *map(_with_elements, _OWN)])
+RULES = Rules([*_PLAIN_RULES.all(), *map(_with_elements, Rules.members(vars(control)))])
+MIXED_RULES = Rules([*_PLAIN_RULES.all(), *core_to_linalg.RULES.all()])
+"""Those of tosa first; loops and branches as scf has them, which may stand beside them."""
 
 
 TARGET = Target("tosa", beside=structure.BESIDE)
