@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from tests.mlir_programs import bodies, comparison, oracle, programs
 from tests.mlir_programs.comparison import FORMS, Form
 
 _SEEDS = (1,)
+_RARE = (Path(__file__).parent / "rare_forms.mlir").read_text().split("// -----\n")
+"""What the generator does not make: right programs and wrong ones."""
 
 
 @cache
@@ -67,3 +70,16 @@ def test_both_say_the_same_of_changed_bodies() -> None:
     verdicts = list(comparison.verdicts(list(bodies.changed(1, 5))))
     wrong = [v for v in verdicts if not v.agree]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"
+
+
+def test_both_say_the_same_of_rare_forms() -> None:
+    wrong = [v for v in comparison.verdicts([("", source) for source in _RARE]) if not v.agree]
+    assert not wrong, f"{len(wrong)} of {len(_RARE)}; the first: {wrong[0]}"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[f.name for f in FORMS])
+def test_rare_forms_are_printed_as_mlir_opt_prints_them(form: Form) -> None:
+    good = [s for s, a in zip(_RARE, oracle.ask(_RARE), strict=True) if a.text is not None]
+    assert len(good) > 0.8 * len(_RARE)
+    found = list(comparison.differences(good, form))
+    assert not found, f"{len(found)} programs differ; the first:\n{found[0].lines}"

@@ -34,17 +34,19 @@ class Location(Interned):
 class TextLines:
     """Where the lines of a text begin, for those who ask later."""
 
-    __slots__ = ("_starts", "_text", "before", "file")
+    __slots__ = ("_starts", "_text", "_wide", "before", "file")
 
     def __init__(self, file: str, before: int = 0) -> None:
         self.file = file
         self.before = before
         """Lines of the file before the text."""
         self._text: str | None = None
+        self._wide: str = ""
         self._starts: Sequence[int] = ()
 
     def are_of(self, text: str, *, is_kept: bool) -> None:
         """Tells which text it is. Its lines are counted when somebody asks, if somebody else keeps it anyway."""
+        self._wide = "" if text.isascii() else text
         if is_kept:
             self._text = text
         else:
@@ -57,6 +59,12 @@ class TextLines:
         if text is not None:
             self._starts, self._text = starts_of_lines(text), None
         return self._starts
+
+    def column(self, offset: int) -> int:
+        """The column of an offset from 1, counted in bytes."""
+        start = self.starts[bisect_right(self.starts, offset) - 1]
+        length = len(self._wide[start:offset].encode("utf-8", "surrogateescape")) if self._wide else offset - start
+        return length + 1
 
 
 def starts_of_lines(text: str) -> Sequence[int]:
@@ -87,9 +95,8 @@ class TextLocation:
 
     @property
     def column(self) -> int:
-        """The column, from 1."""
-        starts = self.lines.starts
-        return self.offset - starts[bisect_right(starts, self.offset) - 1] + 1
+        """The column in bytes, from 1."""
+        return self.lines.column(self.offset)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

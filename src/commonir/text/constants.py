@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from commonir.base.codes import DUPLICATE_NAME
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.base.limits import DEFAULT_LIMITS, Limits
@@ -55,7 +56,7 @@ from commonir.symbolic import Dim
 from commonir.text.affine import AffineReader, read_strided
 from commonir.text.elements import Listed, Literal
 from commonir.text.resources import Blob
-from commonir.text.types import TypeReader, parts_of_dialect
+from commonir.text.types import Extent, TypeReader, parts_of_dialect
 
 _LARGEST_PLACE = 2**32 - 1
 
@@ -81,6 +82,27 @@ class ConstantReader(TypeReader):
         """The numbers that were read, while they are not told: what is read then is the same whatever they are."""
         self._distinct: dict[int, DistinctAttr] = {}
         super().__init__(source, file, limits, lines_before)
+
+    def define_alias(self) -> None:
+        """Reads `#name = attribute` or `!name = type`."""
+        kind, name, start = self.kind, self.text[1:], self.start
+        if "." in name:
+            self.fail("the name of an alias has no point", at=start)
+        if name in (self.type_aliases if kind == "type" else self.attribute_aliases):
+            self.fail(f"redefinition of {kind} alias '{name}'", at=start, code=DUPLICATE_NAME)
+        self.advance()
+        self.expect("=")
+        begin, parts = self.start, self.alias_parts
+        self.defines_alias, self.alias_parts, self.deepest = True, 0, 0
+        if kind == "type":
+            made = self.type_aliases[name] = self.type()
+        else:
+            made = self.attribute_aliases[name] = self.attribute()
+        own = self.source.count(",", begin, self.start) + 1
+        if not isinstance(made, LocationAttr):
+            held = min(own + self.alias_parts, self.limits.max_alias_parts + 1)
+            self.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, self.deepest)
+        self.defines_alias, self.alias_parts = False, parts
 
     def attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute. Where the text around says its `type`, none is read after it."""

@@ -306,7 +306,7 @@ class FormReader:
             if not source.take("="):
                 value: Attribute = UnitAttr()
             elif field is None or is_property or self.definition.custom_form is not None or _has_its_type(field):
-                value = source.attribute()
+                value = source.member() if field is None else source.attribute()
             else:
                 value = self._attribute(field)
             if field is None:

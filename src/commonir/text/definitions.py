@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
+from commonir.ir.origins import Origin
 from commonir.ods import MlirOp, Op
 from commonir.ods.text_form import TextForm
 
@@ -29,4 +30,14 @@ def implicit_terminator(definition: type[Op]) -> str:
     return ""
 
 
-__all__ = ["default_dialect", "has_format", "implicit_terminator"]
+def place_evident(holder: Operation, origin: Origin) -> None:
+    """Gives a place to the operations at the end of the regions of one that the text does not write."""
+    for region in holder.regions:
+        for block in region.blocks:
+            op = block.last if block.rows is None else None
+            while op is not None and op.location is None:
+                op.location = origin
+                op = op.previous
+
+
+__all__ = ["default_dialect", "has_format", "implicit_terminator", "place_evident"]

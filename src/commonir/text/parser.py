@@ -26,6 +26,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.locations import FileLineColLoc, LocationAttr
@@ -42,14 +43,13 @@ from commonir.ods.fields import MISSING, Field
 from commonir.ods.text_form import Argument, Use
 from commonir.ods.traits import Terminator
 from commonir.text.custom_forms import FormReader
-from commonir.text.definitions import has_format, implicit_terminator
+from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
-from commonir.text.types import Extent
 
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
@@ -176,7 +176,9 @@ class Parser(GroupReader):
             made = found[0]
         else:
             made = Module()
-            made.location = FileLineColLoc(self.file, 0, 0)
+            # Of several programs in a file, one begins at the end of the line that parts it from the one before.
+            before = self.lines.before
+            made.location = FileLineColLoc(self.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
             for op in found:
                 made.body.append(op)
         made.tool_resources = tools
@@ -195,24 +197,9 @@ class Parser(GroupReader):
         return result
 
     def _alias(self) -> None:
-        kind, name, start = self.kind, self.text[1:], self.start
-        if "." in name:
-            self.fail("the name of an alias has no point", at=start)
-        self.advance()
-        self.expect("=")
         self._repeated.forget()
         self.tensors.clear()
-        begin, parts = self.start, self.alias_parts
-        self.defines_alias, self.alias_parts, self.deepest = True, 0, 0
-        if kind == "type":
-            made = self.type_aliases[name] = self.type()
-        else:
-            made = self.attribute_aliases[name] = self.attribute()
-        own = self.source.count(",", begin, self.start) + 1
-        if not isinstance(made, LocationAttr):
-            held = min(own + self.alias_parts, self.limits.max_alias_parts + 1)
-            self.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, self.deepest)
-        self.defines_alias, self.alias_parts = False, parts
+        self.define_alias()
 
     # -- operations
 
@@ -230,6 +217,8 @@ class Parser(GroupReader):
             op = yield from self._generic()
         elif self.kind == "word":
             op = yield from self._custom(sum(b.results for b in bound))
+            if op.regions:
+                place_evident(op, TextLocation(self.lines, start))
         else:
             self.unexpected("an operation")
         if self.at("loc"):
@@ -689,7 +678,8 @@ class Parser(GroupReader):
         return Argument(name, at, type, held, origin)
 
     def _with_arguments(self, block: Block, arguments: Sequence[Argument]) -> Block:
-        values = block.add_arguments([a.type for a in arguments], [a.origin for a in arguments])
+        origins = [a.origin or TextLocation(self.lines, a.at) for a in arguments]
+        values = block.add_arguments([a.type for a in arguments], origins)
         for argument, value in zip(arguments, values, strict=True):
             self.define(argument.name, value, argument.at)
         return block

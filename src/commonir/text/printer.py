@@ -18,7 +18,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
-from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, StringAttr
+from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, DistinctAttr, StringAttr, UnitAttr
 from commonir.ir.constant_text import Constant, Typing
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc
 from commonir.ir.module import Module
@@ -383,6 +383,10 @@ def alias_of(constant: Constant) -> str:
             return "map"
         case IntegerSetAttr():
             return "set"
+        case DistinctAttr(content=content) if content is not None and not isinstance(content, UnitAttr):
+            return "distinct"
+        case DialectAttr(dialect="sparse_tensor", mnemonic="encoding"):
+            return "sparse"
         case _:
             return ""
 

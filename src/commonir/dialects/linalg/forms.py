@@ -21,7 +21,9 @@ from commonir.ir.attributes import (
     IntegerAttr,
     StringAttr,
 )
+from commonir.ir.locations import UnknownLoc
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.origins import Origin
 from commonir.ir.types import ElementType, MemRefType, Type, i64
 from commonir.ods import Op
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
@@ -115,6 +117,8 @@ class NamedForm:
             complete = definition.completed(attributes, inputs.types, outputs.types)
         except (DiagnosticError, ValueError) as error:
             reader.fail(_reason(error))
+        for op in body.block.operations:
+            op.location = UnknownLoc()
         arguments = {"inputs": inputs.values, "outputs": outputs.values, "region_": body}
         return reader.make(arguments, types, complete)
 
@@ -399,6 +403,12 @@ def _numbers(attribute: Attribute) -> list[int]:
     return [int(v) for v in attribute.values] if isinstance(attribute, DenseArrayAttr) else []
 
 
+def _origin(value: Value) -> Origin | None:
+    """Where a value comes from."""
+    owner = value.owner
+    return owner.origin_of(value) if isinstance(owner, Block) else owner.location if owner is not None else None
+
+
 class RearrangingForm:
     """`linalg.transpose ins(%x : type) outs(%y : type) permutation = [1, 0]`; the body is always the same."""
 
@@ -412,7 +422,9 @@ class RearrangingForm:
             reader.fail("expected one input and one output")
         attributes: dict[str, Attribute] = {self.keyword: integers(reader, self.keyword)}
         attributes |= reader.dictionary()
-        block = Block([*inputs.elements, *outputs.elements])
+        block = Block()
+        origins = [_origin(v) for v in (*inputs.values, *outputs.values)]
+        block.add_arguments((*inputs.elements, *outputs.elements), origins)
         block.append(reader.create("linalg.yield", block.arguments[:1], {}, ()))
         arguments = {"input": inputs.values[0], "init": outputs.values[0], "region_": Region([block])}
         return reader.make(arguments, tensor_types(outputs.values), attributes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonir.dialects.tensor.base import DYNAMIC
-from commonir.dialects.tensor.elements import Dim_, Empty, Extract, Generate, Insert, Splat
+from commonir.dialects.tensor.elements import Dim_, Empty, Extract, Generate, Insert
 from commonir.dialects.tensor.reshaping import Cast
 from commonir.dialects.tensor.slicing import Concat, ExtractSlice, InsertSlice, Pad
 from commonir.ir.data import data_of
@@ -119,7 +119,7 @@ def _pads_nothing(op: Pad, editor: Editor) -> bool:
     return not op.nofold and not any((*op.static_low, *op.static_high)) and editor.hand_on(op, op.source)
 
 
-def _known_sizes(op: Empty | Generate | Splat, editor: Editor) -> bool:
+def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
     """Sizes that are known stand in the type."""
     kind = op.results[0].type
     if not isinstance(kind, TensorType) or kind.shape is None:
@@ -187,5 +187,4 @@ SLICING: Mapping[type[Op], tuple[Simplification, ...]] = {
     Generate: (_known_sizes,),
     InsertSlice: (_put_whole, _known_part),
     Pad: (_pads_nothing, _known_padding),
-    Splat: (_known_sizes,),
 }
