@@ -203,7 +203,7 @@ def test_dangling_link_is_said_so(tmp_path: Path) -> None:
 
 
 def test_unreadable_file_gives_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(*_: object) -> None:
+    def denied(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "m.onnx").write_bytes(b"x")

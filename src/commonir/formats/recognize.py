@@ -14,8 +14,8 @@ import mmap
 import os
 import re
 import stat
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
@@ -39,7 +39,8 @@ def recognize(path: str | os.PathLike[str]) -> FileKind:
     try:
         if _is_folder(file):
             return _recognize_folder(Path(path))
-        with open(file, "rb") as stream:
+        # A buffer would save nothing: all that is read is the head.
+        with open(file, "rb", buffering=0) as stream:
             return _recognize_stream(stream, file)
     except FileNotFoundError as error:
         raise DiagnosticError(_not_found(Path(path))) from error
@@ -89,6 +90,7 @@ def _is_folder(file: str) -> bool:
 
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
 _PAGE_HEADS = (b"<!doctype html", b"<html", b"<head", b"<?xml", b"<error")
+_LONGEST_PAGE_HEAD = max(map(len, _PAGE_HEADS))
 
 # (offset, magic, what it is, code, what to do)
 _UNPACK = "unpack it, and pass what is in it"
@@ -138,8 +140,10 @@ _MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for plac
 _MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_program.", "#", "!", "{-#", "%", "^")
 
 
-def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
+def _recognize_stream(stream: FileIO, file: str) -> FileKind:
     head = stream.read(_HEAD_BYTES)
+    while len(head) < _HEAD_BYTES and (more := stream.read(_HEAD_BYTES - len(head))):
+        head += more
     found = stand_in(head, file)
     if found is None and (_COMMON_IR_JSON.match(head) or file.lower().endswith(_COMMON_IR_JSON_SUFFIX)):
         return FileKind.COMMON_IR
@@ -174,13 +178,13 @@ def stand_in(head: bytes, file: str) -> Diagnostic | None:
             notes=notes,
             help="run `git lfs install` and `git lfs pull` in its repository",
         )
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if text.startswith(_PAGE_HEADS):
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text[:_LONGEST_PAGE_HEAD].lower().startswith(_PAGE_HEADS):
         return Diagnostic(
             file_codes.WEB_PAGE,
             "the file is a web page, not a model",
             file=file,
-            notes=_title_of(text),
+            notes=_title_of(text.lower()),
             help="open it in a browser to see what the server said, then download the file itself",
         )
     return None
@@ -203,6 +207,8 @@ def _other_format(head: bytes, file: str) -> Diagnostic | None:
 
 
 def _text_kind(head: bytes, file: str) -> FileKind | None:
+    if head[0] in _NO_TEXT:
+        return None
     try:
         text = head.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -225,6 +231,8 @@ def _text_kind(head: bytes, file: str) -> FileKind | None:
     return None
 
 
+# Bytes with which no text begins, but most binary models do.
+_NO_TEXT = frozenset(range(9))
 # A model in text form begins with what it states of itself, after comments.
 _ONNX_TEXT = re.compile(r"(?:\ufeff)?(?:\s|#[^\n]*\n)*<\s*(?:ir_version|opset_import|producer_name)\s*:")
 
@@ -251,8 +259,10 @@ _ARK_KEYS_ENOUGH = 2
 def _is_ark(head: bytes) -> bool:
     """Whether a JSON document begins with the keys of a model file of ARK, of which one may be misspelt."""
     text = head.lstrip()
+    if not text.startswith(b"{"):
+        return False
     outer = text[1:].partition(b"[")[0].partition(b"{")[0]
-    return text.startswith(b"{") and sum(key in outer for key in _ARK_KEYS) >= _ARK_KEYS_ENOUGH
+    return sum(key in outer for key in _ARK_KEYS) >= _ARK_KEYS_ENOUGH
 
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5

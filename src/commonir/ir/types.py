@@ -203,7 +203,8 @@ token = TokenType()
 _NUMBER = frozenset({int})
 
 
-def _are_numbers(shape: Shape | None) -> TypeGuard[tuple[int, ...]]:
+def are_numbers(shape: Shape | None) -> TypeGuard[tuple[int, ...]]:
+    """Whether every dimension of a shape is known and a number."""
     return shape is not None and _NUMBER.issuperset(map(type, shape))
 
 
@@ -231,7 +232,7 @@ class TensorType(Type):
     @property
     def is_static(self) -> bool:
         """Whether every dimension is a number."""
-        return _are_numbers(self.shape)
+        return are_numbers(self.shape)
 
     @property
     def static_shape(self) -> tuple[int, ...]:
@@ -239,7 +240,7 @@ class TensorType(Type):
 
         Raises: ValueError when a dimension is not a number.
         """
-        if not _are_numbers(self.shape):
+        if not are_numbers(self.shape):
             raise ValueError(f"{self} has no static shape")
         return self.shape
 

@@ -5,6 +5,7 @@ Source: `docs/architecture.md`, "Types that cross borders".
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -13,6 +14,14 @@ from commonir.symbolic import Dim, at_least, coefficient, compare, evaluate, sub
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
 
 _NEGATED: dict[Relation, Relation] = {"!=": "==", "<": ">=", ">": "<="}
+_OF_NUMBERS: dict[Relation, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
 
 
 class NotationError(ValueError):
@@ -157,6 +166,8 @@ class Constraint:
 
 def decide(lhs: Dim, relation: Relation, rhs: Dim) -> bool | None:
     """Whether the relation holds: True (for every value of the symbols), False (for none) or None (it depends)."""
+    if type(lhs) is int and type(rhs) is int:
+        return _OF_NUMBERS[relation](lhs, rhs)
     match relation:
         case "==":
             return compare(lhs, rhs)

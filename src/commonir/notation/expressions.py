@@ -511,7 +511,7 @@ def name_of(i: Dim) -> str:
 
 def indices(name: str, n: int) -> Indices:
     """`n` indices that share a name and are numbered from 0."""
-    return tuple(index(f"{name}{k}") for k in range(n))
+    return tuple([index(f"{name}{k}") for k in range(n)])
 
 
 def lift(x: Scalar, dtype: ElementType | None = None) -> Expr:

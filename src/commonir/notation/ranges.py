@@ -12,7 +12,7 @@ own constraint.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Literal
 
@@ -80,14 +80,17 @@ class _Ranges:
 
     def visit(self, bodies: Sequence[Expr]) -> None:
         """Finds the range of every index that the bodies mention."""
-        accesses = list(dict.fromkeys(a for b in bodies for a in _accesses(b)))
+        accesses: dict[Access, None] = {}
+        inner: list[Join] = []
+        for b in bodies:
+            _collect(b, accesses, inner)
         pending: list[_Read] = []
         for a in accesses:
             self.views(a.tensor)
             for axis, at in enumerate(a.at):
                 if not isinstance(at, Expr):
                     self.plain_read((a.tensor, axis, at), pending)
-        joins = [j for b in bodies for j in _joins(b) if not self.join(j)]
+        joins = [j for j in inner if not self.join(j)]
         rest = self.solve_all(pending)
         later = [j for j in joins if not self.join(j)]
         rest = self.solve_all(rest)
@@ -210,30 +213,17 @@ class _Ranges:
         return max(values) if upper else min(values)
 
 
-def _accesses(e: Expr) -> Iterator[Access]:
-    """Every access outside the pieces of joins."""
-    seen: set[Expr] = {e}
-    stack = [e]
-    while stack:
-        here = stack.pop()
-        if isinstance(here, Access):
-            yield here
-        if not isinstance(here, Join):
-            for c in reversed(children(here)):
-                if c not in seen:
-                    seen.add(c)
-                    stack.append(c)
-
-
-def _joins(e: Expr) -> Iterator[Join]:
-    """Every join that is not inside another one."""
+def _collect(e: Expr, accesses: dict[Access, None], joins: list[Join]) -> None:
+    """Adds every access outside the pieces of joins, and every join that is not inside another one."""
     seen: set[Expr] = {e}
     stack = [e]
     while stack:
         here = stack.pop()
         if isinstance(here, Join):
-            yield here
+            joins.append(here)
             continue
+        if isinstance(here, Access):
+            accesses[here] = None
         for c in reversed(children(here)):
             if c not in seen:
                 seen.add(c)
@@ -326,12 +316,13 @@ def _check_indices(k: Kernel, finder: _Ranges) -> None:
         extent = finder.known.get(i)
         if extent is None:
             raise NotationError(f"no access bounds index {i}; state its extent with where()")
-        finder.constraints += require(0, "<=", extent, lambda i=i: f"extent of index {i}")
+        if not isinstance(extent, int) or extent < 0:
+            finder.constraints += require(0, "<=", extent, f"extent of index {i}")
 
 
 def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
     """The shape of the result of a kernel."""
-    return tuple(1 if isinstance(a, int) else extents[name_of(a)] for a in kernel.axes)
+    return tuple([1 if isinstance(a, int) else extents[name_of(a)] for a in kernel.axes])
 
 
 def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
@@ -352,7 +343,8 @@ def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Cons
         sizes = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
         size = next((n for n in sizes if isinstance(n, int)), sizes[0])
         for n in sizes:
-            found += require(n, "==", size, f"broadcast axis {axis}", is_broadcast=True)
+            if n is not size:
+                found += require(n, "==", size, f"broadcast axis {axis}", is_broadcast=True)
         out.append(size)
     return tuple(out), tuple(dict.fromkeys(found))
 

@@ -15,14 +15,14 @@ from commonir.symbolic import Dim, index, names, plain, substitute
 def children(e: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside an expression."""
     match e:
+        case Access(at=at):
+            return tuple([p for p in at if isinstance(p, Expr)])
         case Apply(args=args):
             return args
         case Fold(body=body) | Cast(body=body):
             return (body,)
         case Join(pieces=pieces):
             return pieces
-        case Access(at=at):
-            return tuple([p for p in at if isinstance(p, Expr)])
         case _:
             return ()
 

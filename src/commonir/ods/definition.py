@@ -375,16 +375,16 @@ class Definition(TextForm):
         if place is None:
             return field.absent
         kind = field.kind
-        if kind is FieldKind.OPERAND:
+        if kind is _OPERAND:
             return self._operand(field, place)
-        if kind is FieldKind.ATTRIBUTE:
+        if kind is _ATTRIBUTE:
             return self._attributes[place.attribute]
-        if kind is FieldKind.PARAMETER:
+        if kind is _PARAMETER:
             stored = self._attributes[place.attribute]
             return decode_parameter(self, field) if stored is BOUND else stored
-        if kind is FieldKind.RESULT:
+        if kind is _RESULT:
             return self._result(field, place)
-        if kind is FieldKind.SUCCESSOR:
+        if kind is _SUCCESSOR:
             return self._successor(field, place)
         if field.variadic:
             return self.regions[place.group : len(self.regions) - (len(self.layout.regions) - 1 - place.group)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import Any
 
 from commonir.base.codes import (
@@ -24,7 +25,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, symbols_of, unknown
+from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, are_numbers, symbols_of, unknown
 from commonir.notation import (
     Constraint,
     Expr,
@@ -43,7 +44,7 @@ from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition
 from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
-from commonir.ods.patterns import Bindings, ElementClass, Mismatch
+from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
 from commonir.ods.type_rules import Typing, type_of_attribute
 from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
 
@@ -170,7 +171,6 @@ class _Trace:
         self.op = op
         self.bindings = Bindings()
         self.found: list[Diagnostic] = []
-        self.outer = unknown_symbols(v.type for v in op.operands)
         self.own: set[str] = set()
         # Whether something is not known of an operand without which the meaning cannot be stated.
         self.is_open = False
@@ -178,11 +178,17 @@ class _Trace:
     def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
         if not isinstance(type, TensorType) or type.shape is None:
             return None
+        if are_numbers(type.shape):
+            return type.shape
         return tuple([self._fresh() if d is None else d for d in type.shape])
 
+    @cached_property
+    def _outer(self) -> set[str]:
+        return unknown_symbols(v.type for v in self.op.operands)
+
     def _fresh(self) -> Dim:
-        name = f"{_UNKNOWN}{len(self.outer) + len(self.own)}"
-        while name in self.outer:
+        name = f"{_UNKNOWN}{len(self._outer) + len(self.own)}"
+        while name in self._outer:
             name += "'"
         self.own.add(name)
         return symbol(name, 0)
@@ -242,21 +248,23 @@ def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
 
 def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     op, shapes = trace.op, dict[Value, tuple[Dim, ...] | None]()
-    for v in op.operands:
+    operands, offsets, layout = op.operands, op.operand_offsets, op.layout
+    for v in operands:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
-    missing = _missing_operands(op) if op.layout.required else ()
-    for f in op.layout.inputs:
+    missing = _missing_operands(op) if offsets is not None and layout.required else ()
+    for place, f in enumerate(layout.inputs):
         if missing and f in missing:
             trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
         if f.pattern is None:
             continue
-        for n, v in enumerate(_values(op, f)):
+        first, end = (place, place + 1) if offsets is None else offsets[place : place + 2]
+        for n, v in enumerate(operands[first:end]):
             if v.type is unknown:
                 trace.is_open = True
                 continue
             try:
-                trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
+                trace.bindings.match(f.pattern, v.type, shapes[v], layout.variables)
             except (Mismatch, NotationError) as error:
                 where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
                 trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
@@ -609,11 +617,8 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
     for f, t in result_fields(fields, types):
         if f.pattern is None:
             continue
-        dims = t.shape if isinstance(t, TensorType) else None
-        whole = None if dims is None else tuple([d for d in dims if d is not None])
         try:
-            complete = whole is not None and dims is not None and len(whole) == len(dims)
-            trace.bindings.match(f.pattern, t, whole if complete else None, trace.op.layout.variables)
+            trace.bindings.match(f.pattern, t, known_shape(t), trace.op.layout.variables)
         except Mismatch as error:
             trace.found.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
 

@@ -20,6 +20,7 @@ from commonir.ir.types import (
     SparseTensorType,
     TensorType,
     Type,
+    are_numbers,
 )
 from commonir.notation import Constraint, require
 from commonir.symbolic import Dim
@@ -236,16 +237,17 @@ class Mismatch(Exception):
 
 
 class Pattern:
-    """A parsed pattern. `dims` is None where any shape is allowed; `content` is what a list, an optional value or a
-    sparse tensor is made of, as `wrapper` tells.
+    """A parsed pattern. `dims` is None where any shape is allowed, and `has_wildcard` tells whether one of them stands
+    for several; `content` is what a list, an optional value or a sparse tensor is made of, as `wrapper` tells.
     """
 
-    __slots__ = ("content", "dims", "element", "spec", "wrapper")
+    __slots__ = ("content", "dims", "element", "has_wildcard", "spec", "wrapper")
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
         self.wrapper, opened, inside = spec.partition("<")
         self.content: Pattern | None = None
+        self.has_wildcard = False
         if opened and spec.partition("[")[0] not in ELEMENT_TYPES:
             if self.wrapper not in _WRAPPERS or not inside.endswith(">"):
                 raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of something")
@@ -259,7 +261,9 @@ class Pattern:
         if bracket:
             names = [part.strip() for part in rest.removesuffix("]").split(",") if part.strip()]
             self.dims = tuple([(name.rstrip("*"), name.endswith("*")) for name in names])
-            if sum(many for _, many in self.dims) > 1:
+            wildcards = sum(many for _, many in self.dims)
+            self.has_wildcard = wildcards > 0
+            if wildcards > 1:
                 raise ValueError(f"'{spec}' has more than one wildcard: matching would not be determined")
 
     def __str__(self) -> str:
@@ -322,7 +326,7 @@ class Bindings:
             content = unwrapped(pattern.wrapper, type)
             if content is None:
                 raise Mismatch(f"expected {pattern}, found {type}")
-            self.match(pattern.content, content, _known_shape(content), variables)
+            self.match(pattern.content, content, known_shape(content), variables)
             return
         variable = variables.get(pattern.element)
         if isinstance(variable, TypeClass):
@@ -361,7 +365,7 @@ class Bindings:
             raise Mismatch(f"expected element type {name}, found {found}")
 
     def _match_shape(self, pattern: Pattern, names: tuple[tuple[str, bool], ...], dims: tuple[Dim, ...]) -> None:
-        star = any(many for _, many in names)
+        star = pattern.has_wildcard
         spare = len(dims) - len(names) + star
         if spare < 0 or (spare and not star):
             raise Mismatch(
@@ -378,6 +382,8 @@ class Bindings:
 
     def _bind(self, name: str, many: bool, size: tuple[Dim, ...]) -> None:
         before = self.many.setdefault(name, size) if many else (self.one.setdefault(name, size[0]),)
+        if before is size:
+            return
         if len(before) != len(size):
             raise Mismatch(f"{name}* stands for {len(before)} dimensions elsewhere and for {len(size)} here")
         for a, b in zip(before, size, strict=True):
@@ -413,11 +419,14 @@ class Bindings:
         return None if element is None else TensorType(element, None)
 
 
-def _known_shape(type: Type) -> tuple[Dim, ...] | None:
+def known_shape(type: Type) -> tuple[Dim, ...] | None:
     """The shape of a tensor of which all dimensions are known."""
-    shape = type.shape if isinstance(type, TensorType) else None
-    dims = [d for d in shape or () if d is not None]
-    return None if shape is None or len(dims) != len(shape) else tuple(dims)
+    if not isinstance(type, TensorType) or type.shape is None:
+        return None
+    if are_numbers(type.shape):
+        return type.shape
+    dims = [d for d in type.shape if d is not None]
+    return None if len(dims) != len(type.shape) else tuple(dims)
 
 
 def is_same_kind(a: Type, b: Type) -> bool:
@@ -449,6 +458,7 @@ __all__ = [
     "element_type",
     "floats",
     "is_same_kind",
+    "known_shape",
     "lists",
     "maps",
     "optionals",

@@ -9,6 +9,7 @@ Knows nothing of tensors. Source: `docs/architecture.md`, "Types that cross bord
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import gcd, inf
 
 
@@ -221,11 +222,14 @@ def symbols_in(x: Dim) -> tuple[Symbol, ...]:
     return tuple(dict.fromkeys(s for m in terms_of(x) for a in m for s in _symbols_in(a)))
 
 
+# Kernels use the same few names again and again, and ask the same of them.
+@lru_cache(maxsize=1024)
 def symbol(name: str, least: int = 1) -> DimExpr:
     """A dimension known by name only, at least `least`. One name should have one `least` within a program."""
     return DimExpr({(Symbol(name, False, least),): 1})
 
 
+@lru_cache(maxsize=1024)
 def index(name: str) -> DimExpr:
     """An index of a kernel: at least 0 and below the extent it is given."""
     return DimExpr({(Symbol(name, True, 0),): 1})

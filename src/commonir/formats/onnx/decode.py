@@ -114,15 +114,16 @@ class ModelDecoder(NodeDecoder):
         module = Module()
         self.describe(module, model)
         self._has_free_initializers = model.ir_version >= _FIRST_WITH_FREE_INITIALIZERS
-        for f in model.functions:
+        functions = model.functions[:]
+        for f in functions:
             self.functions[f.domain, f.name, f.overload] = onnx.function_symbol(f.domain, f.name, f.overload)
-        for function in model.functions:
+        for function in functions:
             made = module.body.append(self.function(function))
             self.local_functions.setdefault(made.sym_name, made)
         opsets = opsets_of(model.opset_import)
         graph = self.graph(model.graph, opsets)
         module.body.append(graph)
-        if model.functions:
+        if functions:
             module.entry = graph.sym_name
         return module
 
@@ -212,7 +213,7 @@ class ModelDecoder(NodeDecoder):
         keep(made, kept.ATTRIBUTE_FIELDS, rest)
         if not _is_canonical_list(proto.opset_import):
             made.set_extra(kept.OPSETS, kept.array(map(kept.form_of, proto.opset_import)))
-        self.keep_texts(made, proto.doc_string, proto.metadata_props)
+        self.keep_texts(made, proto.doc_string, proto.metadata_props[:])
         self._keep_infos(made, proto.value_info, block, ())
         keep(made, kept.FIELDS, self.leftover(proto, _OF_FUNCTION))
         return made
@@ -223,11 +224,12 @@ class ModelDecoder(NodeDecoder):
 
     def block(self, proto: GraphProto, around: Scope | None, defaults: dict[str, Data] | None = None) -> Block:
         """The block of a graph; with `defaults`, of the outermost one, which receives those of inputs."""
-        constants = {tensor.name for tensor in proto.initializer}
+        initializers, outputs = proto.initializer[:], proto.output[:]
+        constants = {tensor.name for tensor in initializers}
         frozen = constants if defaults is not None and not self._has_free_initializers else frozenset[str]()
-        inputs = [info for info in proto.input if info.name not in frozen]
+        inputs = [info for info in proto.input[:] if info.name not in frozen]
         types = [self._type(info) for info in inputs]
-        stated = {info.name: self._type(info) for info in (*proto.value_info, *proto.output)}
+        stated = {info.name: self._type(info) for info in (*proto.value_info[:], *outputs)}
         names = [info.name for info in inputs]
         block = Block(types, names, proto.name)
         scope = Scope(stated, around)
@@ -235,14 +237,14 @@ class ModelDecoder(NodeDecoder):
             self.define(v.name, v, scope, "input")
         of_defaults: dict[str, Rest] = {kept.STORAGE: [], kept.DEFAULT_FIELDS: []}
         given = set(names) if defaults is not None else set[str]()
-        for tensor in proto.initializer:
+        for tensor in initializers:
             if tensor.name in given and defaults is not None:
                 self._default(tensor, defaults, of_defaults)
             else:
                 self._initializer(tensor, block, scope)
-        for sparse in proto.sparse_initializer:
+        for sparse in proto.sparse_initializer[:]:
             self._sparse_initializer(sparse, block, scope)
-        end = self.fill(block, proto.node, [info.name for info in proto.output], scope)
+        end = self.fill(block, proto.node[:], [info.name for info in outputs], scope)
         self._keep_graph(end, proto, block, frozen, given & constants)
         for name, entries in of_defaults.items():
             keep(end, name, entries)
@@ -271,14 +273,14 @@ class ModelDecoder(NodeDecoder):
         self, end: onnx.Return, proto: GraphProto, block: Block, frozen: frozenset[str] | set[str], given: set[str]
     ) -> None:
         """Keeps what a graph says beside its nodes, at its end."""
-        self.keep_texts(end, proto.doc_string, proto.metadata_props)
+        self.keep_texts(end, proto.doc_string, proto.metadata_props[:])
         if len(proto.quantization_annotation):
             end.set_extra(kept.ANNOTATIONS, kept.array(map(kept.form_of, proto.quantization_annotation)))
         keep(end, kept.FIELDS, self.leftover(proto, _OF_GRAPH))
         if not proto.HasField("name"):
             end.set_extra(kept.UNNAMED, UnitAttr())
-        forms = self._forms("input", [i for i in proto.input if i.name not in frozen], block.arguments)
-        forms += self._forms("output", proto.output, end.outputs)
+        forms = self._forms("input", [i for i in proto.input[:] if i.name not in frozen], block.arguments)
+        forms += self._forms("output", proto.output[:], end.outputs)
         if frozen and any(info.name in frozen for info in proto.input):
             keep_names(end, kept.DECLARED_INPUTS, [info.name for info in proto.input])
             forms += [(f"input {info.name}", kept.form_of(info)) for info in proto.input if info.name in frozen]
@@ -287,7 +289,7 @@ class ModelDecoder(NodeDecoder):
             last = [name for name in dict.fromkeys(info.name for info in proto.input) if name in set(names)]
             if names != [*(name for name in names if name not in given), *last]:
                 keep_names(end, kept.INITIALIZER_ORDER, names)
-        self._keep_infos(end, proto.value_info, block, end.outputs, forms)
+        self._keep_infos(end, proto.value_info[:], block, end.outputs, forms)
 
     def _forms(self, part: str, infos: Iterable[ValueInfoProto], values: Sequence[Value]) -> Rest:
         """The messages about values that say more than their types."""

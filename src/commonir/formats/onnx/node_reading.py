@@ -204,7 +204,7 @@ class NodeDecoder(ABC):
         """Keeps what a node says that its operation has no field for. `is_open` says that it takes any attributes."""
         if self.keeps_unknown or any(_rare(node)):
             keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
-            self.keep_texts(op, node.doc_string, node.metadata_props)
+            self.keep_texts(op, node.doc_string, node.metadata_props[:])
             if len(node.device_configurations):
                 op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
         else:

@@ -104,10 +104,10 @@ def _content(file: str) -> tuple[memoryview, MappedFile | None]:
     Raises: FILE_NOT_ACCESSIBLE.
     """
     try:
-        with open(file, "rb") as stream:
+        with open(file, "rb", buffering=0) as stream:
             status = os.fstat(stream.fileno())
             if status.st_size < WHOLE_BYTES:
-                return memoryview(stream.read()), None
+                return memoryview(stream.readall()), None
         mapped = MappedFile(file, status.st_size, status)
         return mapped.view(0, mapped.size_bytes), mapped
     except (OSError, ValueError) as error:

@@ -8,6 +8,7 @@ Source: onnx.proto of ONNX 1.23, `TypeProto`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -43,6 +44,30 @@ _LONGEST_EXPRESSION = 200
 _TENSOR, _ELEMENT_AND_SHAPE, _SIZE = [1], [1, 2], [1]
 
 
+@lru_cache(maxsize=1024)
+def _sized(said: bytes) -> TensorType | None:
+    """A tensor type of known sizes that says nothing else, as nearly all types in files are; None for others.
+
+    `said` is its message. Models have the same few types.
+    """
+    proto = create(TypeProto)
+    proto.ParseFromString(said)
+    fields = proto.ListFields()
+    if [f.number for f, _ in fields] != _TENSOR:
+        return None
+    inside = fields[0][1].ListFields()
+    if [f.number for f, _ in inside] != _ELEMENT_AND_SHAPE:
+        return None
+    element, dims = ELEMENTS.get(inside[0][1]), inside[1][1].dim
+    sizes: list[int] = []
+    for d in dims:
+        stated = d.ListFields()
+        if [f.number for f, _ in stated] != _SIZE or stated[0][1] < 0:
+            return None
+        sizes.append(stated[0][1])
+    return None if element is None else TensorType(element, tuple(sizes))
+
+
 class TypeReader:
     """Reads types; what is a symbol depends on those read before."""
 
@@ -57,25 +82,10 @@ class TypeReader:
         key = proto.SerializeToString()
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._sized(proto) or self._any(proto)
+            sized = _sized(key)
+            is_usual = sized is not None and len(sized.static_shape) <= self._max_rank
+            found = self._known[key] = (sized, True) if is_usual and sized is not None else self._any(proto)
         return found
-
-    def _sized(self, proto: TypeProto) -> tuple[Type, bool] | None:
-        """A tensor type of known sizes that says nothing else, as nearly all types in files are; None for others."""
-        fields = proto.ListFields()
-        if [f.number for f, _ in fields] != _TENSOR:
-            return None
-        inside = fields[0][1].ListFields()
-        if [f.number for f, _ in inside] != _ELEMENT_AND_SHAPE:
-            return None
-        element, dims = ELEMENTS.get(inside[0][1]), inside[1][1].dim
-        sizes: list[int] = []
-        for d in dims:
-            said = d.ListFields()
-            if [f.number for f, _ in said] != _SIZE or said[0][1] < 0:
-                return None
-            sizes.append(said[0][1])
-        return None if element is None or len(sizes) > self._max_rank else (TensorType(element, tuple(sizes)), True)
 
     def _any(self, proto: TypeProto) -> tuple[Type, bool]:
         kind = self._read(proto)
