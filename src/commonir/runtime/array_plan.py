@@ -45,6 +45,12 @@ Array = NDArray[Any]
 
 _ALIGNMENT = 64
 
+_FEW_PRODUCTS = 1 << 12
+"""Products that BLAS computes in one thread; limiting threads takes longer than they do."""
+
+_FEW_ELEMENTS = 1 << 8
+"""Elements of which any function of linear algebra computes that few."""
+
 
 class BoundProgram(ABC):
     """A step of a plan that runs plans of its own."""
@@ -129,8 +135,8 @@ class ArrayPlan:
 
     @cached_property
     def may_use_blas(self) -> bool:
-        """Whether a step may be one of BLAS, whose threads are to be limited."""
-        return any(isinstance(n, (Product, InnerProduct, Reduce, Opaque)) for n in self.nodes)
+        """Whether a step may be one of BLAS on so much that it would use threads, which are to be limited."""
+        return any(_may_use_threads(n) for n in self.nodes) or any(p.may_use_blas for p in self.nested)
 
     def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:
         """The outputs for the inputs. They are valid until the next run.
@@ -201,6 +207,20 @@ class ArrayPlan:
     def _add(self, node: Node, steps: list[Step]) -> None:
         self.steps += steps
         self.labels.append(repr(node))
+
+
+def _may_use_threads(node: Node) -> bool:
+    match node:
+        case Nested():
+            return False  # its plans tell
+        case Product():
+            return node.size * node.inputs[0].shape[-1] > _FEW_PRODUCTS
+        case InnerProduct() | Reduce():
+            return node.inputs[0].size > _FEW_PRODUCTS
+        case Opaque():
+            return sum([n.size for n in (node, *node.inputs)]) > _FEW_ELEMENTS
+        case _:
+            return False
 
 
 class _Assignment:
