@@ -1,14 +1,5 @@
 """Index notation: kernels as scalar expressions over indices, whose range rule is the shape rule."""
 
-from commonir.notation.constraints import (
-    Constraint,
-    NotationError,
-    NotKnownError,
-    Relation,
-    decide,
-    require,
-    without_implied,
-)
 from commonir.notation.expressions import (
     Access,
     Apply,
@@ -63,6 +54,15 @@ from commonir.notation.ranges import (
 )
 from commonir.notation.traversal import children, free, put, replace_accesses, rewrite, walk, with_children
 from commonir.symbolic import index
+from commonir.symbolic.constraints import (
+    Constraint,
+    NotationError,
+    NotKnownError,
+    Relation,
+    decide,
+    require,
+    without_implied,
+)
 
 __all__ = [
     "FOLDS",

@@ -14,9 +14,9 @@ from typing import Literal, Self
 
 from commonir.ir.interning import Interned
 from commonir.ir.types import ElementType, boolean, complex64, f32, i64
-from commonir.notation.constraints import Constraint, NotationError
 from commonir.notation.functions import FOLDS, FUNCTIONS, Number, converted, fits, number_key
 from commonir.symbolic import Dim, DimExpr, index, largest, plain, size_of
+from commonir.symbolic.constraints import Constraint, NotationError
 
 Index = DimExpr
 Indices = tuple[DimExpr, ...]

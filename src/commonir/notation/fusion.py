@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from commonir.notation.constraints import Constraint, NotationError, require
 from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tensor, name_of
 from commonir.notation.ranges import piece_extents, ranges, resolve, shape_of
 from commonir.notation.traversal import free, put, replace_accesses, rewrite, walk, with_children
 from commonir.symbolic import Dim, index, names, plain, substitute, within
+from commonir.symbolic.constraints import Constraint, NotationError, require
 
 
 def is_fusible(access: Access, producer: Kernel) -> bool:

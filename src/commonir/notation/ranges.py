@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Literal
 
-from commonir.notation.constraints import Constraint, NotationError, Relation, require, without_implied
 from commonir.notation.expressions import (
     Access,
     Dilated,
@@ -54,6 +53,7 @@ from commonir.symbolic import (
     symbols,
     terms_of,
 )
+from commonir.symbolic.constraints import Constraint, NotationError, Relation, require, without_implied
 
 MAX_POINTS = 1 << 16
 """How many positions are tried where bounds alone would refuse a read."""

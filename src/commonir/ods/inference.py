@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commonir.base.codes import (
     NOT_KNOWN_BEFORE_RUNNING,
@@ -26,27 +26,17 @@ from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, are_numbers, symbols_of, unknown
-from commonir.notation import (
-    Constraint,
-    Expr,
-    Index,
-    Indices,
-    Kernel,
-    NotationError,
-    NotKnownError,
-    Tensor,
-    indices,
-    ranges,
-    shape_of,
-    without_implied,
-)
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition
 from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
 from commonir.ods.type_rules import Typing, type_of_attribute
-from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
+from commonir.symbolic import Dim, DimExpr, symbol, symbols
+from commonir.symbolic.constraints import Constraint, NotationError, NotKnownError, without_implied
+
+if TYPE_CHECKING:
+    from commonir.notation import Kernel
 
 _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
@@ -544,71 +534,10 @@ def _is_loose(value: Value, stop: frozenset[Value]) -> bool:
 
 
 def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
-    op, b = trace.op, trace.bindings
+    from commonir.ods.kernels import kernels_of  # noqa: PLC0415  loads the notation, which MLIR's operations do not need
 
-    def traced(v: Value, name: str) -> Tensor:
-        shape = shapes[v]
-        if not isinstance(v.type, TensorType) or shape is None:
-            raise InternalError(f"{op.name}: a kernel operand must be a ranked tensor")
-        return Tensor(name, shape, v.type.element)
-
-    tensors: list[Any] = []
-    for f in op.layout.inputs:
-        if f.kind is FieldKind.OPERAND:
-            v = op.field_value(f)
-            many = f.variadic
-            tensors.append(
-                v
-                if v is None
-                else tuple([traced(u, f"{f.name}{n}") for n, u in enumerate(v)])
-                if many
-                else traced(v, f.name)
-            )
-    known: dict[str, Dim] = dict(b.one)
-    for n, sizes in b.many.items():
-        known |= {f"{n}{k}": s for k, s in enumerate(sizes)}
-    passed = _indices_for(op, b)
-    returned = op.reference(*tensors, **passed)
-    bodies = _each(returned)
-    kernels = tuple([_closed(body, op, n, passed) for n, body in enumerate(bodies)])
-    types: list[Type] = []
-    extents: list[dict[str, Dim]] = []
-    constraints: tuple[Constraint, ...] = ()
-    for k in kernels:
-        found, more = ranges(k, known)
-        types.append(TensorType(k.body.dtype, shape_of(k, found)))
-        extents.append(found)
-        constraints += more
-    return Derived(tuple(types), constraints, kernels, tuple(extents))
-
-
-def _each(returned: Any) -> tuple[Kernel | Expr, ...]:
-    return (returned,) if isinstance(returned, Kernel | Expr) else returned
-
-
-def _indices_for(op: Definition, b: Bindings) -> dict[str, Index | Indices]:
-    tied = [len(b.many[n]) for n in op.same_rank if n in b.many]
-    out: dict[str, Index | Indices] = {}
-    for n in op.index_names:
-        if n in b.many:
-            out[n] = indices(n, len(b.many[n]))
-        elif n in op.same_rank:
-            out[n] = indices(n, tied[0] if tied else 0)
-        else:
-            out[n] = index(n)
-    return out
-
-
-def _closed(body: Kernel | Expr, op: Definition, n: int, passed: dict[str, Index | Indices]) -> Kernel:
-    """A kernel; a bare expression takes its axes from the names in the pattern of the result."""
-    if isinstance(body, Kernel):
-        return body
-    pattern = op.layout.results[n].pattern
-    axes: list[Dim] = []
-    for name, _ in () if pattern is None or pattern.dims is None else pattern.dims:
-        i = passed[name]
-        axes.extend(i if isinstance(i, tuple) else (i,))
-    return Kernel(tuple(axes), body)
+    found = kernels_of(trace.op, trace.bindings, shapes)
+    return Derived(found.types, found.constraints, found.kernels, found.extents)
 
 
 def _match_results(trace: _Trace, types: Sequence[Type]) -> None:

@@ -22,8 +22,8 @@ from commonir.ir.types import (
     Type,
     are_numbers,
 )
-from commonir.notation import Constraint, require
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import Constraint, require
 
 
 def version_number(version: str) -> int:

@@ -14,10 +14,10 @@ from commonir.ir.attributes import ArrayAttr, Attribute, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
-from commonir.notation import NotKnownError
 from commonir.ods import MlirOp, kinds, known_dims
 from commonir.ods.mlir_kinds import array_of
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
 
 DYNAMIC = -(2**63)
 """Stands in a list of numbers for one that an operand gives."""

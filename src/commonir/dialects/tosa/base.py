@@ -15,7 +15,6 @@ from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, Int
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
-from commonir.notation import NotKnownError
 from commonir.ods import MlirOp, TypeConstraint, kinds, known_data, known_dims
 from commonir.ods.kinds import Kind
 from commonir.ods.mlir_kinds import array_of, dialect_enumeration, typed_integer
@@ -24,6 +23,7 @@ from commonir.ods.traits import Pure, Trait
 from commonir.ods.type_constraints import is_float, is_integer, is_signless
 from commonir.ods.type_rules import element_of
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
 
 FUNCTIONAL = "operands attr-dict `:` functional-type(operands, results)"
 

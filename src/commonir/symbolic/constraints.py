@@ -9,7 +9,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from commonir.symbolic import Dim, at_least, coefficient, compare, evaluate, substitute, symbols
+from commonir.symbolic.analysis import at_least, coefficient, compare, evaluate, substitute, symbols
+from commonir.symbolic.dims import Dim
 
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
 
