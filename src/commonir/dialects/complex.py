@@ -19,7 +19,6 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type
-from commonir.notation import NotationError
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
 from commonir.ods.type_constraints import (
     I1,
@@ -37,6 +36,7 @@ from commonir.ods.type_rules import (
     all_types_match,
     types_match_with,
 )
+from commonir.symbolic.constraints import NotationError
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function1

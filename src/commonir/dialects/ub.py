@@ -14,9 +14,9 @@ from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean
-from commonir.notation import NotationError
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, result, traits
 from commonir.ods.type_constraints import AnyType
+from commonir.symbolic.constraints import NotationError
 
 POISON = DialectAttr("ub", "poison")
 

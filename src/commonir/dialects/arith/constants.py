@@ -17,11 +17,11 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
-from commonir.notation import NotationError
 from commonir.ods import MlirOp, attribute, kinds, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.type_constraints import AnyType
 from commonir.ods.type_rules import type_of_attribute
+from commonir.symbolic.constraints import NotationError
 
 
 class Constant(

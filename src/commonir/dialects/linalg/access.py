@@ -9,8 +9,8 @@ from commonir.dialects.late_core import core
 from commonir.ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
-from commonir.notation import NotationError
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotationError
 
 
 def dims_in(expr: AffineExpr) -> tuple[int, ...]:

@@ -12,12 +12,12 @@ from commonir.dialects.late_core import core
 from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, i64
-from commonir.notation import NotKnownError
 from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
 
 DYNAMIC = -(2**63)
 positions = array_of(i64)

@@ -7,8 +7,8 @@ from commonir.dialects.late_core import core
 from commonir.dialects.linalg.access import plain_dim
 from commonir.ir.affine import AffineMap
 from commonir.ir.operation import Block, Value
-from commonir.notation import NotationError, NotKnownError
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotationError, NotKnownError
 
 
 class Structured(NamedTuple):

@@ -12,9 +12,9 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
-from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, operations_behind, traits
 from commonir.ods.text_form import FormWriter, written_assignments
+from commonir.symbolic.constraints import NotationError
 
 
 class ScfOp(MlirOp):

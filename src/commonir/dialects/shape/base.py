@@ -14,10 +14,10 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core
 from commonir.ir.operation import Value
 from commonir.ir.types import DialectType, TensorType, Type, boolean, i64, index
-from commonir.notation import NotKnownError
 from commonir.ods import MlirOp, TypeConstraint
 from commonir.ods.type_constraints import AnyInteger, AnyShaped, Index, any_type_of, tensor_rank_of
 from commonir.ods.type_rules import are_compatible_shapes
+from commonir.symbolic.constraints import NotKnownError
 
 shape = DialectType("shape", "shape")
 size = DialectType("shape", "size")

@@ -34,7 +34,6 @@ from commonir.ir.attributes import ArrayAttr, IntegerAttr
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type, i64, index
-from commonir.notation import NotKnownError
 from commonir.ods import Op, attribute, kinds, known_dims, operand, region, result, traits
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
@@ -42,6 +41,7 @@ from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnyShaped, AnyType, IndexTensor
 from commonir.ods.type_rules import NO_SHAPE, are_compatible_shapes, shape_of
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
 
 
 class _ConstShapeForm:

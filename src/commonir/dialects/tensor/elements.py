@@ -22,7 +22,6 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean, i64, index
-from commonir.notation import NotKnownError
 from commonir.ods import known_dims, operand, region, result, traits
 from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import (
@@ -35,6 +34,7 @@ from commonir.ods.type_constraints import (
 )
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, size_of
+from commonir.symbolic.constraints import NotKnownError
 
 AnyNon0RankedOrUnrankedTensor = confined(
     AnyTensor, lambda t: isinstance(t, TensorType) and t.shape != (), "non-0-ranked or unranked tensor"

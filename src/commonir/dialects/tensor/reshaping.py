@@ -25,7 +25,6 @@ from commonir.dialects.tensor.base import (
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type
-from commonir.notation import NotKnownError
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.type_constraints import (
     AnyFloat,
@@ -41,6 +40,7 @@ from commonir.ods.type_constraints import (
 )
 from commonir.ods.type_rules import are_compatible_shapes, element_of
 from commonir.symbolic import Dim, floor_div, size_of
+from commonir.symbolic.constraints import NotKnownError
 
 _NUMBERS = tensor_of(AnySignlessInteger, AnyUnsignedInteger, AnySignedInteger, AnyFloat)
 

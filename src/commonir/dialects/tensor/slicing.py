@@ -25,12 +25,12 @@ from commonir.dialects.tensor.base import (
 from commonir.dialects.tensor.elements import generated, wrong_body, zero
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Shape, TensorType, boolean, i64
-from commonir.notation import NotKnownError
 from commonir.ods import attribute, kinds, known_data, known_dims, operand, region, result, traits
 from commonir.ods.mlir_kinds import typed_integer
 from commonir.ods.type_constraints import AnyRankedTensor, AnySignlessIntegerOrIndex, Index, ranked_tensor_of
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, at_least
+from commonir.symbolic.constraints import NotKnownError
 
 
 class OffsetsSizesStrides(TensorOp):

@@ -36,10 +36,10 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
-from commonir.notation import NotKnownError
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.type_rules import all_element_types_match
+from commonir.symbolic.constraints import NotKnownError
 
 
 def same_sizes(a: Shape | None, b: Shape | None) -> bool:

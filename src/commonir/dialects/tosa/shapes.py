@@ -28,9 +28,9 @@ from commonir.dialects.tosa.reduction import check_axis
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
-from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
+from commonir.symbolic.constraints import NotationError, NotKnownError
 
 Size1 = Callable[[Dim], Dim]
 Size2 = Callable[[Dim, Dim], Dim]
