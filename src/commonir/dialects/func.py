@@ -7,6 +7,7 @@ Source: MLIR func dialect; messages as of MLIR 22.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -14,7 +15,6 @@ from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.interface import NO_PORT, NewInterface, port_attributes
 from commonir.ir.module import Function, Invocation, Module, Symbol, put_in_place
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import FunctionType, Type
@@ -22,6 +22,9 @@ from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, oper
 from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import AnyType, FunctionConstraint
 from commonir.ods.type_rules import TypeRule, Typing
+
+if TYPE_CHECKING:
+    from commonir.ir.interface import NewInterface
 
 
 class Func(FunctionOp, name="func.func"):
@@ -33,6 +36,8 @@ class Func(FunctionOp, name="func.func"):
     no_inline: bool = attribute(kinds.unit, default=False, doc="whether its body must not take the place of calls")
 
     def give_interface(self, new: NewInterface) -> Function:
+        from commonir.ir.interface import NO_PORT, port_attributes  # noqa: PLC0415  few programs get another interface
+
         block = new.body
         values = tuple([v for _, v in new.outputs])
         block.append(Return(values))

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.interface import Port, named_ports
 from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, any_type, attribute, kinds, operand, region
 from commonir.ods.traits import IsolatedFromAbove, Pure, SymbolTrait, Terminator
+
+if TYPE_CHECKING:
+    from commonir.ir.interface import Port
 
 
 class Visibility(Enum):
@@ -84,10 +86,14 @@ class FunctionOp(
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
+        from commonir.ir.interface import named_ports  # noqa: PLC0415  few programs are asked for their ports
+
         return named_ports([v.name for v in self.inputs], self.arg_attrs)
 
     @property
     def output_ports(self) -> Mapping[str, Port]:
+        from commonir.ir.interface import named_ports  # noqa: PLC0415  as above
+
         return named_ports(self.output_names, self.res_attrs)
 
     def infer(self) -> tuple[Type, ...]:

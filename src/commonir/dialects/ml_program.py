@@ -7,7 +7,7 @@ Source: MLIR ml_program dialect; attributes and messages as of MLIR 22.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
@@ -17,7 +17,6 @@ from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
-from commonir.ir.interface import NO_PORT, NewInterface, port_attributes
 from commonir.ir.module import Function, Module, Symbol, put_in_place
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
@@ -38,6 +37,9 @@ from commonir.ods.kinds import Kind
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import GraphRegion, OnlyReads, Pure, SingleBlock, SymbolTrait, has_parent
 
+if TYPE_CHECKING:
+    from commonir.ir.interface import NewInterface
+
 
 class Func(FunctionOp, name="ml_program.func"):
     """A function whose operations run in order."""
@@ -47,6 +49,8 @@ class Func(FunctionOp, name="ml_program.func"):
     constants = "core.constant"
 
     def give_interface(self, new: NewInterface) -> Function:
+        from commonir.ir.interface import NO_PORT, port_attributes  # noqa: PLC0415  few programs get another interface
+
         block = new.body
         values = tuple([v for _, v in new.outputs])
         names = tuple([name for name, _ in new.outputs])

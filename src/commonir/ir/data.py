@@ -6,7 +6,6 @@ significant bits, as in Core ML's weight files. numpy is imported only by `array
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
 from abc import ABC, abstractmethod
@@ -14,13 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
-from commonir.base.copying import copy_range
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -221,7 +221,7 @@ class MappedFile:
     def __init__(self, path: str, size_bytes: int, status: os.stat_result | None = None) -> None:
         self.path = path
         self.size_bytes = size_bytes
-        self._map: mmap.mmap | None = None
+        self._map: mmap | None = None
         self._identity = None if status is None else _identity(status)
 
     def hold(self) -> None:
@@ -236,6 +236,8 @@ class MappedFile:
 
         Raises: TRUNCATED_FILE; ValueError and OSError as `view`.
         """
+        from commonir.base.copying import copy_range  # noqa: PLC0415  few programs stay in files
+
         try:
             with open(self.path, "rb") as file:
                 if self._is_same(os.fstat(file.fileno())):
@@ -275,10 +277,12 @@ class MappedFile:
         if length == 0:
             return memoryview(b"")
         if self._map is None:
+            from mmap import ACCESS_READ, mmap  # noqa: PLC0415  as above
+
             with open(self.path, "rb") as file:
                 if not self._is_same(os.fstat(file.fileno())):
                     raise ValueError(f"{self.path} was replaced while it was in use")
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._map = mmap(file.fileno(), 0, access=ACCESS_READ)
             if len(self._map) < self.size_bytes:
                 raise ValueError(f"{self.path} became shorter while it was in use")
         return memoryview(self._map)[offset : offset + length]

@@ -42,7 +42,8 @@ def symbol_text(name: str) -> str:
 
 def quoted(content: str) -> str:
     r"""A string literal; characters outside of printable ASCII are written as `\HH` for each of their bytes."""
-    return f'"{_ESCAPED.sub(_escape, content)}"'
+    is_plain = content.isascii() and content.isprintable() and '"' not in content and "\\" not in content
+    return f'"{content if is_plain else _ESCAPED.sub(_escape, content)}"'
 
 
 def bytes_of_text(text: str) -> bytes:

@@ -6,7 +6,6 @@ Element types cover the five formats this project reads; their names are those o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from math import prod
 from types import MappingProxyType
@@ -139,8 +138,9 @@ WIDEST_INTEGER = 2**24 - 1
 """Bits of the widest integer type that MLIR allows."""
 
 _PREFIXES: Mapping[Signedness, str] = MappingProxyType({"signless": "i", "signed": "si", "unsigned": "ui"})
+# Of the width of an integer type.
+_MOST_DIGITS = 8
 _SIGNEDNESS: Mapping[str, Signedness] = MappingProxyType({prefix: name for name, prefix in _PREFIXES.items()})
-_INTEGER_TYPE = re.compile(r"(si|ui|i)(\d{1,8})", re.ASCII)
 
 
 def integer_type(bits: int, signedness: Signedness = "signless") -> ElementType:
@@ -172,10 +172,11 @@ def element_named(name: str) -> ElementType | None:
         return found
     if name == "index":
         return index
-    integer = _INTEGER_TYPE.fullmatch(name)
-    if integer is None or int(integer[2]) > WIDEST_INTEGER:
+    digits = name.lstrip("siu")
+    signedness = _SIGNEDNESS.get(name[: len(name) - len(digits)])
+    if signedness is None or not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
         return None
-    return integer_type(int(integer[2]), _SIGNEDNESS.get(integer[1], "signless"))
+    return integer_type(int(digits), signedness) if int(digits) <= WIDEST_INTEGER else None
 
 
 class NoneType(Type):

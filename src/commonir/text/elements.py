@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 import struct
-from binascii import Error as HexError
-from binascii import unhexlify
 from collections.abc import Callable, Sequence
 
 from commonir.base.file_codes import LIMIT_EXCEEDED
@@ -156,12 +154,14 @@ class ElementReader(Scanner):
         return made or self._from_tokens(literal, type)
 
     def _from_hex(self, literal: Literal, type: TensorType) -> Data:
+        from binascii import unhexlify  # noqa: PLC0415  few texts say constants so
+
         digits = self.source[literal.start : literal.end].rstrip()
         content = None
         if digits.startswith(_HEX_SIGN) and digits.endswith('"'):
             try:
                 content = unhexlify(digits[len(_HEX_SIGN) : -1])
-            except (HexError, ValueError):
+            except ValueError:
                 content = None
         if content is None:
             self.fail("expected hexadecimal digits '0x...' in pairs", at=literal.start)

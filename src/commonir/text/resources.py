@@ -5,8 +5,6 @@ Source: MLIR language reference, file metadata; a blob is the alignment as four 
 
 from __future__ import annotations
 
-from binascii import Error as HexError
-from binascii import unhexlify
 from collections.abc import Iterator, Mapping
 
 from commonir.base.late import late_pattern
@@ -86,9 +84,11 @@ def _blob(scanner: Scanner) -> Blob | None:
     literal = scanner.text
     if not literal.startswith(_SIGN):
         return None
+    from binascii import unhexlify  # noqa: PLC0415  few texts have resources
+
     try:
         content = unhexlify(literal[len(_SIGN) : -1])
-    except (HexError, ValueError):
+    except ValueError:
         content = b""
     if len(content) < _ALIGNMENT_BYTES:
         scanner.fail(_NO_BLOB)

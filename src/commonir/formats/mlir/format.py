@@ -70,7 +70,7 @@ def _decoded(content: bytes, name: str) -> str:
     if len(content) > limit:
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"the text has more than {limit:,} bytes", file=name))
     try:
-        return content.decode("utf-8-sig")
+        return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         message = f"byte {error.start} of the text is not UTF-8"
         raise DiagnosticError(Diagnostic(MALFORMED_TEXT, message, file=name)) from None
