@@ -29,10 +29,11 @@ _LARGE_BYTES = 64 << 20
 _NUMBERS = 1_000_000
 _OURS = """
 import sys
-from commonir.base.collecting import end_without_search, no_collection
-source, target, form = sys.argv[1:]
+from commonir.base.collecting import end_without_search, search_rarely
+search_rarely()
 end_without_search()
-with no_collection(), open(target, "w") as out:
+source, target, form = sys.argv[1:]
+with open(target, "w") as out:
     from commonir.formats.mlir.format import FORMAT
     from commonir.ods import Dialects
     from commonir.text.printer import Naming, print_lines

@@ -36,10 +36,9 @@ def test_programs_that_nobody_holds_are_found_though_each_is_made_while_the_sear
 
 
 def test_a_process_of_our_own_searches_rarely_and_another_as_it_likes() -> None:
-    for arguments, expected in (("None", "200000"), ("['--version']", str(gc.get_threshold()[0]))):
-        program = (
-            f"import gc, sys\nfrom commonir.cli.main import main\nsys.argv = ['cir', '--version']\nmain({arguments})\n"
-        )
+    other = str(gc.get_threshold()[0])
+    for module, expected in (("commonir.__main__", "200000"), ("commonir.cli.main", other)):
+        program = f"import gc, sys\nfrom {module} import main\nsys.argv = ['cir', '--version']\nmain()\n"
         done = subprocess.run(
             [sys.executable, "-c", program + "print(gc.get_threshold()[0])"],
             capture_output=True,

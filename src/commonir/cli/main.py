@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import click
 
 from commonir.base import codes
-from commonir.base.collecting import end_without_search, search_rarely
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.suggestions import did_you_mean
 from commonir.cli.answer import Answer, write_answer
@@ -22,9 +21,6 @@ _NAMES = ("cir", "commonir")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status."""
-    if arguments is None:
-        search_rarely()
-        end_without_search()
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
