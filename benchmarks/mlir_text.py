@@ -4,6 +4,8 @@ Each figure is the CPU time of one whole process over that of mlir-opt on the sa
 and peak memory beside it: functions of 1,000 small operations of arith, tosa and tensor in the generic form and in
 custom forms; 64 MiB of constants in hexadecimal digits; a million decimal numbers. What we print is what mlir-opt
 prints, letter by letter. xDSL, where it is installed, does the smallest. `--sizes 10000,100000` for fewer operations.
+Below each row stand the stages alone, without the start of the process: ours in CPU time for the first file of a
+process, for it again and for another one; those of mlir-opt as it times them, in wall time; its parser verifies, too.
 Targets: 1.0 for the generic form, 2.0 for the others.
 """
 
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
+import os
 import statistics
 import subprocess
 import sys
@@ -25,6 +29,7 @@ from benchmarks.mlir_programs import decimal_global, hexadecimal_globals, progra
 _PAIRS = 3
 _MOST_FOR_XDSL = 10_000
 _SIZES = (10_000, 100_000, 1_000_000)
+_MOST_FOR_STAGES = 100_000
 _LARGE_BYTES = 64 << 20
 _NUMBERS = 1_000_000
 _OURS = """
@@ -43,6 +48,28 @@ with open(target, "w") as out:
     for line in print_lines(module, generic=form == "generic", elide=None, naming=Naming.MLIR, dialects=dialects):
         out.write(line)
         out.write("\\n")
+"""
+_STAGES = """
+import json, sys, time
+from commonir.base.collecting import search_rarely
+search_rarely()
+from commonir.formats.mlir.format import content_of
+from commonir.ods import Dialects, verify
+from commonir.text.parser import parse_module
+from commonir.text.printer import Naming, print_lines
+form, *sources = sys.argv[1:]
+out, dialects = [], Dialects()
+for source in sources:
+    times = [time.process_time()]
+    module = parse_module(content_of(source), dialects)
+    times.append(time.process_time())
+    assert not verify(module, dialects)
+    times.append(time.process_time())
+    for line in print_lines(module, generic=form == "generic", elide=None, naming=Naming.MLIR, dialects=dialects):
+        pass
+    times.append(time.process_time())
+    out.append([b - a for a, b in zip(times, times[1:])])
+print(json.dumps(out))
 """
 _XDSL = "import sys; from xdsl.xdsl_opt_main import xDSLOptMain; xDSLOptMain(args=[*sys.argv[1:]]).run()"
 
@@ -63,6 +90,9 @@ def main() -> int:
             for form, target in (("generic", 1.0), ("custom", 2.0)):
                 source = _written(folder / f"{form}.mlir", program(size, generic=form == "generic"))
                 results.append(_compare(f"{size:,} operations, {form}", source, form, mlir_opt, target))
+                if size <= _MOST_FOR_STAGES:
+                    other = _written(folder / "other.mlir", program(size, generic=form == "generic", seed=1))
+                    _show_stages(source, other, form, mlir_opt)
                 if size <= _MOST_FOR_XDSL and form == "generic" and importlib.util.find_spec("xdsl") is not None:
                     _show_xdsl(source)
         large = _written(folder / "large.mlir", hexadecimal_globals(_LARGE_BYTES))
@@ -94,6 +124,27 @@ def _compare(what: str, source: Path, form: str, mlir_opt: str, target: float) -
     is_within = report(f"{what} / mlir-opt", ratio, "x of CPU", target)
     print(f"    {wall:.2f}x of wall time; {_shown([a for a, _ in pairs])} against {_shown([b for _, b in pairs])}")
     return is_within
+
+
+def _show_stages(source: Path, other: Path, form: str, mlir_opt: str) -> None:
+    command = [sys.executable, "-c", _STAGES, form, str(source), str(source), str(other)]
+    runs = [json.loads(_output(command).stdout) for _ in range(_PAIRS)]
+    for n, what in enumerate(("first file", "again", "another")):
+        read, check, written = [min(run[n][stage] for run in runs) * 1e3 for stage in range(3)]
+        print(f"    ours, {what}: parse {read:.1f} ms, verify {check:.1f} ms, print {written:.1f} ms")
+    options = [
+        "--mlir-timing",
+        "--mlir-output-format=json",
+        *(["--mlir-print-op-generic"] if form == "generic" else []),
+    ]
+    command = [mlir_opt, *options, str(source), "-o", os.devnull]
+    timed = [{t["name"]: t["wall"]["duration"] * 1e3 for t in json.loads(_output(command).stderr)} for _ in runs]
+    read, written = [min(run[stage] for run in timed) for stage in ("Parser", "Output")]
+    print(f"    mlir-opt: parse and verify {read:.1f} ms, print {written:.1f} ms")
+
+
+def _output(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, check=True, capture_output=True, text=True)
 
 
 def _shown(usages: Sequence[Usage]) -> str:

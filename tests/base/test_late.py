@@ -12,6 +12,8 @@ import pytest
 
 from commonir.base.late import LateModule, late_pattern
 
+from tests.cli.conftest import environment
+
 NAME = "module_loaded_late"
 LOADS_NO_CORE = """
 import sys
@@ -22,6 +24,30 @@ found = [dialects.get(name) for name in names]
 assert all(dialect is not None and dialect.operations for dialect in found)
 print(*[name for name in sys.modules if name.startswith("commonir.dialects.core")])
 """
+READS_TEXT = """
+import sys
+from commonir.ods import Dialects, verify
+from commonir.text.parser import parse_module
+from commonir.text.printer import print_module
+text = '''
+func.func @f(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = arith.constant 1.5 : f32
+  %1 = tosa.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = arith.addf %1, %1 : tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+'''
+dialects = Dialects()
+module = parse_module(text, dialects)
+assert not verify(module, dialects)
+assert "tosa.add" in print_module(module) and "tosa.add" in print_module(module, generic=True)
+print(*[name for name in sys.argv[1:] if name in sys.modules])
+"""
+# Each takes as long to load as several modules of ours, or leads to many of them.
+NOT_FOR_TEXTS = (
+    *("threading", "weakref", "inspect", "dataclasses", "pathlib", "binascii", "mmap"),
+    *("commonir.notation", "commonir.ir.interface", "commonir.dialects.core"),
+)
 MLIR = (
     *("arith", "builtin", "cf", "chlo", "complex", "func", "index", "linalg", "math", "ml_program", "scf", "shape"),
     *("stablehlo", "tensor", "tosa", "ub"),
@@ -84,4 +110,10 @@ def test_a_late_pattern_is_as_any_other() -> None:
 
 def test_dialects_of_mlir_do_not_load_the_core() -> None:
     done = subprocess.run([sys.executable, "-c", LOADS_NO_CORE, *MLIR], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_reading_checking_and_printing_a_text_loads_little() -> None:
+    command = [sys.executable, "-S", "-c", READS_TEXT, *NOT_FOR_TEXTS]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())
     assert done.stdout.split() == []
