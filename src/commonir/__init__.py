@@ -101,7 +101,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'commonir' has no attribute '{name}'")
     from commonir import api  # noqa: PLC0415
 
-    return getattr(api, name)
+    found = globals()[name] = getattr(api, name)  # the next time it is found without asking
+    return found
 
 
 def __dir__() -> list[str]:

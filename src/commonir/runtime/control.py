@@ -17,6 +17,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
+from commonir.ods.traits import Communicates
 from commonir.runtime.ranks.peers import Peers, communicates
 from commonir.runtime.state import State, misfit
 from commonir.runtime.values import declared, learn_types
@@ -50,7 +51,12 @@ class Runner(Protocol):
 
 def is_control(op: Operation) -> bool:
     """Whether an operation runs nested programs, communicates, or may end the run."""
-    return isinstance(op, _CONTROL) or communicates(op)
+    return controls(type(op))
+
+
+def controls(kind: type[Operation]) -> bool:
+    """Whether operations of a class run nested programs, communicate, or may end the run."""
+    return issubclass(kind, _CONTROL) or (issubclass(kind, Op) and kind.has_trait(Communicates))
 
 
 def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:

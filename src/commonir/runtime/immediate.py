@@ -7,8 +7,9 @@ often is lowered, and so is what fails, for the error that the lowered program g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -31,12 +32,13 @@ from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.expand import Expansion, expand
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.control import Globals, is_control, run_control
+from commonir.runtime.control import Globals, controls, run_control
 from commonir.runtime.engine import EngineOptions, Executable
 from commonir.runtime.evaluation import OutOfRange, grid_size
 from commonir.runtime.instances import is_static
+from commonir.runtime.numbered_steps import Calculation, StepEvaluator, Steps, StepsBuilder
 from commonir.runtime.operations import constant_array, data_of_array, flat_values
-from commonir.runtime.reference import Evaluator, TooLargeError
+from commonir.runtime.reference import TooLargeError
 from commonir.runtime.repeated_binding import Binder
 from commonir.runtime.specialization import KEPT_STATEMENTS, content_of, copied_regions, read_operands, stated
 from commonir.runtime.state import State
@@ -46,14 +48,6 @@ from commonir.runtime.values import computed, copied, declared, value_type
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 
-
-class StepEvaluator(Evaluator):
-    """Evaluates what is no step, and counts how often blocks of operations were run."""
-
-    rounds = 0
-
-
-Calculation = Callable[[Sequence[Array], StepEvaluator], Sequence[Array]]
 
 MAX_OPERATIONS = 1 << 11
 """Operations of a program; whether a longer one can be run as it stands takes too long to find out."""
@@ -85,61 +79,22 @@ class _UnknownType(_NotImmediate):
     """Nothing is known of a value, where inference might tell."""
 
 
-class _Step(NamedTuple):
-    """An operation as a calculation on the values of its operands."""
+class _Does(Enum):
+    """What operations of a class do."""
 
-    calculate: Calculation
-    operands: tuple[Value, ...]
-    results: tuple[Value, ...]
-    elements: int = 0
-
-
-class _Steps(NamedTuple):
-    """Operations in order, and the values that are known before."""
-
-    steps: list[_Step]
-    constants: dict[Value, Array]
-
-    @property
-    def elements(self) -> int:
-        """Elements of the grids of all operations."""
-        return sum([step.elements for step in self.steps])
-
-    def run(self, values: dict[Value, Array], evaluator: StepEvaluator) -> None:
-        """Adds what the operations compute to the values."""
-        for calculate, operands, results, _ in self.steps:
-            found = calculate([values[v] for v in operands], evaluator)
-            values.update(zip(results, found, strict=False))
-
-    def as_steps(self) -> Iterator[_Step]:
-        """The same without values that are known before."""
-        for value, array in self.constants.items():
-            yield _Step(partial(_given, array), (), (value,))
-        yield from self.steps
+    CALLS = "run a function"
+    ENDS = "end a block"
+    CONTROLS = "run nested programs, communicate, or may end the run"
+    COMPUTES = "compute"
 
 
-class _Reference:
-    """What a reference was traced to, as a calculation."""
-
-    def __init__(self, steps: _Steps, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
-        self.steps = steps
-        self._inputs = inputs
-        self._outputs = outputs
-
-    def __call__(self, arrays: Sequence[Array], evaluator: StepEvaluator) -> Sequence[Array]:
-        values = dict(self.steps.constants)
-        values.update(zip(self._inputs, arrays, strict=True))
-        self.steps.run(values, evaluator)
-        return [values[v] for v in self._outputs]
-
-    def calculation(self) -> Calculation:
-        """The same without what is around a single step on all inputs."""
-        steps = self.steps.steps
-        if len(steps) == 1 and not self.steps.constants:
-            calculate, operands, results, _ = steps[0]
-            if list(operands) == list(self._inputs) and results == tuple(self._outputs):
-                return calculate
-        return self
+@lru_cache(1 << 10)
+def _does(kind: type[Operation]) -> _Does:
+    if issubclass(kind, _CALLS):
+        return _Does.CALLS
+    if issubclass(kind, Op) and kind.has_trait(Terminator):
+        return _Does.ENDS
+    return _Does.CONTROLS if controls(kind) else _Does.COMPUTES
 
 
 class _Alike(NamedTuple):
@@ -178,7 +133,7 @@ class _Nested:
 
     peers = None
 
-    def __init__(self, blocks: Mapping[Block, _Steps], evaluator: StepEvaluator) -> None:
+    def __init__(self, blocks: Mapping[Block, Steps], evaluator: StepEvaluator) -> None:
         self._blocks = blocks
         self._evaluator = evaluator
 
@@ -189,8 +144,9 @@ class _Nested:
             raise TooLargeError
         _checked_sizes(block.arguments, [values[v] for v in block.arguments])
         steps = self._blocks[block]
-        values.update(steps.constants)
-        steps.run(values, self._evaluator)
+        found = steps([values[v] for v in steps.inputs], self._evaluator)
+        if block.last is not None:
+            values.update(zip(block.last.operands, found, strict=True))
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """No program with calls is run as it stands."""
@@ -209,10 +165,6 @@ def _checked_sizes(values: Sequence[Value], arrays: Arrays | Sequence[Array]) ->
     return arrays
 
 
-def _given(array: Array, _: Sequence[Array], __: StepEvaluator) -> Arrays:
-    return (array,)
-
-
 def _known(kind: Type, array: Array) -> Value:
     """A value whose elements are known."""
     if not isinstance(kind, TensorType):
@@ -220,10 +172,6 @@ def _known(kind: Type, array: Array) -> Value:
     if array.dtype.kind in "iu" and array.ndim <= 1:
         return Known(kind, tuple([int(n) for n in array.reshape(-1)])).result
     return Known(kind, None, data_of_array(kind, array)).result
-
-
-def _unchanged(arrays: Sequence[Array], _: StepEvaluator) -> Sequence[Array]:
-    return arrays
 
 
 def _expanded(op: Op) -> Expansion:
@@ -294,24 +242,24 @@ def _is_certain(function: Function, kind: Type) -> bool:
     return inner.is_static and function.core_type(kind) is kind
 
 
-def _runs(steps: _Steps) -> int:
+def _runs(steps: Steps) -> int:
     """How often a function is run as it stands: until a plan has paid, by sizes alone, so that every process computes
     the same.
     """
-    return max(1, min(MAX_RUNS, REPEATED_ELEMENTS * len(steps.steps) // max(steps.elements, 1)))
+    return max(1, min(MAX_RUNS, REPEATED_ELEMENTS * len(steps) // max(steps.elements, 1)))
 
 
 class ImmediateExecutable:
     """A function that is run as it stands the first times."""
 
     def __init__(
-        self, function: Function, steps: _Steps, options: EngineOptions, limit: int, later: Callable[[bool], Executable]
+        self, function: Function, steps: Steps, options: EngineOptions, limit: int, later: Callable[[bool], Executable]
     ) -> None:
         self._binder = Binder(function)
-        self._inputs = function.inputs
-        self._outputs = tuple(zip(function.output_names, function.outputs, strict=True))
+        self._inputs = [v.type for v in function.inputs]
+        self._outputs = [(n, v.type) for n, v in zip(function.output_names, function.outputs, strict=True)]
         # Nothing when it has run, or cannot run, in this way.
-        self._steps: _Steps | None = steps
+        self._steps: Steps | None = steps
         self._runs_left = _runs(steps)
         self._rounds_left = REPEATED_ROUNDS
         self._options = options
@@ -345,17 +293,16 @@ class ImmediateExecutable:
         except (_NotImmediate, TooLargeError, OutOfRange, DiagnosticError):
             return self._later().run(inputs)
 
-    def _run(self, steps: _Steps, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def _run(self, steps: Steps, inputs: Mapping[str, Array]) -> dict[str, Array]:
         bound = self._binder.bind(inputs)
         evaluator = StepEvaluator(bound.sizes, Globals(), limit=self._limit)
-        values = dict(steps.constants)
-        values.update([(v, computed(x, v.type)) for v, x in zip(self._inputs, bound.arrays, strict=True)])
+        given = [computed(x, kind) for kind, x in zip(self._inputs, bound.arrays, strict=True)]
         with limited_threads(self._options.threads), np.errstate(all="ignore"):
-            steps.run(values, evaluator)
+            found = steps(given, evaluator)
         self._rounds_left -= evaluator.rounds
         if self._rounds_left < 0:
             self._runs_left = 0
-        return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
+        return {n: copied(declared(x, kind)) for (n, kind), x in zip(self._outputs, found, strict=True)}
 
 
 class _Compiler:
@@ -364,47 +311,40 @@ class _Compiler:
     def __init__(self, limit: int) -> None:
         self._limit = limit
 
-    def program(self, function: Function) -> _Steps:
+    def program(self, function: Function) -> Steps:
         """The steps of a function. Raises: _NotImmediate, TooLargeError, DiagnosticError."""
-        body = function.body
-        return self._steps(body.operations, function.inputs, function.outputs, is_checked=False)
+        made = StepsBuilder(function.inputs)
+        self._add(function.body.operations, made, is_checked=False)
+        return _finished(made, function.outputs)
 
-    def _steps(
-        self, operations: Iterable[Operation], inputs: Iterable[Value], outputs: Iterable[Value], *, is_checked: bool
-    ) -> _Steps:
-        """The steps of some operations; `is_checked` says that nothing is wrong with them."""
-        known = set(inputs)
-        steps: list[_Step] = []
-        constants: dict[Value, Array] = {}
+    def _add(self, operations: Iterable[Operation], made: StepsBuilder, *, is_checked: bool) -> None:
+        """Adds the steps of operations; `is_checked` says that nothing is wrong with them."""
         elements = 0
         for op in operations:
-            if not isinstance(op, Op) or isinstance(op, _CALLS):
+            does = _does(type(op))
+            if not isinstance(op, Op) or does is _Does.CALLS:
                 raise _NotImmediate
-            if op.has_trait(Terminator):
+            if does is _Does.ENDS:
                 break
-            if not known.issuperset(op.operands):
+            if not made.has(op.operands):
                 raise _NotImmediate
             constant = self._constant(op)
             if constant is not None:
-                constants[op.results[0]] = constant
+                made.constant(op.results[0], constant)
                 elements += constant.size
-            elif is_control(op):
+            elif does is _Does.CONTROLS:
                 elements += self._held(op)
-                steps.append(self._control(op, known, is_checked))
+                self._add_control(op, made, is_checked)
             elif op.regions:
                 elements += self._held(op)
-                steps += self._with_regions(op, known, is_checked)
+                self._add_expanded(op, made, is_checked)
             else:
-                alike, step = self._step(op, is_checked)
-                elements += alike.held
-                steps.append(step)
-            known.update(op.results)
-        if not known.issuperset(outputs) or elements > MAX_ELEMENTS:
+                elements += self._add_step(op, made, is_checked)
+        if elements > MAX_ELEMENTS:
             raise _NotImmediate
-        return _Steps(steps, constants)
 
-    def _step(self, op: Op, is_checked: bool) -> tuple[_Alike, _Step]:
-        """An operation without regions."""
+    def _add_step(self, op: Op, made: StepsBuilder, is_checked: bool) -> int:
+        """Adds an operation without regions; returns the elements of its results."""
         kinds = tuple([r.type for r in op.results])
         if not is_checked and unknown in kinds:
             raise _UnknownType
@@ -416,7 +356,8 @@ class _Compiler:
         if not (is_checked or alike.is_right):
             _check(op, derived)
         calculate = alike.calculate or self._calculation(op, derived)
-        return alike, _Step(calculate, op.operands, op.results, alike.elements)
+        made.add(calculate, op.operands, op.results, alike.elements)
+        return alike.held
 
     def _alike(self, op: Op, derived: Derived, is_checked: bool) -> _Alike:
         """What is known of all operations like one. Raises: _NotImmediate, TooLargeError, DiagnosticError."""
@@ -432,32 +373,36 @@ class _Compiler:
         )
         return _Alike(is_right, held, kept.elements or held, calculate)
 
-    def _with_regions(self, op: Op, known: set[Value], is_checked: bool) -> Iterable[_Step]:
-        """What an operation with regions says in terms of others."""
+    def _add_expanded(self, op: Op, made: StepsBuilder, is_checked: bool) -> None:
+        """Adds what an operation with regions says in terms of others."""
         if not is_checked:
             _check(op, infer(op))
         expansion = _expanded(op)
-        for inner in expansion.operations:
-            yield from self._steps([inner], known, inner.results, is_checked=is_checked).as_steps()
-            known.update(inner.results)
-        yield _Step(_unchanged, expansion.results, op.results)
+        self._add(expansion.operations, made, is_checked=is_checked)
+        if not made.has(expansion.results):
+            raise _NotImmediate
+        made.same(op.results, expansion.results)
 
-    def _control(self, op: Op, known: set[Value], is_checked: bool) -> _Step:
-        """An operation that runs nested programs."""
-        nested: dict[Block, _Steps] = {}
+    def _add_control(self, op: Op, made: StepsBuilder, is_checked: bool) -> None:
+        """Adds an operation that runs nested programs."""
+        nested: dict[Block, Steps] = {}
+        used = tuple(dict.fromkeys(op.values_used))
+        if not made.has(used):
+            raise _NotImmediate
         for block in [block for region in op.regions for block in region.blocks]:
             if block.last is None:
                 raise _NotImmediate
             if unknown in [v.type for v in block.arguments]:
                 raise _UnknownType
-            inside = {*known, *block.arguments}
-            nested[block] = self._steps(block.operations, inside, block.last.operands, is_checked=is_checked)
-        used = tuple(dict.fromkeys(op.values_used))
+            needed = {v for inner in block.operations for v in inner.values_used}
+            inside = StepsBuilder([*[v for v in used if v in needed], *block.arguments])
+            self._add(block.operations, inside, is_checked=is_checked)
+            nested[block] = _finished(inside, block.last.operands)
 
         def calculate(arrays: Sequence[Array], evaluator: StepEvaluator) -> Arrays:
             return run_control(op, dict(zip(used, arrays, strict=True)), _Nested(nested, evaluator))
 
-        return _Step(calculate, used, op.results)
+        made.add(calculate, used, op.results)
 
     def _held(self, op: Op) -> int:
         """Elements of the results of an operation; of those of unknown size it is seen when they are computed."""
@@ -509,9 +454,9 @@ class _Compiler:
             kept.calculate = _kernels(kernels)
             kept.elements = sum([k.grid for k in kernels])
             return kept.calculate
-        reference = self._traced(derived)
-        kept.elements = reference.steps.elements
-        calculate = kept.calculate = reference.calculation()
+        steps = self._kept_steps(derived.body, flat_values(derived.inputs), derived.outputs)
+        kept.elements = steps.elements
+        calculate = kept.calculate = steps.calculation()
         if op.layout.parameters:
             places = {v: n for n, v in enumerate(op.operands)}
             read = [places[v] for v in flat_values(op.grouped_operands())]
@@ -562,14 +507,21 @@ class _Compiler:
         given = list(statement.inputs)
         inputs = list(statement.inputs.values())
         operations = [inner for inner in statement.block.operations if inner is not statement.block.last]
-        steps = self._steps(operations, inputs, statement.outputs, is_checked=True)
-        calculate = _Reference(steps, inputs, statement.outputs).calculation()
+        calculate = self._kept_steps(operations, inputs, statement.outputs).calculation()
         return lambda arrays, evaluator: calculate([arrays[n] for n in given], evaluator)
 
-    def _traced(self, derived: Derived) -> _Reference:
-        """What a reference was traced to."""
-        inputs, outputs = flat_values(derived.inputs), derived.outputs
-        return _Reference(self._steps(derived.body, inputs, outputs, is_checked=True), inputs, outputs)
+    def _kept_steps(self, operations: Iterable[Operation], inputs: Iterable[Value], outputs: Sequence[Value]) -> Steps:
+        """The steps of what a reference consists of."""
+        made = StepsBuilder(inputs, is_kept=True)
+        self._add(operations, made, is_checked=True)
+        return _finished(made, outputs)
+
+
+def _finished(made: StepsBuilder, outputs: Sequence[Value]) -> Steps:
+    """What was made, to give some values. Raises: _NotImmediate when one is not computed."""
+    if not made.has(outputs):
+        raise _NotImmediate
+    return made.steps(outputs)
 
 
 def _check(op: Op, derived: Derived) -> None:

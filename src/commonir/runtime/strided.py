@@ -34,8 +34,8 @@ _FEW_PRODUCTS = 1 << 14
 """Products that are summed in one loop: finding a better order costs more."""
 
 
-_NOTED_EVALUATION = 4
-"""The evaluation that is noted: most kernels are evaluated once."""
+_NOTED_EVALUATION = 2
+"""The evaluation that is noted: many kernels are evaluated only once."""
 
 _FIXED_ELEMENTS = 1 << 14
 """Elements of positions and constants that notes may hold."""
