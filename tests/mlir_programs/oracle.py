@@ -50,6 +50,13 @@ def ask(sources: Sequence[str], *options: str) -> list[Answer]:
 _PLACE = re.compile(r"^<stdin>:(\d+):\d+: error: (.*)$", re.MULTILINE)
 
 
+def first_place(source: str) -> tuple[int, int] | None:
+    """The line and column of the first error of a program."""
+    found = subprocess.run([mlir_opt(), *_BASE], input=source, capture_output=True, text=True, check=False)
+    place = re.search(r"^<stdin>:(\d+):(\d+): error: ", found.stderr, re.MULTILINE)
+    return None if place is None else (int(place[1]), int(place[2]))
+
+
 def _messages(stderr: str, sources: Sequence[str]) -> list[str]:
     """The first error of each program, found by its line."""
     out = [""] * len(sources)

@@ -248,3 +248,196 @@ func.func @f() attributes {x.f = -1 : si8, x.i = 255 : ui8} { return }
 func.func @f() attributes {x.a = [unit, unit], x.b = {u, v = unit, w = {}}} { return }
 // -----
 func.func @f() attributes {x.c = @a::@"b c"::@d, x.d = i32, x.e = (i32) -> ()} { return }
+// -----
+func.func @f(%a: i32) { %0 = arith.addi %a, %b : i32 return }
+// -----
+func.func @f(%a: i32) { %0 = arith.addi %a, %a : i64 return }
+// -----
+func.func @f(%a: i32) -> i32 { return }
+// -----
+func.func @f(%a: i32) { %a = arith.constant 1 : i32 return }
+// -----
+func.func @f(%a: i32) { cf.br ^bb1 return }
+// -----
+func.func @f(%a: i32) { cf.br ^bb1
+^bb2: return }
+// -----
+func.func @f(%a: i32) { cf.br ^bb1(%a : i32)
+^bb1: return }
+// -----
+func.func @f(%a: i32) { "x.y"(%a) : (i32, i32) -> () return }
+// -----
+func.func @f(%a: i32) { %0:2 = "x.y"(%a) : (i32) -> i32 return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.extract %a[] : tensor<4xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>, %i: index) { %0 = tensor.extract_slice %a[6] [2] [1] : tensor<4xf32> to tensor<2xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>, %i: index) { %0 = tensor.extract_slice %a[0] [2] [1] : tensor<4xf32> to tensor<3xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.cast %a : tensor<4xf32> to tensor<5xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.reshape %a(%a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<16xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.expand_shape %a [[0, 1]] output_shape [2, 3] : tensor<4xf32> into tensor<2x3xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.collapse_shape %a [[0], [1]] : tensor<4xf32> into tensor<4xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.concat dim(1) %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32> return }
+// -----
+func.func @f(%a: tensor<4xf32>) { %0 = tensor.pad %a low[1] high[1] { ^bb0(%i: index): tensor.yield %i : index } : tensor<4xf32> to tensor<6xf32> return }
+// -----
+func.func @f(%c: i1) { %0 = scf.if %c -> i32 { %1 = arith.constant 1 : i32 scf.yield %1 : i32 } return }
+// -----
+func.func @f(%c: i1) { scf.if %c { cf.br ^bb1
+^bb1: scf.yield } return }
+// -----
+func.func @f(%l: index, %x: f32) { %0 = scf.for %i = %l to %l step %l iter_args(%a = %x) -> (f32) { scf.yield } return }
+// -----
+func.func @f(%l: index, %x: f32) { %0 = scf.for %i = %l to %l step %l iter_args(%a = %x) -> (i32) { scf.yield %a : f32 } return }
+// -----
+func.func @f(%l: index) { scf.for %i = %l to %l step %l { func.return } return }
+// -----
+func.func @f(%x: f32) { %0 = arith.addi %x, %x : f32 return }
+// -----
+func.func @f(%x: f32) { %0 = arith.cmpf foo, %x, %x : f32 return }
+// -----
+func.func @f(%x: f32) { %0 = arith.addf %x, %x fastmath<foo> : f32 return }
+// -----
+func.func @f() { %0 = arith.constant 300 : i8 return }
+// -----
+func.func @f() { %0 = arith.constant dense<[1, 2]> : tensor<3xi32> return }
+// -----
+func.func @f() { %0 = arith.constant dense<[[1], [2, 3]]> : tensor<2x1xi32> return }
+// -----
+func.func @f() { %0 = arith.constant dense<"0x01"> : tensor<2xi32> return }
+// -----
+func.func @f() { %0 = arith.constant 1.0 : i32 return }
+// -----
+func.func @f() { %0 = arith.constant "a" return }
+// -----
+func.func @f() { %0 = arith.constant 1 : tensor<4xi32> return }
+// -----
+func.func @f() attributes {a.b = affine_map<(d0) -> (d1)>} { return }
+// -----
+func.func @f() attributes {a.b = affine_map<(d0, d0) -> (d0)>} { return }
+// -----
+func.func @f() attributes {a.b = affine_map<(d0) -> (d0 * d0)>} { return }
+// -----
+func.func @f() attributes {a.b = affine_map<(d0) -> (d0 mod 0)>} { return }
+// -----
+func.func @f() attributes {a.b = affine_set<(d0) : (d0 > 0)>} { return }
+// -----
+func.func @f() attributes {a = 1, a = 2} { return }
+// -----
+func.func @f() attributes {a.b = loc("x":1)} { return }
+// -----
+func.func @f() attributes {a.b = array<f32: 1>} { return }
+// -----
+func.func @f() attributes {a.b = array<i33: 1>} { return }
+// -----
+func.func @f() attributes {a.b = array<i3: 1>} { return }
+// -----
+func.func @f() attributes {a.b = sparse<[[0, 5]], [1]> : tensor<2x2xi32>} { return }
+// -----
+func.func @f() attributes {a.b = dense_resource<foo>} { return }
+// -----
+func.func @f() attributes {a.b = 0x7 : f32, a.c = 0x1FFFFFFFF : f32} { return }
+// -----
+func.func @f() attributes {a.b = @x::y} { return }
+// -----
+func.func @f(%a: tensor<4x-1xf32>) { return }
+// -----
+func.func @f(%a: vector<0xf32>) { return }
+// -----
+func.func @f(%a: vector<?xf32>) { return }
+// -----
+func.func @f(%a: memref<4xf32, strided<[1, 2]>>) { return }
+// -----
+func.func @f(%a: complex<index>) { return }
+// -----
+func.func @f(%a: tuple<i32, >) { return }
+// -----
+func.func @f(%a: tensor<4x4xtensor<4xf32>>) { return }
+// -----
+func.func @f(%a: i0) { return }
+// -----
+func.func @f(%a: i16777216) { return }
+// -----
+func.func @f(%a: si1, %b: ui1) { return }
+// -----
+func.func @f(i32) { return }
+// -----
+func.func @f(%a: i32, i32) { return }
+// -----
+func.func @f(%a: i32 loc("a")) loc("b") { return }
+// -----
+func.func private @f(%a: i32) -> i32
+// -----
+func.func public @f() 
+// -----
+func.func @f() { call @g() : () -> () return }
+// -----
+func.func @g(%a: i32) { return }
+func.func @f() { call @g() : () -> () return }
+// -----
+func.func @g(%a: i32) { return }
+func.func @f() { %0 = constant @g : () -> () return }
+// -----
+ml_program.global private @g : tensor<?xi32>
+ml_program.func @f() { %0 = ml_program.global_load @h : tensor<?xi32> ml_program.return }
+// -----
+ml_program.global private @g : tensor<3xi32>
+// -----
+ml_program.subgraph @g() { ml_program.return }
+// -----
+ml_program.global private mutable @g : tensor<3xi32>
+ml_program.func @f() { %0 = ml_program.global_load_const @g : tensor<3xi32> ml_program.return }
+// -----
+func.func @f(%a: tensor<2x3xf32>, %o: tensor<2x2xf32>) { %0 = linalg.matmul ins(%a, %a : tensor<2x3xf32>, tensor<2x3xf32>) outs(%o : tensor<2x2xf32>) -> tensor<2x2xf32> return }
+// -----
+func.func @f(%a: tensor<2x3xf32>, %o: tensor<2x2xf32>) { %0 = linalg.transpose ins(%a : tensor<2x3xf32>) outs(%o : tensor<2x2xf32>) permutation = [1, 1] return }
+// -----
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4xf32>) { %0 = tosa.add %a, %b : (tensor<2x3xf32>, tensor<4xf32>) -> tensor<2x3xf32> return }
+// -----
+func.func @f(%a: tensor<2x3xf32>) { %0 = tosa.reduce_sum %a {axis = 2 : i32} : (tensor<2x3xf32>) -> tensor<2x1xf32> return }
+// -----
+func.func @f(%a: tensor<2x3xf32>) { %0 = tosa.transpose %a {perms = array<i32: 0, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32> return }
+// -----
+func.func @f(%a: index) { %0 = index.cmp foo(%a, %a) return }
+// -----
+func.func @f(%a: i32) { %0 = ub.poison : i32 %1 = "arith.addi"(%a) : (i32) -> i32 return }
+// -----
+func.func @f(%a: i32) { %1 = "arith.addi"(%a, %a) {overflowFlags = 3} : (i32, i32) -> i32 return }
+// -----
+func.func @f(%a: i32) { %1 = "arith.constant"() : () -> i32 return }
+// -----
+func.func @f(%a: i32) { "func.return"() ({ }) : () -> () }
+// -----
+func.func @f(%a: i32) { return } }
+// -----
+func.func @f(%a: i32) { %0 = arith.constant 1 : i32 return /* comment */ }
+// -----
+func.func @f(%a: i32) { return } // comment at the end
+// -----
+module @a { module @a { } func.func @a() { return } }
+// -----
+func.func @f() { module { } return }
+// -----
+"func.func"() <{sym_name = "f", function_type = () -> ()}> ({ ^bb0(%a: i32): "func.return"() : () -> () }) : () -> ()
+// -----
+"func.func"() <{function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> ()
+// -----
+"builtin.module"() ({ ^bb0: ^bb1: }) : () -> ()
+// -----
+"builtin.module"() ({ }, { }) : () -> ()
+// -----
+"x.y"() ({ module {builtin.module {}} }) : () -> ()
+// -----
+scf.execute_region { module { } scf.yield }
+// -----
+shape.function_library @l { module { } } mapping { }
+// -----
+func.func @f() { %0 = unrealized_conversion_cast to i32 return }
+// -----
+func.func @f() attributes {a.b = loc("x":1 to 2:3)} { return }

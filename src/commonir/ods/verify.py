@@ -69,11 +69,11 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
         entered = pending[-1]
         for op in entered.rest(visible):
             if not (visible.issuperset(op.operands) and is_right(op)):
-                wrong = [*_check(op, visible, dialects)]
+                wrong = [*[(op, d) for d in _check(op, visible, dialects)], *_check_symbols(op)]
                 if wrong:
                     if len(found) >= DEFAULT_LIMITS.max_diagnostics:
                         return list(found)
-                    found.extend([locate(op, d) for d in wrong])
+                    found.extend([locate(at, d) for at, d in wrong])
             visible.update(op.results)
             if op.regions:
                 is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
@@ -201,7 +201,6 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
         yield _unknown(op, dialects)
     elif isinstance(op, Op):
         yield from check_operation(op)
-    yield from _check_symbols(op)
     yield from _check_blocks(op)
 
 
@@ -239,7 +238,8 @@ def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
     return Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
 
 
-def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
+def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
+    """Operations that define a name once more."""
     for region in op.regions:
         for block in region.blocks:
             if block.rows is not None:
@@ -249,7 +249,7 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
                 name = child.symbol_name if isinstance(child, Symbol | Module) else None
                 if name:
                     if name in seen:
-                        yield Diagnostic(DUPLICATE_NAME, f"'{name}' is defined twice")
+                        yield child, Diagnostic(DUPLICATE_NAME, f"'{name}' is defined twice")
                     seen.add(name)
 
 

@@ -477,6 +477,8 @@ class ConstantReader(TypeReader):
         if not self.take(":"):
             return NameLoc(text)
         line = self._place_number()
+        if self.at(")"):
+            return FileLineColLoc(text, line, 0)
         self.expect(":")
         column = self._place_number()
         if not self.take("to"):

@@ -366,7 +366,7 @@ class FormReader:
         types = self._deduced(arguments)
         arguments |= self._operands()
         if types is not None:
-            return source.built(definition, arguments, types, self.extra)
+            return source.built(definition, arguments, types, self.extra, self.start)
         self._require(arguments)
         try:
             op = definition(**arguments)

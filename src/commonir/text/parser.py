@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
+    MALFORMED_REGION,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
     WRONG_ATTRIBUTE,
@@ -294,7 +295,7 @@ class Parser(GroupReader):
         if name == Module.name:
             return "builtin"
         definition = self.find(name)
-        return "" if definition is None else definition.default_dialect
+        return "builtin" if definition is None else definition.default_dialect
 
     def create(
         self,
@@ -309,6 +310,8 @@ class Parser(GroupReader):
     ) -> Operation:
         """An operation of a name on values, unchecked. Without `properties` the text does not state any."""
         if name == Module.name:
+            if len(regions) != 1:
+                self.report(f"{name}: requires one region", start, MALFORMED_REGION)
             return Module.of_regions({**(properties or {}), **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
@@ -334,7 +337,7 @@ class Parser(GroupReader):
         arguments |= self.divided_regions(definition, regions, start)
         if definition.layout.successors:
             arguments |= self.destinations(definition, successors, start)
-        return self.built(definition, arguments, signature.results, extra)
+        return self.built(definition, arguments, signature.results, extra, start)
 
     def _declare(self, operators: Mapping[str, tuple[type[DeclaredOp], ...]]) -> None:
         """Makes operators known until the region at hand ends."""
@@ -372,7 +375,7 @@ class Parser(GroupReader):
                 self.findings.extend([located])
             merged = {**properties, **attributes}
             return UnregisteredOperation(candidates[0].name, operands, merged, signature.results, regions)
-        return self.built(found.definition, found.arguments, signature.results, attributes)
+        return self.built(found.definition, found.arguments, signature.results, attributes, start)
 
     def built(
         self,
@@ -380,13 +383,14 @@ class Parser(GroupReader):
         arguments: Mapping[str, object],
         types: Sequence[Type],
         extra: Mapping[str, Attribute],
+        at: int,
     ) -> Op:
-        """An operation, unchecked but for attributes that it cannot be without."""
+        """An operation, unchecked but for attributes that it cannot be without. It stands at an offset."""
         op = definition.build(arguments, types)
         for f, v in zip(definition.layout.attributes, op.attribute_values, strict=True):
             if v is MISSING:
                 message = f"{definition.name}: requires attribute '{f.spelling}'"
-                self.report(message, self.start, WRONG_ATTRIBUTE)
+                self.report(message, at, WRONG_ATTRIBUTE)
         for key, value in extra.items():
             op.set_extra(key, value)
         return op
@@ -434,13 +438,8 @@ class Parser(GroupReader):
         name = self.text
         if "." in name:
             return name, self.find(name)
-        for default in dict.fromkeys((self._defaults[-1], "builtin")):
-            if default:
-                full = f"{default}.{name}"
-                definition = self.find(full)
-                if definition is not None or full == Module.name:
-                    return full, definition
-        return f"builtin.{name}", None
+        full = f"{self._defaults[-1]}.{name}" if self._defaults[-1] else name
+        return full, self.find(full)
 
     def _unknown(self, name: str) -> NoReturn:
         prefix = name.partition(".")[0]

@@ -184,7 +184,7 @@ class PythonReader:
             value = given.get(f.name)
             if isinstance(value, Attribute):
                 given[f.name] = source.decoded(definition, f, value, self.start)
-        op = source.built(definition, given, result_types, extra)
+        op = source.built(definition, given, result_types, extra, self.start)
         if successors:
             op.successors = tuple(successors)
         return op
