@@ -52,7 +52,7 @@ class Derived:
     operations that one trace tells of.
     """
 
-    __slots__ = ("_body", "calculation", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
+    __slots__ = ("body", "calculation", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
 
     def __init__(
         self,
@@ -63,9 +63,11 @@ class Derived:
         inputs: tuple[Any, ...] = (),
         outputs: tuple[Value, ...] = (),
         is_open: bool = False,
+        body: list[Operation] | None = None,
     ) -> None:
         self.types = types
-        self._body: list[Operation] | None = None
+        # The operations that a composite consists of, in order.
+        self.body = body or []
         self.calculation: Any = None
         self.is_open = is_open
         self.constraints = constraints
@@ -73,13 +75,6 @@ class Derived:
         self.extents = extents
         self.inputs = inputs
         self.outputs = outputs
-
-    @property
-    def body(self) -> list[Operation]:
-        """The operations that a composite consists of, in order."""
-        if self._body is None:
-            self._body = operations_behind(self.outputs)
-        return self._body
 
 
 def infer(op: Definition) -> Derived:
@@ -220,7 +215,10 @@ def _trace(op: Definition) -> Derived:
         raise DiagnosticError(*trace.found)
     types = tuple([trace.forget_unknown(t) for t in derived.types])
     known = [c for c in (*trace.bindings.constraints, *derived.constraints) if not trace.mentions_unknown(c.lhs, c.rhs)]
-    return Derived(types, without_implied(known), derived.kernels, derived.extents, derived.inputs, derived.outputs)
+    return Derived(
+        types, without_implied(known), derived.kernels, derived.extents, derived.inputs, derived.outputs,
+        body=derived.body,
+    )  # fmt: skip
 
 
 def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
@@ -460,11 +458,12 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
         )
     outputs = results_of(op.reference(*inputs))
     constraints: list[Constraint] = []
-    for inner in operations_behind(outputs):
+    body = operations_behind(outputs)
+    for inner in body:
         if isinstance(inner, Definition):
             constraints.extend(infer(inner).constraints)
     types = tuple([o.type for o in outputs])
-    return Derived(types, tuple(constraints), inputs=tuple(inputs), outputs=outputs)
+    return Derived(types, tuple(constraints), inputs=tuple(inputs), outputs=outputs, body=body)
 
 
 def results_of(returned: Any) -> tuple[Value, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.arrays import dtype_of
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.base.tuples import NamedTuple
@@ -37,7 +38,7 @@ from commonir.runtime.engine import EngineOptions, Executable
 from commonir.runtime.evaluation import OutOfRange, grid_size
 from commonir.runtime.instances import is_static
 from commonir.runtime.numbered_steps import Calculation, StepEvaluator, Steps, StepsBuilder
-from commonir.runtime.operations import constant_array, data_of_array, flat_values
+from commonir.runtime.operations import data_of_array, flat_values
 from commonir.runtime.reference import TooLargeError
 from commonir.runtime.repeated_binding import Binder
 from commonir.runtime.specialization import KEPT_STATEMENTS, content_of, copied_regions, read_operands, stated
@@ -431,8 +432,7 @@ class _Compiler:
         known = known_dims(op.results[0]) if may_be_dims else None
         if known is None or not all(isinstance(dim, int) for dim in known):
             return None  # the sizes are known when it runs, from what it is computed of
-        found = constant_array(op, {})
-        return None if found is None else computed(found, kind)
+        return computed(np.asarray(known, dtype_of(kind.element.name)).reshape(kind.static_shape), kind)
 
     def _calculation(self, op: Op, derived: Derived) -> Calculation:
         """What an operation computes of which that depends on itself."""
