@@ -4,6 +4,9 @@ A field is declared as a class attribute and read as an instance attribute. Cons
 patterns of a definition follow from its fields in order of declaration, for type checkers too.
 """
 
+# pyright: reportPrivateUsage=false
+# Fields read what operations store of them.
+
 from __future__ import annotations
 
 from collections.abc import Callable
