@@ -22,11 +22,6 @@ def _jump(op: Op, target: Block, values: tuple[Value, ...], editor: Editor) -> b
     return True
 
 
-def _predecessors(block: Block) -> list[Block]:
-    region = block.parent
-    return [] if region is None else [b for b in region.blocks for s in b.successors if s is block]
-
-
 def _take_known(op: CondBr | Switch, editor: Editor) -> bool:
     """A branch of which it is known where it goes."""
     taken = op.taken(known_data)
@@ -39,7 +34,7 @@ def _merge_following(op: Br, editor: Editor) -> bool:
     region = None if block is None else block.parent
     if block is None or region is None or target is block or target is region.blocks[0]:
         return False
-    if _predecessors(target) != [block]:
+    if target.predecessors != [block]:
         return False
     for argument, value in zip(target.arguments, op.destOperands, strict=True):
         editor.replace_uses(argument, value)
@@ -134,7 +129,7 @@ def _pass_through_any(op: Switch, editor: Editor) -> bool:
 def _switched_before(op: Switch, editor: Editor) -> bool:
     """After a switch on the same number, it is known, or which numbers it is not."""
     block = op.parent
-    before = [] if block is None else _predecessors(block)
+    before = [] if block is None else block.predecessors
     last = before[0].last if len(before) == 1 else None
     if not isinstance(last, Switch) or last.flag is not op.flag or block is None:
         return False
@@ -153,7 +148,7 @@ def _choose_values(op: CondBr, editor: Editor) -> bool:
         return False
     if op.trueDestOperands == op.falseDestOperands:
         return _jump(op, op.trueDest, op.trueDestOperands, editor)
-    if len(set(_predecessors(op.trueDest))) != 1:
+    if len(set(op.trueDest.predecessors)) != 1:
         return False
     values: list[Value] = []
     for one, two in zip(op.trueDestOperands, op.falseDestOperands, strict=True):
@@ -178,7 +173,7 @@ def _tell_condition(op: CondBr, editor: Editor) -> bool:
     changed = False
     for block, is_true in ((op.trueDest, True), (op.falseDest, False)):
         users = [u for u in op.condition.users if u.parent is block]
-        if not users or _predecessors(block) != [op.parent] or block.first is None:
+        if not users or block.predecessors != [op.parent] or block.first is None:
             continue
         known = editor.truth(is_true, op)
         if known is None:

@@ -177,11 +177,11 @@ class Operation:
         "_operands",
         "_order",
         "_previous",
+        "_successors",
         "location",
         "parent",
         "regions",
         "results",
-        "successors",
     )
 
     name: ClassVar[str] = ""
@@ -217,13 +217,27 @@ class Operation:
         else:
             self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
         self.regions: tuple[Region, ...] = ()
-        self.successors: tuple[Block, ...] = ()
+        self._successors: tuple[Block, ...] = ()
         self.parent: Block | None = None
         self._previous: Operation | None = None
         self._next: Operation | None = None
         self._order = -1
         self._extra: dict[str, Attribute] | None = None
         self.location: Origin | None = None
+
+    @property
+    def successors(self) -> tuple[Block, ...]:
+        """The blocks where control may go next."""
+        return self._successors
+
+    @successors.setter
+    def successors(self, blocks: tuple[Block, ...]) -> None:
+        for block in self._successors:
+            # Named twice, it is gone the second time.
+            block._branches.pop(self, None)
+        self._successors = blocks
+        for block in blocks:
+            block._branches[self] = block._branches.get(self, 0) + 1
 
     # -- operands and results
 
@@ -316,7 +330,7 @@ class Operation:
         values = {v: _stand_in(v) for v in self._operands}
         made._operands = tuple([values[v] for v in self._operands])
         made.results = tuple([_stand_in(r) for r in self.results])
-        made.regions = made.successors = ()
+        made.regions = made._successors = ()
         if has_extra:
             made._extra = None
         return made
@@ -406,6 +420,8 @@ class Operation:
         self.detach()
         for op in nested:
             op._forget_operands()
+            if op._successors:
+                op.successors = ()
         used = dict.fromkeys([v for op in nested for v in op._operands])
         for op in nested:
             op._operands = ()
@@ -445,6 +461,8 @@ class Operation:
         block = self.parent
         if block is not None:
             block._unlink(self)
+        if self._successors:
+            self.successors = ()
         unused: list[Operation] = []
         for v in self._operands:
             if v._users is self:
@@ -579,9 +597,21 @@ class Block:
 
     `label` is the name it has in its format, "" when it has none. `origins` tell where its arguments come from, when
     that is known. `rows` is what its operations are made of when somebody asks for one; None when they are there.
+    `_branches` are the operations that name it as a successor, with how often.
     """
 
-    __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent", "rows")
+    __slots__ = (
+        "_branches",
+        "_count",
+        "_first",
+        "_last",
+        "_numbered",
+        "arguments",
+        "label",
+        "origins",
+        "parent",
+        "rows",
+    )
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)
@@ -591,6 +621,7 @@ class Block:
         self.origins: tuple[Origin | None, ...] = ()
         self.parent: Region | None = None
         self.rows: Rows | None = None
+        self._branches: dict[Operation, int] = {}
         self._first: Operation | None = None
         self._last: Operation | None = None
         self._count = 0
@@ -626,7 +657,17 @@ class Block:
     @property
     def successors(self) -> tuple[Block, ...]:
         """The blocks where control may go from here: those that its last operation names."""
-        return () if self._last is None else self._last.successors
+        return () if self._last is None else self._last._successors
+
+    @property
+    def predecessors(self) -> list[Block]:
+        """The blocks of its region from where control may come, each as often as it names it, in no order."""
+        found: list[Block] = []
+        for op, count in self._branches.items():
+            block = op.parent
+            if block is not None and block.parent is self.parent is not None and block._last is op:
+                found += [block] * count
+        return found
 
     def append(self, op: Op) -> Op:
         """Puts an operation at the end and returns it."""
@@ -668,7 +709,7 @@ class Block:
         else:
             results = tuple([Value(t, op, n) for n, t in enumerate(result_types)])
         op.results = results
-        op.regions = op.successors = ()
+        op.regions = op._successors = ()
         op.location = location
         op.parent = self
         op._extra = None if extra is None else dict(extra)

@@ -328,7 +328,7 @@ class Definition(TextForm):
         return made
 
     def likeness(self) -> object:
-        if not self.says_all or self._extra is not None or self.regions or self.successors:
+        if not self.says_all or self._extra is not None or self.regions or self._successors:
             return None
         operands, results, attributes = self._operands, self.results, id(self._attributes)
         # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
@@ -354,7 +354,8 @@ class Definition(TextForm):
         made._offsets = self._offsets
         made._start(operands, tuple([r.type for r in self.results]))
         made._own(regions)
-        made.successors = self.successors
+        if self._successors:
+            made.successors = self._successors
         made.location = self.location
         for key, value in self.extra.items():
             made.set_extra(key, value)

@@ -46,11 +46,14 @@ def _own_effects(op: Operation) -> Effects | None:
 def _nested_effects(op: Operation) -> Effects:
     most = Effects.NONE
     pending = [op]
-    while pending and most is not Effects.ANY:
+    while pending:
         for region in pending.pop().regions:
             for block in region.blocks:
                 for inner in block.operations:
                     found = _own_effects(inner)
+                    if found is Effects.ANY:
+                        # Of a long region the first tells it.
+                        return found
                     if found is None:
                         pending.append(inner)
                     else:

@@ -54,6 +54,7 @@ def erase_blocks(blocks: Iterable[Block]) -> None:
     for op in ops:
         for inner in op.walk():
             inner.operands = ()
+            inner.successors = ()
     for block in blocks:
         block.parent = None
         for op in list(block.operations):
@@ -65,8 +66,8 @@ def _remove_unneeded(region: Region) -> bool:
     changed = False
     for block in region.blocks[1:]:
         kept = [n for n, a in enumerate(block.arguments) if a in live]
-        if len(kept) < len(block.arguments) and _can_drop(region, block):
-            _drop_arguments(region, block, kept)
+        if len(kept) < len(block.arguments) and _can_drop(block):
+            _drop_arguments(block, kept)
             changed = True
     dead = [
         op
@@ -77,6 +78,7 @@ def _remove_unneeded(region: Region) -> bool:
     for op in dead:
         for inner in op.walk():
             inner.operands = ()
+            inner.successors = ()
     for op in dead:
         op.detach()
     return changed or bool(dead)
@@ -128,14 +130,14 @@ def _passed_to(block: Block, target: Block, index: int) -> Iterator[Value]:
                 yield last.passed(n)[index]
 
 
-def _can_drop(region: Region, block: Block) -> bool:
-    return all(isinstance(b.last, Branch) for b in region.blocks if block in b.successors)
+def _can_drop(block: Block) -> bool:
+    return all(isinstance(b.last, Branch) for b in block.predecessors)
 
 
-def _drop_arguments(region: Region, block: Block, kept: list[int]) -> None:
-    for before in region.blocks:
+def _drop_arguments(block: Block, kept: list[int]) -> None:
+    for before in dict.fromkeys(block.predecessors):
         last = before.last
-        if isinstance(last, Branch) and isinstance(last, Op) and block in last.successors:
+        if isinstance(last, Branch) and isinstance(last, Op):
             passed = [
                 tuple([last.passed(n)[k] for k in kept]) if successor is block else last.passed(n)
                 for n, successor in enumerate(last.successors)

@@ -80,7 +80,7 @@ class Line(Kind):
         held = family.attribute_values
         like._attributes = (*held[:place], number, *held[place + 1 :])
         # These are nowhere, and those of a stand-in hold nothing that belongs to one operation.
-        like._operands, like.results, like.regions, like.successors = family.operands, family.results, (), ()
+        like._operands, like.results, like.regions, like._successors = family.operands, family.results, (), ()
         like._extra, like.location = None, family.location
         made.family, made.number, made.extra = family, number, None
         made.operand_types, made.result_types, made.order = self.operand_types, self.result_types, self.order

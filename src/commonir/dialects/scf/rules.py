@@ -18,6 +18,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean
 from commonir.ods import Op, known_data, known_integer
 from commonir.ods.carried_values import CARRIED_VALUES
+from commonir.ods.effects import is_unneeded
 from commonir.ods.rules import Editor, Rules
 
 
@@ -42,10 +43,13 @@ def _known_condition(op: If, editor: Editor) -> bool:
 def _condition_inside(op: If, editor: Editor) -> bool:
     """In the regions of a condition it is known."""
     changed = False
-    for region, is_true in ((op.elseRegion, False), (op.thenRegion, True)):
+    # Many conditions of one value stand in a row: what is beside this one is in few blocks.
+    inside = {u.parent for u in op.condition.users}
+    inside.discard(op.parent)
+    for region, is_true in ((op.elseRegion, False), (op.thenRegion, True)) if inside else ():
         if region is None or not region.blocks:
             continue
-        users = [u for u in op.condition.users if u is not op and _is_in(u, region)]
+        users = [u for u in op.condition.users if u.parent in inside and _is_in(u, region)]
         known = editor.truth(is_true, op) if users else None
         if known is None:
             continue
@@ -304,6 +308,23 @@ def _run_in_place(op: ExecuteRegion, editor: Editor) -> bool:
         return False
     if not isinstance(region.parent, Function | ExecuteRegion):
         return False
+    # The last first: what follows one moves, and what follows several would move as often.
+    in_row = [op]
+    following = op.next
+    while isinstance(following, Op) and following.next is not None:
+        if isinstance(following, ExecuteRegion) and _has_blocks(following) and not is_unneeded(following):
+            in_row.append(following)
+        following = following.next
+    for each in reversed(in_row):
+        _set_in_place(each, block, region, branch, editor)
+    return True
+
+
+def _has_blocks(op: ExecuteRegion) -> bool:
+    return not op.no_inline and len(op.region.blocks) > 1
+
+
+def _set_in_place(op: ExecuteRegion, block: Block, region: Region, branch: type[Op], editor: Editor) -> None:
     taken = op.region.take().blocks
     after = Block([r.type for r in op.results])
     place = region.blocks.index(block) + 1
@@ -325,7 +346,6 @@ def _run_in_place(op: ExecuteRegion, editor: Editor) -> bool:
         if isinstance(end, Yield):
             editor.insert(branch.build({"dest": after, "destOperands": end.operands}, ()), end)
             editor.erase(end)
-    return True
 
 
 def _condition_holds(op: While, editor: Editor) -> bool:
