@@ -28,6 +28,7 @@ from commonir.passes.lower import lower
 from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
+from commonir.passes.simpler_forms import SimplerForms
 from commonir.passes.simplify import Evaluate, simplify
 from commonir.reports import RuleReport
 from commonir.rewrite.explaining import explained, report_of
@@ -59,12 +60,15 @@ def _simplify(module: Module, means: Means) -> None:
 
 
 def _canonicalize(module: Module, means: Means) -> None:
-    canonicalize_operations(module, means.evaluate, means.dialects)
+    canonicalize_operations(module, SimplerForms(means.evaluate, means.dialects))
 
 
 def _inline(module: Module, means: Means) -> None:
+    # One for all functions: making rules ready takes longer than most functions do.
+    forms = SimplerForms(means.evaluate, means.dialects)
+
     def simplify_function(function: Operation) -> None:
-        canonicalize_operations(function, means.evaluate, means.dialects)
+        canonicalize_operations(function, forms)
 
     inline(module, means.dialects, simplify_function)
 

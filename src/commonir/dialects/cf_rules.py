@@ -172,7 +172,7 @@ def _tell_condition(op: CondBr, editor: Editor) -> bool:
     """In a block to which only this branch leads, its condition is known."""
     changed = False
     for block, is_true in ((op.trueDest, True), (op.falseDest, False)):
-        users = [u for u in op.condition.users if u.parent is block]
+        users = op.condition.users_in(block)
         if not users or block.predecessors != [op.parent] or block.first is None:
             continue
         known = editor.truth(is_true, op)

@@ -17,7 +17,7 @@ class Dominance:
 
     def __init__(self, region: Region) -> None:
         self.entry = region.blocks[0] if region.blocks else None
-        order = _reverse_postorder(region)
+        order = reverse_postorder(region)
         self._order: Mapping[Block, int] = {block: n for n, block in enumerate(order)}
         self._above: dict[Block, Block] = {}
         if len(order) > 1:
@@ -35,7 +35,8 @@ class Dominance:
             changed = False
             for block in order[1:]:
                 found: Block | None = None
-                for other in before[block]:
+                # The last first: then a way out that many blocks have is found in one walk up, not in one for each.
+                for other in reversed(before[block]):
                     if other not in above:
                         continue
                     met = other
@@ -77,7 +78,7 @@ class Dominance:
         return out
 
 
-def _reverse_postorder(region: Region) -> list[Block]:
+def reverse_postorder(region: Region) -> list[Block]:
     """The blocks that can be reached, each after those that lead to it as far as there are no loops."""
     if not region.blocks:
         return []
@@ -97,4 +98,4 @@ def _reverse_postorder(region: Region) -> list[Block]:
     return out
 
 
-__all__ = ["Dominance"]
+__all__ = ["Dominance", "reverse_postorder"]

@@ -72,6 +72,13 @@ class Value:
         users = self._users
         return 0 if users is None else sum(users.values()) if isinstance(users, dict) else 1
 
+    def users_in(self, block: Block) -> list[Operation]:
+        """Those of its users that are in a block: few of many users, or few operations, are looked at."""
+        users = self._users
+        if not isinstance(users, dict) or len(users) <= len(block):
+            return [op for op in self.users if op.parent is block]
+        return [op for op in block.operations if op in users]
+
     @property
     def uses(self) -> Iterator[tuple[Operation, int]]:
         """Every use: the operation and the position among its operands."""

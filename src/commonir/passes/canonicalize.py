@@ -10,10 +10,8 @@ from __future__ import annotations
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
-from commonir.ods import Dialects
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simpler_forms import SimplerForms, simpler
-from commonir.passes.simplify import Evaluate
 from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.greedy import rewrite_steps
 from commonir.rewrite.regions import simplify_regions
@@ -37,7 +35,7 @@ def canonicalize(module: Module) -> int:
     return count
 
 
-def canonicalize_operations(root: Operation, evaluate: Evaluate, dialects: Dialects) -> int:
+def canonicalize_operations(root: Operation, forms: SimplerForms) -> int:
     """Rewrites everything in an operation of any dialect, in place, and returns the number of rewrites.
 
     Also, what depends on constants alone is computed, each constant stands once, at the beginning of the function
@@ -45,5 +43,4 @@ def canonicalize_operations(root: Operation, evaluate: Evaluate, dialects: Diale
 
     Raises: DiagnosticError (E0607) when rules lead in a circle. Source: MLIR, pass `canonicalize`.
     """
-    forms = SimplerForms(evaluate, dialects)
     return rewrite_steps(root, forms.of, constants=ConstantPool(), clean=simplify_regions).total()

@@ -21,9 +21,16 @@ class SimplerForms:
         self._evaluate = evaluate
         self._dialects = dialects
         self._rules: dict[str, RuleSet] = {}
+        self._steps: dict[type[Op], Sequence[Step]] = {}
 
     def of(self, definition: type[Op]) -> Sequence[Step]:
         """All steps for operations of a definition, in the order in which they are tried."""
+        found = self._steps.get(definition)
+        if found is None:
+            found = self._steps[definition] = self._found_for(definition)
+        return found
+
+    def _found_for(self, definition: type[Op]) -> Sequence[Step]:
         if definition.has_trait(traits.ConstantLike):
             return ()
         out: list[Step] = [_folded] if _states_folds(definition) else []

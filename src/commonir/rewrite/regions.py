@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from commonir.ir.dominance import Dominance
+from commonir.ir.dominance import reverse_postorder
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import Op
 from commonir.ods.branching import Branch
@@ -39,10 +39,10 @@ def remove_unreachable(region: Region) -> bool:
     """Removes the blocks to which no way leads from the first; whether there were any."""
     if len(region.blocks) < 2:
         return False
-    dominance = Dominance(region)
-    gone = [block for block in region.blocks if not dominance.is_reachable(block)]
+    reached = set(reverse_postorder(region))
+    gone = [block for block in region.blocks if block not in reached]
     if gone:
-        region.blocks[:] = [block for block in region.blocks if dominance.is_reachable(block)]
+        region.blocks[:] = [block for block in region.blocks if block in reached]
         erase_blocks(gone)
     return bool(gone)
 

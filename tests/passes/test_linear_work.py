@@ -1,0 +1,111 @@
+"""Passes take as much work for each operation of a long program as of a short one: lines of ours are counted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from commonir.ods import Dialects
+from commonir.optimization import optimized
+from commonir.text.parser import parse_module
+
+_CALL = "func.call @g(%x) : (i32) -> ()"
+
+
+def _function(lines: list[str]) -> str:
+    return "\n".join(
+        ["func.func private @g(i32)", "func.func private @h() -> i1", "func.func @f(%c: i1, %x: i32) {", *lines, "}"]
+    )
+
+
+def _conditions_of_one_value_in_a_row(count: int) -> str:
+    return _function([*["scf.if %c { " + _CALL + " }"] * count, "return"])
+
+
+def _regions_of_blocks_in_a_row(count: int) -> str:
+    one = [
+        "scf.execute_region {",
+        "  cf.cond_br %c, ^a, ^b",
+        "^a:",
+        "  " + _CALL,
+        "  scf.yield",
+        "^b:",
+        "  scf.yield",
+        "}",
+        _CALL,
+    ]
+    return _function([*one * count, "return"])
+
+
+def _two_ways_again_and_again(count: int) -> str:
+    lines = ["cf.br ^b0"]
+    for n in range(count):
+        lines += [f"^b{n}:", f"%s{n} = func.call @h() : () -> i1", f"cf.cond_br %s{n}, ^l{n}, ^r{n}"]
+        lines += [f"^l{n}:", _CALL, f"cf.br ^b{n + 1}", f"^r{n}:", _CALL, _CALL, f"cf.br ^b{n + 1}"]
+    return _function([*lines, f"^b{count}:", "return"])
+
+
+def _one_way_out_of_many_blocks(count: int) -> str:
+    lines = ["cf.br ^b0"]
+    for n in range(count):
+        lines += [f"^b{n}:", _CALL, f"cf.cond_br %c, ^b{n + 1}, ^out"]
+    return _function([*lines, f"^b{count}:", "return", "^out:", _CALL, "return"])
+
+
+def _functions_that_are_called(count: int) -> str:
+    called = [
+        f"func.func private @f{n}(%x: i32) -> i32 {{ %y = arith.addi %x, %x : i32\n return %y : i32 }}"
+        for n in range(count)
+    ]
+    calls = [f"%r{n} = func.call @f{n}(%x) : (i32) -> i32" for n in range(count)]
+    return "\n".join([*called, _function([*calls, "return"])])
+
+
+def _lines_run(work: Callable[[], object]) -> int:
+    """How many lines of Python run, each round of a loop or a comprehension counted."""
+    count = 0
+
+    def trace(_frame: FrameType, event: str, _given: object) -> Callable[[FrameType, str, object], Any]:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _work(program: Callable[[int], str], name: str, count: int) -> int:
+    module = parse_module(program(count), Dialects())
+    return _lines_run(lambda: optimized(module, [name]))
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        ("canonicalize", _conditions_of_one_value_in_a_row),
+        ("canonicalize", _regions_of_blocks_in_a_row),
+        ("canonicalize", _two_ways_again_and_again),
+        ("canonicalize", _one_way_out_of_many_blocks),
+        ("cse", _one_way_out_of_many_blocks),
+    ],
+)
+def test_work_grows_as_the_program_does(name: str, program: Callable[[int], str]) -> None:
+    _work(program, name, 2)  # what is loaded on the way is no work
+    short, middle, long = [_work(program, name, count) for count in (40, 80, 160)]
+    # Twice as much is added for twice as many; with a part that is quadratic, up to four times.
+    assert long - middle < 2.3 * (middle - short)
+
+
+def test_rules_are_made_ready_once_for_all_functions() -> None:
+    _work(_functions_that_are_called, "inline", 2)
+    few, many = [_work(_functions_that_are_called, "inline", count) for count in (2, 22)]
+    assert many < 2 * few
