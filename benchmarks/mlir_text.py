@@ -6,6 +6,7 @@ custom forms; 64 MiB of constants in hexadecimal digits; a million decimal numbe
 prints, letter by letter. xDSL, where it is installed, does the smallest. `--sizes 10000,100000` for fewer operations.
 Below each row stand the stages alone, without the start of the process: ours in CPU time for the first file of a
 process, for it again and for another one; those of mlir-opt as it times them, in wall time; its parser verifies, too.
+And the whole command `cir show`, which loads what the command line needs.
 Targets: 1.0 for the generic form, 2.0 for the others.
 """
 
@@ -93,6 +94,7 @@ def main() -> int:
                 if size <= _MOST_FOR_STAGES:
                     other = _written(folder / "other.mlir", program(size, generic=form == "generic", seed=1))
                     _show_stages(source, other, form, mlir_opt)
+                    _show_command(source, form, mlir_opt)
                 if size <= _MOST_FOR_XDSL and form == "generic" and importlib.util.find_spec("xdsl") is not None:
                     _show_xdsl(source)
         large = _written(folder / "large.mlir", hexadecimal_globals(_LARGE_BYTES))
@@ -141,6 +143,14 @@ def _show_stages(source: Path, other: Path, form: str, mlir_opt: str) -> None:
     timed = [{t["name"]: t["wall"]["duration"] * 1e3 for t in json.loads(_output(command).stderr)} for _ in runs]
     read, written = [min(run[stage] for run in timed) for stage in ("Parser", "Output")]
     print(f"    mlir-opt: parse and verify {read:.1f} ms, print {written:.1f} ms")
+
+
+def _show_command(source: Path, form: str, mlir_opt: str) -> None:
+    ours = [sys.executable, "-m", "commonir", "show", "--no-elide", *(["--generic"] if form == "generic" else [])]
+    theirs = [mlir_opt, *(["--mlir-print-op-generic"] if form == "generic" else [])]
+    pairs = [(measure_process([*ours, str(source)]), measure_process([*theirs, str(source)])) for _ in range(_PAIRS)]
+    ratio = statistics.median(a.cpu_seconds / b.cpu_seconds for a, b in pairs)
+    print(f"    the command `cir show`: {ratio:.2f}x of CPU; {_shown([a for a, _ in pairs])}")
 
 
 def _output(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
