@@ -273,10 +273,12 @@ class Printer(ConstantPrinter):
                     break
                 self.margin = indent
                 wording = known.get(op.likeness())
-                if wording is not None and not located:
+                if wording is not None:
                     text, places = wording
                     operands = op.operands if places is None else tuple([op.operands[n] for n in places])
                     line = f"{indent}{names.bound(op) if op.results else ''}{text % names.values(operands)}"
+                    if located:
+                        line += self.location(op.location)
                 else:
                     line = "" if op.regions else indent + self._line(op, default)
                 if lines and (len(lines) == _LINES_AT_ONCE or op.regions or len(line) > _LONG):
