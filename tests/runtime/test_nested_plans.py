@@ -113,3 +113,37 @@ def test_wrong_axes_are_told_when_they_are_given() -> None:
         assert executable.run({"x": x, "axes": np.array([0])})["y"].shape == (3, 4)
         with pytest.raises(DiagnosticError):
             executable.run({"x": x, "axes": np.array([3])})
+
+
+DRAWN = """g (float[3] x) => (float[3] a, float[3] b, float[R, 3] c) {
+    a = RandomUniform<shape = [3]>()
+    b = RandomUniform<shape = [3]>()
+    n = Constant<value = int64 {3}>()
+    true = Constant<value = bool {1}>()
+    last, c = Loop(n, true, x) <body = l (int64 i, bool k, float[3] s) => (bool m, float[3] t, float[3] u) {
+        m = Identity(k) u = RandomUniform<shape = [3]>() t = Add(s, u)
+    }>
+}"""
+
+
+def test_numbers_in_plans_are_drawn_anew_in_each_run_and_each_round() -> None:
+    executable = planned(DRAWN)
+    seen = [executable.run({"x": np.zeros(3, np.float32)}) for _ in range(3)]
+    rows = [tuple(row) for found in seen for row in (found["a"], found["b"], *found["c"])]
+    assert len(set(rows)) == len(rows) == 15
+
+
+def test_size_that_is_left_open_follows_from_the_shape_that_is_given() -> None:
+    executable = planned("g (float[2, 6] x, int64[2] shape) => (float[N, M] y) { y = Reshape(x, shape) }")
+    x = np.arange(12, dtype=np.float32).reshape(2, 6)
+    for shape in ([3, -1], [-1, 2], [4, 3], [-1, 12], [3, -1]):
+        np.testing.assert_array_equal(executable.run({"x": x, "shape": np.array(shape)})["y"], x.reshape(shape))
+    with pytest.raises(DiagnosticError):
+        executable.run({"x": x, "shape": np.array([5, -1])})
+
+
+def test_numbers_from_a_start_to_a_limit_are_those_of_each_run() -> None:
+    executable = planned("g (float a, float b, float step) => (float[N] y) { y = Range(a, b, step) }")
+    for a, b, step in ((1, 5, 2), (1, 5, 2), (10, 6, -3), (0, 0, 1), (1, 4, 1), (2, 9, 3), (1, 5, 2)):
+        given = {name: np.array(v, np.float32) for name, v in (("a", a), ("b", b), ("step", step))}
+        np.testing.assert_array_equal(executable.run(given)["y"], np.arange(a, b, step, dtype=np.float32))
