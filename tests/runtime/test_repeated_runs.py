@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import commonir
+from commonir.base.diagnostics import DiagnosticError
 from commonir.runtime.engine import Executable
 from commonir.runtime.immediate import MAX_RUNS
 
@@ -148,3 +149,43 @@ def test_small_operations_before_a_large_one_are_computed_once_more_when_it_is_p
     for size in (1, 1, 2, 1, 2):
         x = np.arange(size, dtype=np.float32)
         np.testing.assert_array_equal(executable.run({"x": x})["y"], np.tile(x * 2, 100000) + 2)
+
+
+def test_positions_and_elements_are_read_again_in_every_run() -> None:
+    executable = prepared(
+        """g (float[4, 3] x, int64[2, 2] at) => (float[2, 2, 3] y, float[2, 3] z) {
+            y = Gather(x, at)
+            negative = Neg(x)
+            rows = Constant<value = int64[2, 3] {0, 1, 2, 3, 3, 0}>()
+            z = GatherElements<axis = 0>(negative, rows)
+        }"""
+    )
+    random = np.random.default_rng(0)
+    rows = np.array([[0, 1, 2], [3, 3, 0]])
+    for _ in range(MAX_RUNS + 5):
+        x, at = random.standard_normal((4, 3)).astype(np.float32), random.integers(-4, 4, (2, 2))
+        found = executable.run({"x": x, "at": at})
+        np.testing.assert_array_equal(found["y"], x[at])
+        np.testing.assert_array_equal(found["z"], np.take_along_axis(-x, rows, 0))
+
+
+def test_position_outside_is_told_in_any_run() -> None:
+    executable = prepared("g (float[4] x, int64[2] at) => (float[2] y) { y = Gather(x, at) }")
+    x = np.arange(4, dtype=np.float32)
+    for n in range(8):
+        assert executable.run({"x": x, "at": np.array([n % 4, 0])})["y"].tolist() == [n % 4, 0]
+    with pytest.raises(DiagnosticError, match="position 4"):
+        executable.run({"x": x, "at": np.array([0, 4])})
+
+
+def test_positions_that_are_computed_are_read_again_in_every_run() -> None:
+    executable = prepared(
+        "g (float[1, 1, 4, 4] x, float[1, 2, 2, 2] grid) => (float[1, 1, 2, 2] y) { "
+        'y = GridSample<mode = "nearest", align_corners = 1>(x, grid) }'
+    )
+    random = np.random.default_rng(0)
+    for _ in range(MAX_RUNS + 5):
+        x, at = random.standard_normal((1, 1, 4, 4)).astype(np.float32), random.integers(0, 4, (1, 2, 2, 2))
+        grid = (at / 1.5 - 1).astype(np.float32)
+        found = executable.run({"x": x, "grid": grid})["y"]
+        np.testing.assert_array_equal(found[0, 0], x[0, 0, at[0, ..., 1], at[0, ..., 0]])

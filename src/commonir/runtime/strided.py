@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Access, Expr, Join, Kernel, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
-from commonir.runtime.evaluation import Factor, Scope, summed_products
+from commonir.runtime.evaluation import Factor, Scope, applied, summed_products
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
 
@@ -39,6 +39,10 @@ _NOTED_EVALUATION = 2
 
 _FIXED_ELEMENTS = 1 << 14
 """Elements of positions and constants that notes may hold."""
+
+
+_FOLDED_ELEMENTS = 64
+"""Elements of what follows from positions and constants alone that notes hold instead of how it is computed."""
 
 
 class SmallKernel:
@@ -104,6 +108,19 @@ def _finished(full: tuple[int, ...], dtype: np.dtype[Any], shape: tuple[int, ...
     return found if full == shape else found.reshape(shape)
 
 
+def _is_finishing(function: Calculation) -> bool:
+    return getattr(function, "func", None) is _finished
+
+
+def _plain(function: Calculation, arrays: Sequence[Array], found: Array) -> Calculation:
+    """The function of numpy alone, where nothing else has to be done to what it gives for arrays like these."""
+    if getattr(function, "func", None) is applied and found.ndim:
+        inner: Calculation = getattr(function, "args", (function,))[0]
+        if isinstance(inner, np.ufunc) and np.asarray(inner(*arrays)).dtype == found.dtype:
+            return inner
+    return function
+
+
 class _Step(NamedTuple):
     """A calculation on arrays in numbered places, whose result is put in another one."""
 
@@ -135,7 +152,10 @@ class _Notes:
             if id(x) not in self._places:
                 self._place(x, x)
         places = tuple([self._places[id(x)] for x in arrays])
-        self._steps.append(_Step(function, places, self._place(found, None)))
+        if all(self._fixed[n] is not None for n in places) and found.size <= _FOLDED_ELEMENTS:
+            self._place(found, found)
+        elif not (_is_finishing(function) and found is arrays[0]):
+            self._steps.append(_Step(_plain(function, arrays, found), places, self._place(found, None)))
 
     def _place(self, x: Array, fixed: Array | None) -> int:
         place = self._places[id(x)] = len(self._fixed)
@@ -261,7 +281,16 @@ class _NotingScope(StridedScope):
         return found
 
     def accessed(self, e: Access) -> Array:
-        return self._as_a_whole(e)
+        """Elements at positions, as one calculation on these, which others may read at too."""
+        order, ranges, extents, held, name = self.order, self.ranges, self.extents, self.held, e.tensor.name
+        read = [p for p in e.at if isinstance(p, Expr)]
+
+        def evaluated(source: Array, *positions: Array) -> Array:
+            scope = StridedScope(order, ranges, extents, {name: source}, held)
+            scope.values.update(zip(read, positions, strict=True))
+            return scope.accessed(e)
+
+        return self.do(evaluated, self.arrays[name], *[self.value(p) for p in read])
 
     def join(self, e: Join) -> Array:
         return self._as_a_whole(e)
