@@ -19,6 +19,7 @@ from commonir.text.parser import Parser, parse_module
 from commonir.text.printer import Naming, print_module
 
 from benchmarks.mlir_programs import program
+from tests.mlir_programs import oracle
 
 DIALECTS = Dialects()
 _NAME = re.compile(r"%[\w.$-]+")
@@ -203,3 +204,10 @@ def test_wrong_ending_is_found(ending: str, message: str, monkeypatch: pytest.Mo
     source = "\n".join(["func.func @f(%0: f32) -> f32 {", *lines, ending, "}"])
     (found,) = verify(_parsed(source, monkeypatch), DIALECTS)
     assert message in str(found)
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_operations_that_are_alike_are_printed_with_their_own_locations(generic: bool) -> None:
+    source = "\n".join([*program(1000, generic=generic), ""])
+    (answer,) = oracle.ask([source], oracle.LOCATIONS, *([oracle.GENERIC] if generic else []))
+    assert oracle.ours(source, generic=generic, locations=True) == answer.text
