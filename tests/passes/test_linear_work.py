@@ -56,6 +56,14 @@ def _one_way_out_of_many_blocks(count: int) -> str:
     return _function([*lines, f"^b{count}:", "return", "^out:", _CALL, "return"])
 
 
+def _cases_that_lead_to_one_block(count: int) -> str:
+    cases = ", ".join([f"{n}: ^b{n}" for n in range(count)])
+    lines = [f"cf.switch %x : i32, [ default: ^d, {cases} ]", "^d:", _CALL, "return"]
+    for n in range(count):
+        lines += [f"^b{n}:", "cf.br ^out"]
+    return _function([*lines, "^out:", "return"])
+
+
 def _functions_that_are_called(count: int) -> str:
     called = [
         f"func.func private @f{n}(%x: i32) -> i32 {{ %y = arith.addi %x, %x : i32\n return %y : i32 }}"
@@ -95,6 +103,7 @@ def _work(program: Callable[[int], str], name: str, count: int) -> int:
         ("canonicalize", _regions_of_blocks_in_a_row),
         ("canonicalize", _two_ways_again_and_again),
         ("canonicalize", _one_way_out_of_many_blocks),
+        ("canonicalize", _cases_that_lead_to_one_block),
         ("cse", _one_way_out_of_many_blocks),
     ],
 )

@@ -34,7 +34,7 @@ def _merge_following(op: Br, editor: Editor) -> bool:
     region = None if block is None else block.parent
     if block is None or region is None or target is block or target is region.blocks[0]:
         return False
-    if target.predecessors != [block]:
+    if target.only_predecessor is not block:
         return False
     for argument, value in zip(target.arguments, op.destOperands, strict=True):
         editor.replace_uses(argument, value)
@@ -129,8 +129,8 @@ def _pass_through_any(op: Switch, editor: Editor) -> bool:
 def _switched_before(op: Switch, editor: Editor) -> bool:
     """After a switch on the same number, it is known, or which numbers it is not."""
     block = op.parent
-    before = [] if block is None else block.predecessors
-    last = before[0].last if len(before) == 1 else None
+    before = None if block is None else block.only_predecessor
+    last = None if before is None else before.last
     if not isinstance(last, Switch) or last.flag is not op.flag or block is None:
         return False
     at = last.successors.index(block)
@@ -148,7 +148,7 @@ def _choose_values(op: CondBr, editor: Editor) -> bool:
         return False
     if op.trueDestOperands == op.falseDestOperands:
         return _jump(op, op.trueDest, op.trueDestOperands, editor)
-    if len(set(op.trueDest.predecessors)) != 1:
+    if any(block is not op.parent for block in op.trueDest.predecessors):
         return False
     values: list[Value] = []
     for one, two in zip(op.trueDestOperands, op.falseDestOperands, strict=True):
@@ -173,7 +173,7 @@ def _tell_condition(op: CondBr, editor: Editor) -> bool:
     changed = False
     for block, is_true in ((op.trueDest, True), (op.falseDest, False)):
         users = op.condition.users_in(block)
-        if not users or block.predecessors != [op.parent] or block.first is None:
+        if not users or block.only_predecessor is not op.parent or block.first is None:
             continue
         known = editor.truth(is_true, op)
         if known is None:

@@ -667,14 +667,20 @@ class Block:
         return () if self._last is None else self._last._successors
 
     @property
-    def predecessors(self) -> list[Block]:
+    def predecessors(self) -> Iterator[Block]:
         """The blocks of its region from where control may come, each as often as it names it, in no order."""
-        found: list[Block] = []
         for op, count in self._branches.items():
             block = op.parent
             if block is not None and block.parent is self.parent is not None and block._last is op:
-                found += [block] * count
-        return found
+                for _ in range(count):
+                    yield block
+
+    @property
+    def only_predecessor(self) -> Block | None:
+        """The block from where alone control may come, if that names it once."""
+        before = self.predecessors
+        found = next(before, None)
+        return found if next(before, None) is None else None
 
     def append(self, op: Op) -> Op:
         """Puts an operation at the end and returns it."""
