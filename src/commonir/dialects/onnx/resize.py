@@ -183,7 +183,7 @@ def _factor(axis: Axis) -> Fraction:
 def _is_by_ratio(how: Resizing, axes: Sequence[Axis]) -> bool:
     """Whether the core has this form of resampling."""
     plain = how.mode != "cubic" and not (how.antialias or how.exclude_outside) and how.coordinates in _COORDINATES
-    return plain and all(a.scale is None for a in axes)
+    return plain and all(a.scale is None and a.m != 0 for a in axes)
 
 
 def _bounds(how: Resizing, x: Value, roi: Value | None, axes: list[int]) -> list[tuple[Fraction, Fraction]]:
