@@ -178,6 +178,18 @@ def _called_only(module: Module) -> set[Function]:
     return {f for f in private if f in called}
 
 
+def _takes_sizes_to_be_equal(op: Op) -> bool:
+    """Whether the types that follow from an operation hold only if sizes are equal, which engines look at when it runs.
+
+    Others may depend on these types where nobody needs what it computes: on its shape.
+    """
+    if not op.has_trait(traits.Broadcastable) or all(
+        isinstance(v.type, TensorType) and v.type.is_static for v in op.operands
+    ):
+        return False
+    return any(c.is_broadcast for c in infer(op).constraints)
+
+
 class _Lowering:
     """The lowering of one function."""
 
@@ -219,7 +231,7 @@ class _Lowering:
             self.found.add(UNSUPPORTED_CONVERSION, message, help="return the values one by one")
             outputs = tuple([v for v in outputs if v not in self.groups])
         block.append(ml_program.Return(outputs))
-        remove_unused(block)
+        remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_be_equal)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
         names = tuple(self.source.output_names)
         made = ml_program.Func(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Op, traits
 from commonir.ods.local_sizes import defined_sizes, symbols_stated
 
 
-def remove_unused(block: Block) -> int:
+def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -> int:
     """Erases operations without effect whose results nobody uses, in a block and below; returns how many.
 
-    One that tells a size that an attribute of another one mentions stays.
+    One that tells a size that an attribute of another one mentions stays, and one that is needed for something else.
     """
     erased = 0
     mentioned: set[str] = set()
@@ -20,7 +22,8 @@ def remove_unused(block: Block) -> int:
         op = current.last
         while op is not None:
             previous = op.previous
-            if _is_removable(op) and not any(size.name in mentioned for size in defined_sizes(op)):
+            is_told = any(size.name in mentioned for size in defined_sizes(op))
+            if _is_removable(op) and not is_told and (is_needed is None or not (isinstance(op, Op) and is_needed(op))):
                 op.erase()
                 erased += 1
             else:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
+import commonir
+
 from tests.dialects.onnx.onnx_programs import assert_same, program, run_here, run_with_onnxruntime
 from tests.oracles import oracle
 
@@ -121,3 +123,25 @@ def test_resize_to_no_element_gives_none(mode: str, engine: str) -> None:
     body = f'f = Constant<value_floats = [1.0, 1.0, 0.2, 2.0]>() y = Resize<mode = "{mode}">(x, , f)'
     found = run_here(program(13, body, SHAPED, ["y"]), SHAPED, engine)
     assert_same(found, [np.zeros((1, 1, 0, 10), np.float32)])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("sizes", [(4, 4), (1, 4), (4, 1)])
+def test_only_the_shape_of_a_sum_of_two_open_sizes_is_used(sizes: tuple[int, int], engine: str) -> None:
+    given = {n: np.ones(s, np.float32) for n, s in (("a", sizes[0]), ("b", sizes[1]), ("c", 1))}
+    model = program(18, "y = Add(a, b) s = Shape(y) z = Expand(c, s)", given, ["z"])
+    for info in model.graph.input[:2]:
+        info.type.tensor_type.shape.dim[0].dim_param = f"n_{info.name}"
+    assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given))
+
+
+@pytest.mark.parametrize("sizes", [(1, 4, 1), (1, 4, 4), (1, 1, 4), (4, 1, 4), (4, 4, 4)])
+def test_where_of_open_sizes_converts_to_coreml(sizes: tuple[int, int, int]) -> None:
+    numbers = np.random.default_rng(0)
+    given = {n: numbers.random((s, 3), np.float32) for n, s in zip("abc", sizes, strict=True)}
+    model = program(18, "z = Constant<value_float = 0.5>() g = Greater(a, z) y = Where(g, b, c)", given, ["y"])
+    for info in model.graph.input:
+        info.type.tensor_type.shape.dim[0].dim_param = f"n_{info.name}"
+    ranges = {f"n_{n}": (1, 8) for n in given}
+    made = commonir.convert(commonir.loads(model.SerializeToString(), format="onnx"), "coreml", ranges=ranges)
+    assert_same(list(commonir.run(made, dict(given)).values()), run_with_onnxruntime(model, given))
