@@ -97,3 +97,18 @@ def test_a_fault_at_a_shared_location_has_a_place() -> None:
     found = function.location
     assert found is not None
     assert (found.file, found.line, found.column) == ("a", 1, 1)
+
+
+@pytest.mark.parametrize("source", ["!t = i32\n!t = i32\nmodule {}", "#a = 1\nmodule {}\n#a = 2\nmodule {}"])
+def test_an_alias_is_defined_once(source: str) -> None:
+    assert _codes(source) == {"E0402"}
+    (answer,) = oracle.ask([source])
+    assert answer.message.startswith("redefinition of ")
+
+
+def test_what_a_tensor_type_holds_counts_in_each_definition_after_its_first_use() -> None:
+    lines = ["#a0 = [1, 1]"]
+    for n in range(18):
+        lines += [f'"x.y"() {{z = tensor<2xf32, #a{n}>}} : () -> ()' if n < 4 else ""]
+        lines += [f"#a{n + 1} = [tensor<2xf32, #a{n}>, tensor<2xf32, #a{n}>]"]
+    assert _codes("\n".join([*lines, '"x.y"() {z = #a18} : () -> ()']), Limits(max_alias_parts=2**16)) == {"E0303"}

@@ -100,14 +100,6 @@ def test_types_are_read_as_the_parser_reads_them(wording: str, nested: bool, mon
         _assert_like_the_parser(source([(rng.choice(_TYPES), rng.choice(_TYPES)) for _ in range(18)]), monkeypatch)
 
 
-def test_type_of_an_alias_that_is_defined_anew_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    holder = '"t.m"() ({\n^bb0(%%a: tensor<2x!e>):\n%s\n}) : () -> ()'
-    lines = "\n".join([f"%{n} = tosa.abs %a : (tensor<2x!e>) -> tensor<2x!e>" for n in range(20)])
-    source = f"!e = f32\n{holder % lines}\n!e = i32\n{holder % lines}"
-    _assert_like_the_parser(source, monkeypatch)
-    assert str(parse_module(source, DIALECTS)).count("(tensor<2xi32>) -> tensor<2xi32>") == 20
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_generated_programs_with_other_types_are_read_as_the_parser_reads_them(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -198,7 +198,7 @@ class Parser(GroupReader):
         return result
 
     def _alias(self) -> None:
-        self._repeated.forget()
+        # What stands in the definition of an alias is counted, also where it was read before.
         self.tensors.clear()
         self.define_alias()
 
