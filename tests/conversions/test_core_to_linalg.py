@@ -374,6 +374,49 @@ def test_names_of_inputs_and_outputs_are_kept() -> None:
     assert converted.main.output_names == ("logits",)
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "exclusive", "reverse"),
+    [
+        ((1000,), 0, False, False),
+        ((3, 129), 1, True, False),
+        ((2, 257, 3), 1, False, True),
+        ((200, 2), 0, True, True),
+    ],
+)
+@pytest.mark.parametrize("fn", [core.cumsum, core.cumprod])
+def test_long_axes_are_cumulated_in_rounds_as_numpy_cumulates_them(
+    shape: tuple[int, ...], axis: int, exclusive: bool, reverse: bool, fn: Callable[..., Value]
+) -> None:
+    x = np.random.default_rng(0).uniform(0.9, 1.1, shape).astype(np.float32)
+    combined = np.cumsum if fn is core.cumsum else np.cumprod
+    turned = np.flip(x, axis) if reverse else x
+    found = combined(turned.astype(np.float64), axis=axis)
+    if exclusive:
+        before = np.full_like(np.take(found, [0], axis), 0 if fn is core.cumsum else 1)
+        found = np.concatenate([before, np.take(found, range(shape[axis] - 1), axis)], axis)
+    wanted = np.flip(found, axis) if reverse else found
+    build = lambda value: fn(value, axis, exclusive, reverse)  # noqa: E731
+    text = text_of(core_to_linalg(core_module(build, types_of({"x": x}), name="f")))
+    check_with_mlir_opt(text)
+    assert text.count("scf.for") == 1
+    assert '"reduction"' not in text
+    assert_near(Compiled(joined([text])).run("f", [x]), wanted.astype(np.float32))
+
+
+@pytest.mark.parametrize("shape", [(1024,), (5, 7, 11)])
+@pytest.mark.parametrize("density", [0, 0.3])
+def test_positions_in_many_elements_are_found_in_rounds_as_numpy_finds_them(
+    shape: tuple[int, ...], density: float
+) -> None:
+    x = (np.random.default_rng(0).random(shape) < density).astype(np.int32)
+    text = text_of(core_to_linalg(core_module(core.non_zero, types_of({"x": x}), name="f")))
+    check_with_mlir_opt(text)
+    assert text.count("scf.for") == 2
+    assert '"reduction"' not in text
+    (found,) = Compiled(joined([text])).run("f", [x])
+    assert np.array_equal(found, np.argwhere(x))
+
+
 _LONG = [((1000,), 0, False, f32), ((3, 513, 2), 1, True, i32), ((2, 129), -1, False, f32), ((2, 300), 1, True, f16)]
 
 

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_linalg import constants, control, elements, moves, ordering, products, running_sizes
+from commonir.conversions.core_to_linalg import (
+    constants,
+    control,
+    elements,
+    moves,
+    ordering,
+    products,
+    rounds,
+    running_sizes,
+)
 from commonir.conversions.core_to_mil import signals
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
 
-_FAMILIES = (structure, moves, products, control, elements, running_sizes, ordering, constants)
+_FAMILIES = (structure, moves, products, control, elements, running_sizes, rounds, ordering, constants)
 
 # Of a region of an image, Core ML takes samples too.
 RULES = Rules([signals.region_align, *Rules.members(*map(vars, _FAMILIES))])

@@ -9,25 +9,20 @@ Source: K. E. Batcher, Sorting networks and their applications (1968), with comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.core_to_linalg.moves import reshaped
+from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds, traced
 from commonir.conversions.core_to_linalg.running_sizes import Loose
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.conversions.to_mlir.sizes import index_constant
-from commonir.dialects import arith, core, scf, tensor
+from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
 from commonir.dialects.core.indexing import from_start
-from commonir.ir.attributes import DataAttr
-from commonir.ir.data import data_of
-from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import TensorType, boolean, i64
-from commonir.ir.types import index as index_type
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i64
 from commonir.notation import (
     Expr,
     Index,
-    Kernel,
     Scalar,
     Tensor,
     call,
@@ -37,26 +32,14 @@ from commonir.notation import (
     index,
     indices,
     lift,
-    ranges,
     select,
     total,
 )
-from commonir.ods import operations_behind
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, largest, size_of, smallest, symbol
 
 _NOWHERE = -(2**31)
 """A position that no axis has, also when it counts from the end."""
-
-
-def computed(context: Context, kernel: Kernel, operands: Mapping[str, Value]) -> Value:
-    """The result of a kernel."""
-    return kernel_value(context, kernel, ranges(kernel)[0], operands)
-
-
-def traced(name: str, value: Value) -> Tensor:
-    """A tensor for a kernel."""
-    return Tensor(name, sizes_of(value), element_of(value))
 
 
 def _wide(context: Context, positions: Value) -> Value:
@@ -178,10 +161,6 @@ def _ranks(context: Context, x: Value, axis: int, *, descending: bool) -> Value:
     return computed(context, body.by(*s), {"x": x})
 
 
-_COUNTED = 128
-"""The length of an axis up to which counting all pairs is less work than the rounds of a network."""
-
-
 def _rounds(length: int) -> list[int]:
     """The rounds of a network that sorts: in each, elements whose positions differ in these bits are compared.
 
@@ -200,38 +179,29 @@ def _sorted_by_network(context: Context, x: Value, axis: int, length: int, *, de
     s = indices("s", t.rank)
     extents = dict(zip(s, sizes_of(x), strict=True))
     first = computed(context, lift(s[axis], i64).by(*s).where(extents), {})
-    masks = _rounds(length)
-    table = context.hoist(arith.Constant(DataAttr(data_of(i64, (len(masks),), masks))))
-    block = Block([index_type, first.type])
-    at, order = block.arguments
-    mask = tensor.FromElements.build(
-        {"elements": (tensor.Extract.build({"tensor": table, "indices": (at,)}, [i64]).result_,)}, [TensorType(i64, ())]
-    ).result_
-    o, here = traced("order", order), lift(s[axis], i64)
-    there = call("bitwise_xor", here, traced("mask", mask)[()])
-    is_there = call("less", there, lift(length, i64))
-    mine, other = o[s], o[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])]
 
-    def element(position: Expr) -> Expr:
-        return t[(*s[:axis], position, *s[axis + 1 :])]
+    def after(order: Value, mask: Value) -> Value:
+        o, here = traced("order", order), lift(s[axis], i64)
+        there = call("bitwise_xor", here, traced("mask", mask)[()])
+        is_there = call("less", there, lift(length, i64))
+        mine, other = o[s], o[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])]
 
-    is_earlier = call("less", other, mine)
-    goes_down = _comes_first(element(mine), element(other), is_earlier, descending=descending)
-    is_wrong = is_there & ~call("logical_xor", goes_down, call("less", here, there))
-    kernel = select(is_wrong, other, mine).by(*s).where(extents)
-    after = computed(context, kernel, {"order": order, "mask": mask, "x": x})
-    for made in (*operations_behind((after,)), scf.Yield((after,))):
-        block.append(made)
-    bounds = [index_constant(context, n) for n in (0, len(masks), 1)]
-    arguments = dict(zip(("lowerBound", "upperBound", "step"), bounds, strict=True))
-    loop = scf.For.build({**arguments, "initArgs": (first,), "region": Region([block])}, [first.type])
-    return loop.results[0]
+        def element(position: Expr) -> Expr:
+            return t[(*s[:axis], position, *s[axis + 1 :])]
+
+        is_earlier = call("less", other, mine)
+        goes_down = _comes_first(element(mine), element(other), is_earlier, descending=descending)
+        is_wrong = is_there & ~call("logical_xor", goes_down, call("less", here, there))
+        kernel = select(is_wrong, other, mine).by(*s).where(extents)
+        return computed(context, kernel, {"order": order, "mask": mask, "x": x})
+
+    return in_rounds(context, first, _rounds(length), after)
 
 
 def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: bool) -> Value:
     """The positions of the elements that come first along an axis."""
     length = sizes_of(x)[axis]
-    if isinstance(length, int) and length > _COUNTED:
+    if isinstance(length, int) and length > COUNTED:
         found = _sorted_by_network(context, x, axis, length, descending=descending)
         if count == length:
             return found
@@ -264,6 +234,23 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
     return values, order
 
 
+def _first_beyond(context: Context, counts: Value, length: int, size: Dim) -> Value:
+    """For each number below a size the first position at which numbers that do not fall are larger, by bisection."""
+    k, c = index("k"), traced("counts", counts)
+
+    def after(place: Value, reach: Value) -> Value:
+        here = Tensor("place", (size,), i64)[(k,)]
+        there = here + traced("reach", reach)[()]
+        is_there = call("less_equal", there, lift(length, i64))
+        before = c[(select(is_there, there - lift(1, i64), lift(0, i64)),)]
+        goes_on = is_there & call("less_equal", before, lift(k, i64))
+        kernel = select(goes_on, there, here).by(k).where({k: size})
+        return computed(context, kernel, {"place": place, "reach": reach, "counts": counts})
+
+    first = computed(context, lift(0, i64).by(k).where({k: size}), {})
+    return in_rounds(context, first, [1 << n for n in reversed(range(length.bit_length()))], after)
+
+
 @rule(core.NonZero)
 def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
     """Elements that are not zero are numbered; each row of the result looks for its number."""
@@ -277,17 +264,24 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
         return element if element.dtype is boolean else call("not_equal", element, lift(0, element.dtype))
 
     one, zero = lift(1, i64), lift(0, i64)
-    count = computed(context, total(i, select(is_set(i), one, zero)).by().where({i: whole}), {"x": x})
-    before = is_set(j) & call("less", lift(j, i64), lift(i, i64))
-    number = select(is_set(i), total(j, select(before, one, zero)), lift(-1, i64))
-    numbers = computed(context, number.by(i).where({i: whole, j: whole}), {"x": x})
     rows = (tensor_type(op.y).shape or (None,))[0]
     size: Dim = symbol(f"rows of {id(op)}", 0) if rows is None else rows
-    context.memo["size", size] = Loose(context).position(count)
     k, r = index("k"), index("r")
-    is_here = call("equal", traced("numbers", numbers)[(i,)], lift(k, i64))
-    found = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
-    places = computed(context, found, {"numbers": numbers})
+    if isinstance(whole, int) and whole > COUNTED:
+        flags = computed(context, select(is_set(i), one, zero).by(i).where({i: whole}), {"x": x})
+        counts = cumulated(context, flags, 0, "add")
+        last = computed(context, traced("counts", counts)[(whole - 1,)].by(), {"counts": counts})
+        context.memo["size", size] = Loose(context).position(last)
+        places = _first_beyond(context, counts, whole, size)
+    else:
+        count = computed(context, total(i, select(is_set(i), one, zero)).by().where({i: whole}), {"x": x})
+        before = is_set(j) & call("less", lift(j, i64), lift(i, i64))
+        number = select(is_set(i), total(j, select(before, one, zero)), lift(-1, i64))
+        numbers = computed(context, number.by(i).where({i: whole, j: whole}), {"x": x})
+        context.memo["size", size] = Loose(context).position(count)
+        is_here = call("equal", traced("numbers", numbers)[(i,)], lift(k, i64))
+        found = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
+        places = computed(context, found, {"numbers": numbers})
     at = Tensor("places", (size,), i64)[(k,)]
     place: Expr = zero
     rest: Dim = 1

@@ -1,0 +1,100 @@
+"""Rules that go through a tensor in rounds, as many as its length has bits: in a loop, each for all elements at once.
+
+A short axis, or one whose length only running tells, is done with all pairs, which takes the square of its length.
+Source: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from commonir.conversions.core_to_linalg.kernels import kernel_value
+from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.to_mlir.sizes import index_constant
+from commonir.dialects import arith, core, scf, tensor
+from commonir.dialects.core.base import accumulator, axis_of, tensor_type
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import data_of
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import TensorType, i64
+from commonir.ir.types import index as index_type
+from commonir.notation import Kernel, Tensor, call, cast, identity, indices, lift, ranges, select
+from commonir.ods import operations_behind
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+COUNTED = 128
+"""The length of an axis up to which all pairs are less work than rounds."""
+
+
+def computed(context: Context, kernel: Kernel, operands: Mapping[str, Value]) -> Value:
+    """The result of a kernel."""
+    return kernel_value(context, kernel, ranges(kernel)[0], operands)
+
+
+def traced(name: str, value: Value) -> Tensor:
+    """A tensor for a kernel."""
+    return Tensor(name, sizes_of(value), element_of(value))
+
+
+def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Callable[[Value, Value], Value]) -> Value:
+    """What is there after a round for each of some numbers, which `after` is given as a tensor of one element."""
+    table = context.hoist(arith.Constant(DataAttr(data_of(i64, (len(numbers),), numbers))))
+    block = Block([index_type, first.type])
+    at, state = block.arguments
+    number = tensor.Extract.build({"tensor": table, "indices": (at,)}, [i64]).result_
+    held = tensor.FromElements.build({"elements": (number,)}, [TensorType(i64, ())]).result_
+    found = after(state, held)
+    # What is the same in all rounds is left outside, where other operations may need it, too.
+    changing: set[Value] = {at, state}
+    for made in operations_behind((found,)):
+        if not changing.isdisjoint(made.values_used):
+            changing.update(made.results)
+            block.append(made)
+    block.append(scf.Yield((found,)))
+    bounds = [index_constant(context, n) for n in (0, len(numbers), 1)]
+    arguments = dict(zip(("lowerBound", "upperBound", "step"), bounds, strict=True))
+    return scf.For.build({**arguments, "initArgs": (first,), "region": Region([block])}, [first.type]).results[0]
+
+
+def cumulated(context: Context, x: Value, axis: int, fn: str, *, reverse: bool = False) -> Value:
+    """The elements up to each position along an axis of known length, or from it on, added or multiplied."""
+    sizes = sizes_of(x)
+    length = sizes[axis]
+    assert isinstance(length, int)
+    s = indices("s", len(sizes))
+    extents = dict(zip(s, sizes, strict=True))
+
+    def after(state: Value, reach: Value) -> Value:
+        t, here, number = traced("state", state), lift(s[axis], i64), traced("reach", reach)[()]
+        there = here + number if reverse else here - number
+        is_there = call("less", there, lift(length, i64)) if reverse else call("less_equal", lift(0, i64), there)
+        other = t[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])]
+        kernel = select(is_there, other + t[s] if fn == "add" else other * t[s], t[s]).by(*s).where(extents)
+        return computed(context, kernel, {"state": state, "reach": reach})
+
+    return in_rounds(context, x, [1 << n for n in range((length - 1).bit_length())], after)
+
+
+@rule(core.Cumulative)
+def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
+    sizes, kind = sizes_of(op.x), tensor_type(op.x).element
+    axis = axis_of(op.axis, len(sizes))
+    length = sizes[axis]
+    if not isinstance(length, int) or length <= COUNTED:
+        return Mismatch("a short axis, or one of a length that is not known, is a kernel")
+    wide, t = accumulator(kind), traced("x", x)
+    s = indices("s", t.rank)
+    extents = dict(zip(s, sizes, strict=True))
+    element = cast(t[s], wide)
+    if op.exclusive:
+        here = lift(s[axis], i64)
+        there = here + lift(1, i64) if op.reverse else here - lift(1, i64)
+        is_there = call("less", there, lift(length, i64)) if op.reverse else call("less_equal", lift(0, i64), there)
+        other = cast(t[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])], wide)
+        element = select(is_there, other, lift(identity(op.fn, wide), wide))
+    first = computed(context, element.by(*s).where(extents), {"x": x})
+    found = cumulated(context, first, axis, op.fn, reverse=op.reverse)
+    return computed(context, cast(traced("y", found)[s], kind).by(*s).where(extents), {"y": found})
+
+
+__all__ = ["COUNTED", "computed", "cumulated", "cumulative", "in_rounds", "traced"]
