@@ -14,8 +14,8 @@ import mmap
 import os
 import re
 import stat
-from io import FileIO
 from pathlib import Path
+from typing import BinaryIO
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
@@ -140,7 +140,7 @@ _MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for plac
 _MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_program.", "#", "!", "{-#", "%", "^")
 
 
-def _recognize_stream(stream: FileIO, file: str) -> FileKind:
+def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
     head = stream.read(_HEAD_BYTES)
     while len(head) < _HEAD_BYTES and (more := stream.read(_HEAD_BYTES - len(head))):
         head += more
