@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
 _COMPARED_ELEMENTS = 64
+_KEPT_NUMBERS = 8
 
 
 class Derived:
@@ -123,15 +124,26 @@ def _key(op: Definition) -> object:
 
 
 def _constant_key(op: Definition) -> object:
-    """What decides what follows from a constant; None where its contents do, which would fill what is kept."""
+    """What decides what follows from a constant; None where contents do that are more than a few numbers, which would
+    fill what is kept.
+    """
     if not op.type_says or ATTRIBUTE_REFERENCES in op.extra:
         return None
-    types: list[Type | None] = []
+    parts: list[object] = []
     for stored in op.attribute_values:
-        if stored is not None and not isinstance(stored, Data):
+        part = stored.type if isinstance(stored, Data) else _few_numbers(stored)
+        if part is None and stored is not None:
             return None
-        types.append(None if stored is None else stored.type)
-    return tuple(types)
+        parts.append(part)
+    return tuple(parts)
+
+
+def _few_numbers(stored: object) -> object:
+    """A number, or a few of them, in a form that can be compared; None for anything else."""
+    numbers: tuple[object, ...] = stored if isinstance(stored, tuple) else (stored,)  # pyright: ignore[reportUnknownVariableType]  of anything
+    if len(numbers) > _KEPT_NUMBERS or not all(isinstance(n, int | float) for n in numbers):
+        return None
+    return numbers is stored, numbers, tuple(map(type, numbers))
 
 
 def known_elements(value: Value) -> object:
