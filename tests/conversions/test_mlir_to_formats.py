@@ -236,3 +236,17 @@ def test_sizes_that_are_computed_without_signs_are_known(operation: str, size: s
     check_with_mlir_opt(text)
     lowered = next(iter(cir.lower(cir.loads(text, format="mlir")).functions.values()))
     assert str(lowered.outputs[0].type) == f'tensor<"{size}"xf32>'
+
+
+def test_memory_has_no_meaning_here_and_is_refused_by_name() -> None:
+    text = """func.func @f(%x: memref<2x3xf32>) {
+      linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]}
+          outs(%x : memref<2x3xf32>) {
+      ^bb0(%old: f32):
+        linalg.yield %old : f32
+      }
+      return
+    }"""
+    check_with_mlir_opt(text)
+    with pytest.raises(cir.DiagnosticError, match=r"linalg\.generic: expected a tensor, found memref<2x3xf32>"):
+        cir.lower(cir.loads(text, format="mlir"))

@@ -2,6 +2,9 @@
 
 from random import Random
 
+import pytest
+
+from commonir.base.diagnostics import DiagnosticError
 from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
@@ -13,7 +16,7 @@ from tests.dialects.linalg.named_programs import (
     pointwise_program,
     program,
 )
-from tests.dialects.upstream_text import assert_printed_alike
+from tests.dialects.upstream_text import assert_printed_alike, assert_refused_by_both
 
 
 def test_operations_with_indices_are_printed_as_upstream() -> None:
@@ -47,3 +50,26 @@ def test_steps_that_are_a_vector_stay_one_as_torch_mlir_writes_them() -> None:
         ins(%x, %w : tensor<1x3x8x8xf32>, tensor<2x3x3x3xf32>) outs(%o : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
       return %0 : tensor<1x2x3x3xf32>
     }""")
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        ("linalg.copy ins(%x : tensor<2xf32>)", "linalg.copy: expects an output to write to"),
+        ("linalg.fill outs(%x : tensor<2xf32>)", "linalg.fill: expects one input, found 0"),
+        (
+            "linalg.fill ins(%x, %x : tensor<2xf32>, tensor<2xf32>) outs(%x : tensor<2xf32>)",
+            "linalg.fill: expects one input, found 2",
+        ),
+        (
+            "linalg.matmul ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>)",
+            "linalg.matmul: 1 inputs are fewer than it computes with",
+        ),
+    ],
+)
+def test_operations_with_too_few_or_too_many_operands_are_refused_as_upstream(operation: str, message: str) -> None:
+    source = f"func.func @f(%x: tensor<2xf32>) {{ %0 = {operation} -> tensor<2xf32> return }}"
+    assert_refused_by_both(source)
+    with pytest.raises(DiagnosticError) as caught:
+        parse_module(source, Dialects())
+    assert caught.value.diagnostics[0].message == message

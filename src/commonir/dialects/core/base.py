@@ -95,10 +95,10 @@ def rank_of(value: Value) -> int:
 def as_tensor(type: Type) -> TensorType:
     """A type that is known to be a tensor.
 
-    Raises: NotKnownError when nothing is known of it; TypeError when it is something else.
+    Raises: NotKnownError when nothing is known of it; NotationError when it is something else.
     """
     if type is unknown:
         raise NotKnownError("the type of an operand is not known before running")
     if not isinstance(type, TensorType):
-        raise TypeError(f"expected a tensor, found {type}")
+        raise NotationError(f"expected a tensor, found {type}")
     return type

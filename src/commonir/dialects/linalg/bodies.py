@@ -154,6 +154,8 @@ def multiply_add(s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value
 def shifted_multiply_add(s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value:
     """As `multiply_add`, after the zero points that are the last two inputs are subtracted."""
     factors: list[Value] = []
+    if len(inputs) != 4:
+        raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{s.name}: expects four inputs, found {len(inputs)}"))
     for x, zero in zip(inputs[:2], inputs[2:], strict=True):
         wide = s.cast(x, before.type)
         factors.append(s.sub(wide, s.cast(zero, before.type)))
@@ -186,12 +188,14 @@ def min_with_unsigned(s: Scalars, inputs: Sequence[Value], before: Value, /) -> 
 
 
 def converted(s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value:
-    """The first input in the type of what is there."""
-    return s.cast(inputs[0], before.type)
+    """The only input in the type of what is there."""
+    return s.cast(only(s, inputs, before), before.type)
 
 
-def first(_: Scalars, inputs: Sequence[Value], before: Value, /) -> Value:  # noqa: ARG001  all bodies take it
-    """The first input."""
+def only(s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value:  # noqa: ARG001  all bodies take it
+    """The only input."""
+    if len(inputs) != 1:
+        raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{s.name}: expects one input, found {len(inputs)}"))
     return inputs[0]
 
 
@@ -282,6 +286,13 @@ def region_of(
     block = Block(types)
     first_output = len(types) - outputs
     scalars = Scalars(block, create, name, is_unsigned=is_unsigned)
-    found = body(scalars, block.arguments[:first_output], block.arguments[first_output])
+    if not outputs:
+        raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{name}: expects an output to write to"))
+    try:
+        found = body(scalars, block.arguments[:first_output], block.arguments[first_output])
+    except IndexError:
+        # A body reads the inputs that its operation has.
+        message = f"{name}: {first_output} inputs are fewer than it computes with"
+        raise DiagnosticError(Diagnostic(WRONG_TYPE, message)) from None
     block.append(create("linalg.yield", (found,), {}, ()))
     return Region([block])

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.linalg.base import MEMOIZED, IteratorType, StructuredOp, TypeFn, maps_attribute, type_function
-from commonir.dialects.linalg.bodies import Body, Create, converted, elementwise, first, random_number, region_of
+from commonir.dialects.linalg.bodies import Body, Create, converted, elementwise, only, random_number, region_of
 from commonir.dialects.linalg.forms import NamedForm
 from commonir.dialects.linalg.formula import Formula
 from commonir.ir.affine import AffineMap
@@ -33,7 +33,7 @@ class NamedOp(StructuredOp):
     __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = NamedForm()
     formula: ClassVar[Formula | None] = None
-    scalars: ClassVar[Body] = staticmethod(first)
+    scalars: ClassVar[Body] = staticmethod(only)
     memoizes: ClassVar[bool] = True
 
     inputs: tuple[Value, ...] = operand(AnyType, variadic=True)

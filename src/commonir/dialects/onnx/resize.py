@@ -11,6 +11,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
@@ -101,6 +104,9 @@ def resized(how: Resizing, x: Value, roi: Value | None, scales: Value | None, si
             raise NotKnownError(f"the size of axis {a.axis} is not known before running")
         if a.n == 0:
             raise NotationError(f"axis {a.axis} has no element")
+        if a.m > DEFAULT_LIMITS.max_immediate_elements:
+            message = f"axis {a.axis} becomes {a.m:,} long, more than {DEFAULT_LIMITS.max_immediate_elements:,}"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message))
         places = _positions(how.coordinates, a.n, a.m, _factor(a), start, end)
         y = _read(how, y, a.axis, a.n, places, _factor(a))
         if is_cropped:
