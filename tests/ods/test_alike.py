@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.ir.operation import Block, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Value
 from commonir.ir.types import f32, tensor
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import MlirOp, any_type, check_operation, operand, result
 from commonir.ods.alike import AlikeChecks
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import f32, tensor
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import MlirOp, attribute, kinds, operand, result
 from commonir.ods.fields import positive
 from commonir.ods.terms import Rewrite, Variable, variables

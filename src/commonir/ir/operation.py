@@ -542,63 +542,6 @@ class Operation:
         return f"<{names + ' = ' if names else ''}{self.name}>"
 
 
-class UnregisteredOperation(Operation):
-    """An operation that no dialect in use defines: kept as it was read, properties apart from other attributes.
-
-    Without `properties` it states none, which a text tells from stating that there are none, `<{}>`.
-    """
-
-    __slots__ = ("_properties", "name")
-
-    name: str
-
-    def __init__(
-        self,
-        name: str,
-        operands: Iterable[Value] = (),
-        attributes: Mapping[str, Attribute] = _NO_ATTRIBUTES,
-        result_types: Iterable[Type] = (),
-        regions: Iterable[Region] = (),
-        location: Origin | None = None,
-        properties: Mapping[str, Attribute] | None = None,
-        successors: Iterable[Block] = (),
-    ) -> None:
-        super().__init__(operands, result_types, regions, location)
-        # Per operation here, per class elsewhere.
-        self.name = name  # pyright: ignore[reportIncompatibleVariableOverride]
-        self._properties = properties
-        self.successors = tuple(successors)
-        if attributes:
-            self._extra = dict(attributes)
-
-    @property
-    def properties(self) -> Mapping[str, Attribute]:
-        return self._properties or _NO_ATTRIBUTES
-
-    @property
-    def states_properties(self) -> bool:
-        return self._properties is not None
-
-    @property
-    def attribute_dictionary(self) -> Mapping[str, Attribute]:
-        return {**self.properties, **self.extra}
-
-    def bare_copy(self) -> Self:
-        made = object.__new__(type(self))
-        made.name = self.name
-        made._properties = self._properties
-        return made
-
-    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
-        types = [r.type for r in self.results]
-        made = type(self)(
-            self.name, operands, self.extra, types, regions, self.location, self._properties, self.successors
-        )
-        for mine, its in zip(self.results, made.results, strict=True):
-            its.name = mine.name
-        return made
-
-
 class Block:
     """A sequence of operations with arguments.
 

@@ -26,8 +26,9 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import StringAttr
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Module, Symbol
-from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects

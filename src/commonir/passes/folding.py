@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.ir.data import Data
-from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op, known_data, traits
 from commonir.ods.rules import Editor
 from commonir.passes.fold_to_constants import computed, constant_makers, held, is_computed

@@ -34,9 +34,10 @@ from commonir.ir.locations import FileLineColLoc, LocationAttr
 from commonir.ir.module import Module
 from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.open_types import OpenTensor, TypeAskedError
-from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin, TextLines, TextLocation
 from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.definition import GROUP_SIZES

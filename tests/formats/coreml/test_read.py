@@ -24,7 +24,6 @@ from commonir.formats.coreml.residue import residue_of, restore
 from commonir.ir.attributes import BytesAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import FileData, TextData
 from commonir.ir.module import Module
-from commonir.ir.operation import UnregisteredOperation
 from commonir.ir.types import (
     ListType,
     MapType,
@@ -40,6 +39,7 @@ from commonir.ir.types import (
     u4,
 )
 from commonir.ir.types import tensor as ir_tensor
+from commonir.ir.unregistered import UnregisteredOperation
 
 from tests.formats.coreml import building as b
 

@@ -25,8 +25,9 @@ from commonir.formats.coreml.write import write
 from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr
 from commonir.ir.data import Data, FileData, InlineData, MappedFile, TextData, data_of
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, i8, i32, i64, string, tensor, u4
+from commonir.ir.unregistered import UnregisteredOperation
 
 from tests.formats.coreml import building as b
 from tests.formats.coreml import odd_model as odd

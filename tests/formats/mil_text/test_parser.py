@@ -18,7 +18,6 @@ from commonir.ir import Module, tensor
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.data import Data, FileData
 from commonir.ir.equality import first_difference
-from commonir.ir.operation import UnregisteredOperation
 from commonir.ir.types import (
     ListType,
     MapType,
@@ -40,6 +39,7 @@ from commonir.ir.types import (
     u3,
     u6,
 )
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects
 
 from tests.formats.coreml import building as b

@@ -14,8 +14,9 @@ from commonir.formats.mil_text.numbers import hex_text
 from commonir.formats.mil_text.printer import print_program
 from commonir.formats.mil_text.read import parse
 from commonir.ir import Module, tensor
-from commonir.ir.operation import Block, Region, UnregisteredOperation
+from commonir.ir.operation import Block, Region
 from commonir.ir.types import ListType, Type, complex64, f32
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects
 from commonir.symbolic import symbol
 

@@ -22,9 +22,10 @@ from commonir.ir.attributes import (
     StringAttr,
 )
 from commonir.ir.locations import UnknownLoc
-from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin
 from commonir.ir.types import ElementType, MemRefType, Type, i64
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Op
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
 from commonir.ods.traits import Commutative

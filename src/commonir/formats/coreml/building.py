@@ -49,8 +49,9 @@ from commonir.formats.coreml.findings import Findings, Place
 from commonir.formats.coreml.literals import natural_type
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
-from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, none
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
 from commonir.ods.fields import Field, FieldKind
 
