@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,6 +9,8 @@ import pytest
 
 import commonir as cir
 from commonir.ir.module import Module
+
+from tests.work_counts import calls_of
 
 _SMALL, _LARGE = 220, 440
 
@@ -47,20 +48,13 @@ def _function(lines: Sequence[str]) -> str:
 
 
 def _calls(work: Callable[[], object]) -> int:
-    count = 0
+    def refused_or_done() -> None:
+        try:
+            work()
+        except cir.DiagnosticError as error:
+            assert len(error.diagnostics) < 10  # what is inside of something that is refused is not refused one by one
 
-    def count_call(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(count_call)
-    try:
-        work()
-    except cir.DiagnosticError as error:
-        assert len(error.diagnostics) < 10  # what is inside of something that is refused is not refused one by one
-    finally:
-        sys.setprofile(None)
-    return count
+    return calls_of(refused_or_done)
 
 
 def _costs(module: Module, target: str) -> int:

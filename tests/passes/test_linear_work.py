@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
-from typing import Any
 
 import pytest
 
 from commonir.ods import Dialects
 from commonir.optimization import optimized
 from commonir.text.parser import parse_module
+
+from tests.work_counts import lines_of
 
 _CALL = "func.call @g(%x) : (i32) -> ()"
 
@@ -73,27 +72,9 @@ def _functions_that_are_called(count: int) -> str:
     return "\n".join([*called, _function([*calls, "return"])])
 
 
-def _lines_run(work: Callable[[], object]) -> int:
-    """How many lines of Python run, each round of a loop or a comprehension counted."""
-    count = 0
-
-    def trace(_frame: FrameType, event: str, _given: object) -> Callable[[FrameType, str, object], Any]:
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
-
-
 def _work(program: Callable[[int], str], name: str, count: int) -> int:
     module = parse_module(program(count), Dialects())
-    return _lines_run(lambda: optimized(module, [name]))
+    return lines_of(lambda: optimized(module, [name]))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +10,8 @@ from commonir.ods import Dialects
 from commonir.ods.verify import verify
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
+
+from tests.work_counts import calls_of
 
 DIALECTS = Dialects()
 _SMALL, _LARGE = 300, 600
@@ -81,29 +82,13 @@ def _aliases(count: int) -> str:
     return "\n".join([*defined, *[f'"x.y"() {{m = #m{n}}} : () -> ()' for n in range(count)]])
 
 
-def _calls(action: Callable[[], object]) -> int:
-    """How many functions an action calls."""
-    count = 0
-
-    def called(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(called)
-    try:
-        action()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 def _costs(source: str) -> list[int]:
     module = parse_module(source, DIALECTS)
     return [
-        _calls(lambda: parse_module(source, DIALECTS)),
-        _calls(lambda: verify(module, DIALECTS)),
-        _calls(lambda: print_module(module, elide=None, naming=Naming.MLIR)),
-        _calls(lambda: print_module(module, elide=None, generic=True)),
+        calls_of(lambda: parse_module(source, DIALECTS)),
+        calls_of(lambda: verify(module, DIALECTS)),
+        calls_of(lambda: print_module(module, elide=None, naming=Naming.MLIR)),
+        calls_of(lambda: print_module(module, elide=None, generic=True)),
     ]
 
 
@@ -125,7 +110,7 @@ def _costs(source: str) -> list[int]:
         _aliases,
     ],
 )
-def test_twice_the_program_takes_twice_the_calls(make: Callable[[int], str]) -> None:
+def test_twice_the_program_takes_twice_thecalls_of(make: Callable[[int], str]) -> None:
     for small, large in zip(_costs(make(_SMALL)), _costs(make(_LARGE)), strict=True):
         assert large <= 2.2 * small + 1000
 
