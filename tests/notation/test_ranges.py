@@ -439,10 +439,10 @@ def test_select_guards_no_access() -> None:
         ranges(body.by(i).where({i: 6}))
 
 
-def test_broadcast_shape_of_symbols_asks_for_equality() -> None:
+def test_broadcast_shape_of_symbols_has_the_larger_one_and_asks_for_equality() -> None:
     assert broadcast_shape((N, 1), (4,)) == ((N, 4), ())
     size, found = broadcast_shape((N,), (M,))
-    assert size == (N,)
+    assert [str(n) for n in size] == ["max(M, N)"]
     assert [str(c) for c in found] == ["M == N (broadcast axis -1)"]
 
 

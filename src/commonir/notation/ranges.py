@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from math import prod
 from typing import Literal
 
@@ -341,10 +342,13 @@ def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Cons
     found: list[Constraint] = []
     for axis in range(-rank, 0):
         sizes = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
-        size = next((n for n in sizes if isinstance(n, int)), sizes[0])
+        fixed = next((n for n in sizes if isinstance(n, int)), None)
+        first = sizes[0] if fixed is None else fixed
         for n in sizes:
-            if n is not size:
-                found += require(n, "==", size, f"broadcast axis {axis}", is_broadcast=True)
+            if n is not first:
+                found += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
+        # Where one of two turns out to be 1, it is the other one.
+        size = reduce(largest, sizes) if fixed is None else fixed
         out.append(size)
     return tuple(out), tuple(dict.fromkeys(found))
 

@@ -10,16 +10,16 @@ Source: DESIGN, data flow; Common IR specification, dimension variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of, unknown
-from commonir.notation import Constraint, NotationError
+from commonir.notation import NotationError
 from commonir.ods import Op, infer
 from commonir.passes.local_sizes import SizeNames
-from commonir.symbolic import Dim, DimExpr, compare, largest, symbols
+from commonir.symbolic import Dim, DimExpr, compare, symbols
 
 _MOST_ROUNDS = 3
 """How often a nested program is looked at until the types of what it carries from round to round stay as they are."""
@@ -123,10 +123,7 @@ class _Inference:
         except (DiagnosticError, NotationError):
             self._name(op)
             return
-        meeting = [c for c in derived.constraints if c.is_broadcast]
         for r, kind in zip(op.results, derived.types, strict=False):
-            if meeting:
-                kind = _with_larger(kind, meeting)
             if op.regions:
                 kind = self._without_inner(kind)
             r.retype(merged(r.type, kind))
@@ -204,14 +201,3 @@ def _merged_dim(declared: Dim | None, inferred: Dim | None) -> Dim | None:
     if inferred is None or (isinstance(declared, int) and compare(declared, inferred) is not False):
         return declared
     return inferred
-
-
-def _with_larger(kind: Type, meeting: Sequence[Constraint]) -> Type:
-    """A type in which the larger of two sizes stands for those that meet in a broadcast."""
-    if not isinstance(kind, TensorType) or kind.shape is None:
-        return kind
-    shape: list[Dim | None] = []
-    for d in kind.shape:
-        others = [c.lhs if d == c.rhs else c.rhs for c in meeting if d is not None and d in (c.lhs, c.rhs)]
-        shape.append(d if d is None or isinstance(d, int) or not others else largest(d, *others))
-    return kind.with_shape(tuple(shape))

@@ -178,8 +178,8 @@ def _called_only(module: Module) -> set[Function]:
     return {f for f in private if f in called}
 
 
-def _takes_sizes_to_be_equal(op: Op) -> bool:
-    """Whether the types that follow from an operation hold only if sizes are equal, which engines look at when it runs.
+def _takes_sizes_to_fit(op: Op) -> bool:
+    """Whether the types that follow from an operation hold only if sizes fit, which engines look at when it runs.
 
     Others may depend on these types where nobody needs what it computes: on its shape.
     """
@@ -231,7 +231,7 @@ class _Lowering:
             self.found.add(UNSUPPORTED_CONVERSION, message, help="return the values one by one")
             outputs = tuple([v for v in outputs if v not in self.groups])
         block.append(ml_program.Return(outputs))
-        remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_be_equal)
+        remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_fit)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
         names = tuple(self.source.output_names)
         made = ml_program.Func(

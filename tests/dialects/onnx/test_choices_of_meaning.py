@@ -132,7 +132,16 @@ def test_only_the_shape_of_a_sum_of_two_open_sizes_is_used(sizes: tuple[int, int
     model = program(18, "y = Add(a, b) s = Shape(y) z = Expand(c, s)", given, ["z"])
     for info in model.graph.input[:2]:
         info.type.tensor_type.shape.dim[0].dim_param = f"n_{info.name}"
-    assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given))
+    expected = run_with_onnxruntime(model, given)
+    assert_same(run_here(model, given, engine), expected)
+    read = commonir.loads(model.SerializeToString(), format="onnx")
+    ranges = {"n_a": (1, 8), "n_b": (1, 8)}
+    for made in (
+        commonir.convert(read, "coreml", ranges=ranges),
+        commonir.convert(commonir.lower(read), "onnx"),
+        commonir.lower(read),
+    ):
+        assert_same(list(commonir.run(made, dict(given), engine=engine).values()), expected)
 
 
 @pytest.mark.parametrize("sizes", [(1, 4, 1), (1, 4, 4), (1, 1, 4), (4, 1, 4), (4, 4, 4)])
