@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from commonir.symbolic.analysis import at_least, coefficient, compare, evaluate, substitute, symbols
-from commonir.symbolic.dims import Dim
+from commonir.symbolic.dims import Dim, symbol
 
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
 
@@ -218,7 +218,22 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
     labelled = [c for c in once if c.label is not None and not c.unless_empty]
     if not zero and not labelled:
         return once
-    return tuple([c for c in once if not _follows(c, zero, [d for d in labelled if c.label is None])])
+    equal = {c.lhs: c.rhs for c in once if c.relation == "==" and not c.unless_empty}
+    sizes = {name: rhs for lhs, rhs in equal.items() for name in symbols(lhs)[:1] if lhs == symbol(name)}
+    return tuple(
+        [
+            c
+            for c in once
+            if not _follows(c, zero, [d for d in labelled if c.label is None]) and not _holds_where_equal(c, sizes)
+        ]
+    )
+
+
+def _holds_where_equal(c: Constraint, sizes: Mapping[str, Dim]) -> bool:
+    """Whether a constraint that is no statement of these sizes holds where each symbol has the size stated for it."""
+    if not sizes or c.relation == "!=" or any(c.lhs == symbol(name) and c.rhs == n for name, n in sizes.items()):
+        return False
+    return decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)) is True
 
 
 def _follows(c: Constraint, zero: Sequence[Dim], stated: Sequence[Constraint]) -> bool:
