@@ -1,4 +1,4 @@
-"""Ways of running a case that convert the model first: to ONNX again, and to Core ML.
+"""Ways of running a case that convert the model first: to ONNX again, to an older operator set, and to Core ML.
 
 A model that is converted may have to know some inputs, such as axes or a shape, before it runs. What a case feeds is
 made part of the model, as initializers, in steps, and the first step that converts counts:
@@ -81,12 +81,72 @@ class Converting:
         for names in choices_of_fixed(proto, inputs):
             onnx.save(with_fixed(proto, {name: inputs[name] for name in names}), source)
             try:
-                commonir.save(commonir.convert(commonir.lower(commonir.load(source)), self.format), made)
+                commonir.save(self._convert(commonir.load(source)), made)
             except commonir.DiagnosticError as error:
                 refusal = Unsupported(said(error))
                 continue
             return Converted(proto, made, names)
         raise refusal
+
+    def _convert(self, module: commonir.Module) -> commonir.Module:
+        return commonir.convert(commonir.lower(module), self.format)
+
+
+class InOlderOpset(Converting):
+    """A model taken to an older operator set, run by onnxruntime or, what it does not take, by us.
+
+    Element types that the operator set does not have are wider ones: inputs and expected outputs are taken to them.
+    """
+
+    format = "onnx"
+    suffix = ".onnx"
+    opset = 13
+
+    def _convert(self, module: commonir.Module) -> commonir.Module:
+        return commonir.convert(module, "onnx", opset=self.opset)
+
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
+        source, made, fixed = self._converted(model, inputs)
+        onnx.checker.check_model(str(made), full_check=True)
+        with refusing():
+            ours = runner(commonir.load(made), self._engine)
+        try:
+            run, note = _unless_refused(onnxruntime_runner(made), ours), told(fixed)
+        except Unsupported as refusal:
+            run, note = ours, f"not in onnxruntime: {refusal}"
+        graph = onnx.load(made).graph
+        dtypes = {info.name: _dtype_of(info) for info in graph.input}
+        declared = [_dtype_of(info) for info in source.graph.output]
+
+        def run_in_wider_types(inputs: Mapping[str, Value]) -> Sequence[Value]:
+            found = run({name: _in_type(inputs[name], dtype) for name, dtype in dtypes.items()})
+            return [_narrowed(value, dtype) for value, dtype in zip(found, declared, strict=True)]
+
+        return Prepared(run_in_wider_types, note, CONVERTED_ERROR)
+
+
+def _dtype_of(info: onnx.ValueInfoProto) -> np.dtype[np.generic] | None:
+    """The element type of a tensor of numbers; None of anything else."""
+    if not info.type.HasField("tensor_type"):
+        return None
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
+    return None if dtype.kind in "OSU" else dtype
+
+
+def _in_type(value: Value, dtype: np.dtype[np.generic] | None) -> Value:
+    return value if dtype is None or not isinstance(value, np.ndarray) else value.astype(dtype)
+
+
+def _narrowed(value: Value, dtype: np.dtype[np.generic] | None) -> Value:
+    """A value in the type that the source declares. Raises: Disagreement where that changes elements."""
+    narrow = _in_type(value, dtype)
+    if isinstance(value, np.ndarray) and isinstance(narrow, np.ndarray):
+        again = narrow.astype(value.dtype)
+        # Not all types know what no number is.
+        wide = np.float64 if value.dtype.kind == "V" else value.dtype
+        if not np.array_equal(again.astype(wide), value.astype(wide), equal_nan=np.dtype(wide).kind in "fc"):
+            raise Disagreement(f"an output of {value.dtype} has elements that {dtype} has not")
+    return narrow
 
 
 class ThroughOnnx(Converting):
@@ -118,13 +178,31 @@ def _without(run: Run, fixed: Sequence[str]) -> Run:
     return lambda inputs: run({name: value for name, value in inputs.items() if name not in fixed})
 
 
+_NO_KERNEL = ("convert", "NOT_IMPLEMENTED", "No corresponding Numpy type")
+"""What onnxruntime says when its kernels or its interface cannot take something: it has no class of errors for that."""
+
+
+def _unless_refused(theirs: Run, ours: Run) -> Run:
+    """What onnxruntime gives; what we give where it cannot take the values."""
+
+    def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+        try:
+            return theirs(inputs)
+        except Exception as error:
+            if any(reason in str(error) for reason in _NO_KERNEL):
+                return ours(inputs)
+            raise
+
+    return run
+
+
 def _agreeing(ours: Run, theirs: Run, *, is_random: bool) -> Run:
     def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
         found = ours(inputs)
         try:
             peers = theirs(inputs)
-        except Exception as error:  # what its kernels and its interface cannot take has no class of its own
-            if any(reason in str(error) for reason in ("convert", "NOT_IMPLEMENTED", "No corresponding Numpy type")):
+        except Exception as error:
+            if any(reason in str(error) for reason in _NO_KERNEL):
                 return found
             raise
         # It gives codes instead of floats of eight bits.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tests.onnx_suite.ark_route import ThroughArk
 from tests.onnx_suite.cases import Case, quiet
-from tests.onnx_suite.conversion_routes import ThroughCoreml, ThroughOnnx
+from tests.onnx_suite.conversion_routes import InOlderOpset, ThroughCoreml, ThroughOnnx
 from tests.onnx_suite.evaluators import CommonIr, Evaluator, OnnxReference, OnnxRuntime
 from tests.onnx_suite.messages import Rewriting, Verifying
 from tests.onnx_suite.outcomes import Judge, Outcome
@@ -19,6 +19,7 @@ PEERS = tuple(_PEERS)
 _ROUTES: Mapping[str, Callable[[str], Evaluator]] = {
     "": CommonIr,
     "onnx": ThroughOnnx,
+    "opset13": InOlderOpset,
     "coreml": ThroughCoreml,
     "ark": ThroughArk,
     "messages": Rewriting,

@@ -96,6 +96,20 @@ def test_cases_come_back_from_the_core(part: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
+def test_cases_of_newer_operators_go_to_opset_13(part: int) -> None:
+    oracle("onnxruntime")
+    cases = [c for c in cases_of(part, ["node"]) if not c.is_expanded and opset_of(c) > 13]
+    assert surprises(outcomes_of(cases, "opset13"), "opset13") == []
+
+
+def opset_of(case: Case) -> int:
+    """The version of the default operator set that the model of a case imports; 0 when it imports none."""
+    model = oracle("onnx").load(case.model, load_external_data=False)
+    return max([o.version for o in model.opset_import if o.domain in ("", "ai.onnx")], default=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
 def test_cases_go_through_core_ml(part: int) -> None:
     oracle("coremltools")
     assert surprises(outcomes_of(cases_of(part, ["node"]), "coreml"), "coreml") == []
@@ -108,6 +122,6 @@ def test_enough_cases_pass() -> None:
     nodes = {case.name for case in whole if case.kind == "node" and "." not in case.operator}
     assert len(whole) - len(remaining("")) >= LEAST_PASSING
     assert len(nodes - remaining("coreml").keys()) >= LEAST_THROUGH_CORE_ML
-    assert {name for route in ("", "verify", "messages", "onnx", "coreml") for name in remaining(route)} <= {
+    assert {name for route in ("", "verify", "messages", "onnx", "opset13", "coreml") for name in remaining(route)} <= {
         case.name for case in whole
     }

@@ -110,7 +110,9 @@ def convert(
         return module
     options = ConversionOptions(opset, target, images or {})
     if is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
-        return conversion.within(module, options)
+        made = conversion.within(module, options)
+        if made is not None:
+            return made
     direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
     if direct is not None:
         return direct

@@ -62,14 +62,15 @@ class Conversion(Record):
 
     `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.
     What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
-    already to what users chose, without a way through the core. `direct` takes a module of another dialect there
-    without a way through the core, where nothing was chosen; None when it must go through the core. `format` is the
-    format that the result is written in, when that has another name. `takes_ranks`: it takes programs of several ranks.
+    already to what users chose, without a way through the core; None when it must go through the core. `direct` takes a
+    module of another dialect there without a way through the core, where nothing was chosen; None when it must go
+    through the core. `format` is the format that the result is written in, when that has another name. `takes_ranks`:
+    it takes programs of several ranks.
     """
 
     name: str
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
-    within: Callable[[Module, ConversionOptions], Module] | None = None
+    within: Callable[[Module, ConversionOptions], Module | None] | None = None
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
     format: str = ""
     takes_ranks: bool = False

@@ -12,17 +12,21 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.conversions import axes_by_cases
 from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
-from commonir.dialects import onnx
+from commonir.conversions.core_to_onnx.building import opset_of
+from commonir.conversions.core_to_onnx.known_elements import uses_unknown_elements
+from commonir.conversions.operands import element_of
+from commonir.dialects import core, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
 from commonir.ir.cloning import clone
 from commonir.ir.data import data_of
 from commonir.ir.module import Module, put_in_place
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
-from commonir.ods import Dialects, Op, check_operation
+from commonir.ods import Dialects, Form, Op, check_operation
 from commonir.ods.definition import Layout
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.infer_shapes import infer_shapes
@@ -31,6 +35,7 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, 
 
 # Versions of the IR from which on functions have defaults of attributes, and overloads.
 _FUNCTION_DEFAULTS, _OVERLOADS = 9, 10
+_MODULO_OF_FLOATS = 28
 
 
 def in_opset(module: Module, opset: int) -> Module:
@@ -45,6 +50,7 @@ def in_opset(module: Module, opset: int) -> Module:
     infer_shapes(source)
     made = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
     made.entry = module.entry
+    _remove_forgotten(source, made)
     for key, attribute in module.extra.items():
         made.set_extra(key, attribute)
     for op in list(made.body.operations):
@@ -52,6 +58,14 @@ def in_opset(module: Module, opset: int) -> Module:
             put_in_place(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
     made.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(made, opset)))
     return made
+
+
+def _remove_forgotten(source: Module, made: Module) -> None:
+    """Removes constants that something used before and nothing does now: the version may not have their types."""
+    used = {op.output.name for op in source.nested() if isinstance(op, onnx.Initializer) and op.output.is_used}
+    for op in made.nested():
+        if isinstance(op, onnx.Initializer) and not op.output.is_used and op.output.name in used:
+            op.erase()
 
 
 def _ir_version(module: Module, opset: int) -> int:
@@ -92,6 +106,14 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
         if is_alike or key != onnx.TRAILING_NAMES:
             made.set_extra(key, value)
     return made
+
+
+@rule(onnx.Mod)
+def modulo_of_floats(op: onnx.Mod, context: Context, a: Value, b: Value) -> Result:
+    """Runtimes of versions before 28 take floats with `fmod` only."""
+    if op.fmod or not element_of(a).is_float or opset_of(context) >= _MODULO_OF_FLOATS:
+        return Mismatch("this is the remainder, or of integers")
+    return core.mod(a, b)
 
 
 def _fields(one: Layout, other: Layout) -> tuple[tuple[Sequence[Field], Sequence[Field]], ...]:
@@ -157,11 +179,30 @@ def _means_the_same(op: Op, made: Op, operands: Sequence[Value | tuple[Value, ..
     return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), made)
 
 
-_RULES = Rules([*RULES.all(), counterpart])
+_RULES = Rules([*RULES.all(), modulo_of_floats, counterpart, *Rules.members(vars(axes_by_cases))])
 
 
-def _within(module: Module, options: ConversionOptions) -> Module:
-    return module if options.opset is None else in_opset(module, options.opset)
+def _within(module: Module, options: ConversionOptions) -> Module | None:
+    if options.opset is None:
+        return module
+    try:
+        made = in_opset(module, options.opset)
+    except DiagnosticError:
+        if _gains_in_core(module, options.opset):
+            return None
+        raise
+    return None if uses_unknown_elements(made, options.opset) else made
+
+
+def _gains_in_core(module: Module, opset: int) -> bool:
+    """Whether a module that the version cannot express may be expressed by way of the core.
+
+    There, elements get wider types, and an operator with nested graphs becomes what it is made of.
+    """
+    version = onnx.version_of(opset)
+    missing = [op for op in module.nested() if isinstance(op, onnx.OnnxOp) and op.regions]
+    is_new = any(op.form is Form.COMPOSITE and onnx.DIALECT.find(op.name, version) is None for op in missing)
+    return is_new or uses_unknown_elements(module, opset)
 
 
 CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx)

@@ -33,9 +33,9 @@ from commonir.conversions.core_to_mil.finish import finish
 from commonir.conversions.core_to_mil.images import with_images
 from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
-from commonir.conversions.core_to_mil.narrow_numbers import wide_narrow_numbers
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
+from commonir.conversions.narrow_numbers import wide_narrow_numbers
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 from commonir.conversions.core_to_mil.building import cast, const, data_behind, mil_element
-from commonir.conversions.operands import element_of, rank_of, refused, shape_of
+from commonir.conversions.operands import element_of, rank_of, shape_of
+from commonir.conversions.quantizing import dequantized_steps, quantized_steps
 from commonir.dialects import core
 from commonir.dialects.mil import compression as mil
 from commonir.dialects.mil import quantization
@@ -224,35 +225,14 @@ def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_p
 
 @rule(core.Quantize)
 def quantize_by_steps(op: core.Quantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Value:
-    wide = cast(x, f32)
-    steps = core.round(core.div(wide, _fitted(cast(scale, f32), x)))
-    if zero_point is not None:
-        steps = core.add(steps, _fitted(_number(zero_point), x))
-    low, high = _limits(op.element)
-    return core.cast(core.clip(steps, low, high), i32)
-
-
-def _limits(element: ElementType) -> tuple[float, float]:
-    signed = element.kind == "int"
-    span = 1 << (element.bits - 1 if signed else element.bits)
-    return (-float(span) if signed else 0.0), float(span - 1)
+    offset = None if zero_point is None else _number(zero_point)
+    return core.cast(quantized_steps(cast(x, f32), cast(scale, f32), offset, op.element), i32)
 
 
 def _number(value: Value) -> Value:
     """An integer of few bits in single precision, converted before the program runs when it is constant."""
     data = _plain(value)
     return cast(value, f32) if data is None else const(converted_data(data, f32))
-
-
-def _fitted(values: Value, x: Value) -> Value:
-    """Values that are broadcast along a tensor; those for blocks are repeated for their elements."""
-    for axis, (n, m) in enumerate(zip(shape_of(values), shape_of(x), strict=False)):
-        if n in (1, m):
-            continue
-        if not isinstance(n, int) or not isinstance(m, int) or not n or m % n:
-            raise refused("blocks of several elements have sizes that are known")
-        values = core.gather(values, core.vector(tuple([k * n // m for k in range(m)]), i32), axis)
-    return values
 
 
 @rule(core.Dequantize)
@@ -272,7 +252,5 @@ def dequantize_by_steps(
 ) -> Result:
     if data_behind(x) is not None:
         return Mismatch("a compressed constant is not computed while the program runs")
-    steps = _number(x)
-    if zero_point is not None:
-        steps = core.sub(steps, _fitted(_number(zero_point), x))
-    return core.cast(core.mul(steps, _fitted(cast(scale, f32), x)), element_of(scale))
+    offset = None if zero_point is None else _number(zero_point)
+    return core.cast(dequantized_steps(_number(x), cast(scale, f32), offset), element_of(scale))

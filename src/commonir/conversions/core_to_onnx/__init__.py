@@ -30,6 +30,7 @@ from commonir.conversions.core_to_onnx import (
     structure,
     texts,
 )
+from commonir.conversions.core_to_onnx.known_elements import in_known_elements
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
@@ -159,7 +160,7 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
     if options.opset is not None:
-        return core_to_onnx(module, options.opset, found=lost)
+        return core_to_onnx(in_known_elements(module, options.opset, lost), options.opset, found=lost)
     return _in_oldest_opset(module, lost)
 
 

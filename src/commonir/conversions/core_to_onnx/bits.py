@@ -123,6 +123,6 @@ def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Value:
 
 @rule(core.BitCast)
 def bit_cast(op: core.BitCast, context: Context, x: Value) -> Value:
-    if element_of(x).is_integer and op.to.is_integer:
+    if (element_of(x).is_integer or element_of(x) is boolean) and op.to.is_integer:
         return cast(x, op.to)  # which keeps the bits
     return onnx.BitCast(x, to=op.to).output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of
 from commonir.conversions.operands import element_of, shape_of, sizes_of
+from commonir.conversions.quantizing import dequantized_steps, quantized_steps
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.operation import Value
@@ -133,15 +134,8 @@ def dequantize_by_arithmetic(
 ) -> Result:
     if op.constant_data() is not None:
         return Mismatch("a constant is written decoded")
-    sizes = shape_of(op.x)
-    for given in (op.scale, op.zero_point):
-        counts = () if given is None else shape_of(given)
-        if any(g not in (1, n) for g, n in zip(counts, sizes, strict=False)):
-            return Mismatch("scales of blocks are not constant")
-    steps = cast(x, f32)
-    if zero_point is not None:
-        steps = onnx.Sub(steps, cast(zero_point, f32)).C
-    return cast(onnx.Mul(steps, cast(scale, f32)).C, element_of(op.scale))
+    offset = None if zero_point is None else cast(zero_point, f32)
+    return core.cast(dequantized_steps(cast(x, f32), cast(scale, f32), offset), element_of(op.scale))
 
 
 @rule(core.Quantize)
@@ -165,6 +159,15 @@ def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_p
         return offsets
     axis = 1 if layout.axis is None else layout.axis
     return onnx.QuantizeLinear(cast(x, wide), factors, offsets, axis=axis, block_size=layout.block).y
+
+
+@rule(core.Quantize)
+def quantize_by_arithmetic(
+    op: core.Quantize, context: Context, x: Value, scale: Value, zero_point: Value | None
+) -> Value:
+    offset = None if zero_point is None else cast(zero_point, f32)
+    steps = quantized_steps(cast(x, f32), cast(scale, f32), offset, op.element)
+    return core.cast(steps, op.element)
 
 
 @rule(core.TableLookup)

@@ -89,10 +89,10 @@ OR_EQUAL = (Rule(core.GreaterEqual, _or_equal(onnx.Greater)), Rule(core.LessEqua
 
 def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
     """For half-precision types that the peer does not take: as single precision, rounded once."""
-    element = element_of(operands[0])
-    if element not in (f16, bf16) or type(op) not in SAME:
-        return Mismatch(f"{op.name} has no peer for {element}")
-    wide = type(op)(*[cast(v, f32) for v in operands]).result
+    narrow = {e for v in operands if (e := element_of(v)) in (f16, bf16)}
+    if not narrow or type(op) not in SAME:
+        return Mismatch(f"{op.name} has no peer for {element_of(operands[0])}")
+    wide = type(op)(*[cast(v, f32) if element_of(v) in narrow else v for v in operands]).result
     return wide if element_of(wide) is element_of(op.result) else cast(wide, element_of(op.result))
 
 

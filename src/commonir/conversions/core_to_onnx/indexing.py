@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from commonir.conversions.core_to_onnx.building import cast, constant, integers
-from commonir.conversions.operands import axes_from_start, element_of, rank_of
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core, onnx
+from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f16, f32, i32, i64
+from commonir.ir.types import ElementType, bf16, f16, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import size_of
 
 _POSITIONS = (i32, i64)
 
@@ -81,6 +85,45 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
     return cast(y.output, element_of(x))
 
 
+_COMBINE: Mapping[core.Reduction, Callable[[Value, Value], Value]] = {
+    core.Reduction.ADD: core.add,
+    core.Reduction.SUB: core.sub,
+    core.Reduction.MUL: core.mul,
+    core.Reduction.DIV: core.div,
+    core.Reduction.MAX: core.maximum,
+    core.Reduction.MIN: core.minimum,
+}
+
+
+@rule(core.ScatterNd)
+def scatter_one_by_one(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """For versions that only replace: each update in turn is combined with what is there."""
+    combine = _COMBINE.get(op.reduction)
+    *lead, depth = sizes_of(positions)
+    if combine is None or not isinstance(depth, int):
+        return Mismatch("updates replace what is there")
+    rest = sizes_of(x)[depth:]
+    rows = core.reshape(positions, (size_of(lead), 1, depth))
+    parts = core.reshape(updates, (size_of(lead), 1, *rest))
+
+    def step(state: Value, at: Value, part: Value) -> tuple[Value, ...]:
+        return (core.scatter_nd(state, at, combine(core.gather_nd(state, at), part)),)
+
+    types = [x.type, *[tensor_type(v).with_shape((tensor_type(v).shape or ())[1:]) for v in (rows, parts)]]
+    return core.scan((x,), (rows, parts), core.nested(types, step))[0]
+
+
+@rule(core.ScatterElements)
+def scatter_at_places(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """For versions that only replace: by the places of all elements."""
+    if op.reduction not in _COMBINE:
+        return Mismatch("updates replace what is there")
+    sizes = sizes_of(positions)
+    (axis,) = axes_from_start((op.axis,), len(sizes))
+    along = [core.iota(sizes, a, element_of(positions)) if a != axis else positions for a in range(len(sizes))]
+    return core.scatter_nd(x, core.stack(tuple(along), -1), updates, op.reduction)
+
+
 @rule(core.OneHot)
 def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Value:
     # Not onnx.OneHot: there a negative position counts from the end.
@@ -88,7 +131,7 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
     (axis,) = axes_from_start((op.axis,), rank)
     line = constant(context, i64, (op.depth, *(1,) * (rank - axis - 1)), range(op.depth))
     wide = onnx.Unsqueeze(cast(positions, i64), integers(context, (axis,))).expanded
-    return onnx.Where(onnx.Equal(wide, line).C, on, off).output
+    return core.select(onnx.Equal(wide, line).C, on, off)
 
 
 @rule(core.BandPart)
@@ -114,3 +157,12 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Value:
 @rule(core.Unique)
 def unique(op: core.Unique, context: Context, x: Value) -> tuple[Value, ...]:
     return onnx.Unique(x, sorted=op.ascending, axis=op.axis).results
+
+
+@rule(core.Unique)
+def unique_in_single_precision(op: core.Unique, context: Context, x: Value) -> Result:
+    """For halves that the operator does not take in a version."""
+    if element_of(x) not in (f16, bf16):
+        return Mismatch(f"onnx.Unique takes {element_of(x)} in a later version")
+    values, *others = core.unique(cast(x, f32), op.axis, op.ascending)
+    return core.cast(values, element_of(x)), *others

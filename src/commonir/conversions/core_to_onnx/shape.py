@@ -81,6 +81,9 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
 def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
     wanted = _literal_shape(op.shape, shape_of(x))
     allows_zero = 0 in op.shape
+    numbers = tuple([d for d in op.shape if isinstance(d, int)])
+    if allows_zero and len(numbers) == len(op.shape):
+        return constant(context, element_of(x), numbers, ())
     if wanted is None or allows_zero:
         return onnx.Reshape(x, vector(context, op.shape), allowzero=allows_zero).reshaped
     return onnx.Reshape(x, integers(context, wanted)).reshaped

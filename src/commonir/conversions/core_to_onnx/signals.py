@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import cast, constant, opset_of, vector
+from commonir.conversions.fourier import dft_by_matrix
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.conversions.regions import region_means
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, f32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, floor_div
 
-# From these versions on: an axis as operand, regions moved by half an element, halves of the other kind, pictures.
-_AXIS_AS_OPERAND, _HALF_PIXEL, _WIDER, _PICTURES = 20, 16, 22, 20
+# From these versions on: transforms, an axis as operand, regions moved by half an element, halves of the other kind,
+# pictures.
+_TRANSFORMS, _AXIS_AS_OPERAND, _HALF_PIXEL, _WIDER, _PICTURES = 17, 20, 16, 22, 20
 
 
 @rule(core.Dft)
 def dft(op: core.Dft, context: Context, x: Value) -> Result:
+    if opset_of(context) < _TRANSFORMS:
+        return dft_by_matrix(op, x)
     (axis,) = axes_from_start((op.axis,), rank_of(x))
     *_, kinds = sizes = sizes_of(x)
     half = floor_div(op.length, 2) + 1
@@ -52,7 +57,8 @@ def _cut(x: Value, axis: int, size: Dim) -> Value:
 @rule(core.RegionAlign)
 def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value, images: Value) -> Result:
     if op.half_pixel and opset_of(context) < _HALF_PIXEL:
-        return Mismatch("onnx.RoiAlign moves regions by half an element from opset 16 on")
+        # onnx.RoiAlign moves regions by half an element from opset 16 on.
+        return region_means(op, x, boxes, images)
     element = element_of(x)
     wide = f32 if element is bf16 and opset_of(context) < _WIDER else element
     mode = "avg" if op.mode is core.RegionMode.MEAN else "max"

@@ -55,7 +55,7 @@ from commonir.dialects.onnx.attention import (
     LinearAttention,
     RotaryEmbedding,
 )
-from commonir.dialects.onnx.base import OnnxOp
+from commonir.dialects.onnx.base import ANY, OnnxOp
 from commonir.dialects.onnx.cast import (
     BitCast,
     Cast,
@@ -425,6 +425,7 @@ def first_version(name: str) -> int:
 
 
 __all__ = [
+    "ANY",
     "ATTRIBUTE_REFERENCES",
     "DFT",
     "DFT17",

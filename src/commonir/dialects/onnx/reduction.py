@@ -86,9 +86,12 @@ class Reduction(OnnxOp):
         return tuple(range(count)) if count in (0, rank) else None, count
 
     def reference(self, data: Value, axes: Value | None) -> Value:
-        named = () if axes is None else fixed(axes, "axes")
+        rank = rank_of(data)
+        named, _ = self._named(rank)
+        if named is None and axes is not None:
+            named = fixed(axes, "axes")
         is_folded = named or not self.noop_with_empty_axes
-        return type(self).combine(data, named or tuple(range(rank_of(data))) if is_folded else None, self.keepdims)
+        return type(self).combine(data, named or tuple(range(rank)) if is_folded else None, self.keepdims)
 
 
 class ReductionAlongAttribute(OnnxOp):
