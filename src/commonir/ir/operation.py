@@ -667,17 +667,9 @@ class Block:
         op.results = results
         op.regions = op._successors = ()
         op.location = location
-        op.parent = self
+        op.parent = None
         op._extra = None if extra is None else dict(extra)
-        op._order = self._count
-        op._next = None
-        op._previous = last = self._last
-        if last is None:
-            self._first = op
-        else:
-            last._next = op
-        self._last = op
-        self._count += 1
+        self.append(op)
         return results
 
     def insert_before(self, anchor: Operation, op: Op) -> Op:

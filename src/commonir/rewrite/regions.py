@@ -5,7 +5,7 @@ Source: MLIR, simplification of regions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from commonir.ir.dominance import reverse_postorder
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -50,15 +50,19 @@ def remove_unreachable(region: Region) -> bool:
 def erase_blocks(blocks: Iterable[Block]) -> None:
     """Removes all operations of blocks that are in no region any more and that only use each other."""
     blocks = list(blocks)
-    ops = [op for block in blocks for op in block.operations]
+    _erase_together([op for block in blocks for op in block.operations])
+    for block in blocks:
+        block.parent = None
+
+
+def _erase_together(ops: Sequence[Operation]) -> None:
+    """Removes operations for good that, with what is nested in them, only use each other."""
     for op in ops:
         for inner in op.walk():
             inner.operands = ()
             inner.successors = ()
-    for block in blocks:
-        block.parent = None
-        for op in list(block.operations):
-            op.detach()
+    for op in ops:
+        op.detach()
 
 
 def _remove_unneeded(region: Region) -> bool:
@@ -75,12 +79,7 @@ def _remove_unneeded(region: Region) -> bool:
         for op in block.operations
         if _may_go(op) and not any(r in live for r in op.results)
     ]
-    for op in dead:
-        for inner in op.walk():
-            inner.operands = ()
-            inner.successors = ()
-    for op in dead:
-        op.detach()
+    _erase_together(dead)
     return changed or bool(dead)
 
 
@@ -94,7 +93,6 @@ class _Liveness:
     def __init__(self, region: Region) -> None:
         self.live: set[Value] = set()
         self.pending: list[Value] = []
-        self.predecessors = region.predecessors()
         for block in region.blocks:
             for op in block.operations:
                 if not _may_go(op):
@@ -104,8 +102,8 @@ class _Liveness:
             owner = value.owner
             if isinstance(owner, Operation):
                 self._need(owner.values_used)
-            elif owner in self.predecessors:
-                for block in dict.fromkeys(self.predecessors[owner]):
+            elif owner is not None and owner.parent is region:
+                for block in dict.fromkeys(owner.predecessors):
                     self._need(_passed_to(block, owner, value.index))
 
     def _need(self, values: Iterable[Value]) -> None:
