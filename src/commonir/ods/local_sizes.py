@@ -12,8 +12,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.ods.operation import Op
-from commonir.symbolic import Dim, DimExpr, symbols
-from commonir.symbolic.dims import symbols_in
+from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
 
 class LocalSize(NamedTuple):
@@ -22,14 +21,6 @@ class LocalSize(NamedTuple):
     position: int
     axis: int
     name: str
-
-
-def plain_symbol(dim: Dim | None) -> str | None:
-    """The name of a symbol that a dimension is; None when it is something else."""
-    if not isinstance(dim, DimExpr):
-        return None
-    found = symbols_in(dim)
-    return found[0].name if len(found) == 1 and dim.terms == {(found[0],): 1} else None
 
 
 def sizes_brought(values: Iterable[Value], known: Iterable[str]) -> tuple[LocalSize, ...]:

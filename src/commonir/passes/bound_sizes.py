@@ -12,8 +12,8 @@ from commonir.ir.interface import NO_PORT, Port, SizeRange, port_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, symbols_of
-from commonir.ods.local_sizes import plain_symbol
 from commonir.passes.transcribe import Transcription, with_functions
+from commonir.symbolic import plain_symbol
 
 
 def bound_sizes(module: Module, ranges: Mapping[str, SizeRange]) -> Module:

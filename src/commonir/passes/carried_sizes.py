@@ -12,9 +12,8 @@ from commonir.dialects import core
 from commonir.dialects.core.control import received, yielded
 from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.ods import Op
-from commonir.ods.local_sizes import plain_symbol
 from commonir.ods.specialize import specialize
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, plain_symbol
 from commonir.symbolic.analysis import substitute
 
 

@@ -20,13 +20,12 @@ from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
-from commonir.ods.local_sizes import plain_symbol
 from commonir.ods.specialize import specialize
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.legalize import with_known_sizes
-from commonir.symbolic import Dim, DimExpr
+from commonir.symbolic import Dim, DimExpr, plain_symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_SIZES: Mapping[str, int] = MappingProxyType({})

@@ -16,12 +16,11 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
-from commonir.ods.local_sizes import plain_symbol
 from commonir.ods.specialize import is_tuple
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, named_values, require_one_body, returnable
 from commonir.passes.select_function import select_function
-from commonir.symbolic import Dim, DimExpr, evaluate, symbols
+from commonir.symbolic import Dim, DimExpr, evaluate, plain_symbol, symbols
 
 
 def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, function: str | None = None) -> Module:

@@ -22,12 +22,11 @@ from commonir.ir.module import Function
 from commonir.ir.types import ListType, MapType, OptionalType, TensorType, Type
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
-from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.ports import as_given, default_array, names_of, shape_faults
 from commonir.runtime.signatures import signature_faults
 from commonir.runtime.values import is_list, is_map
-from commonir.symbolic import Dim, DimExpr, evaluate, symbols
+from commonir.symbolic import Dim, DimExpr, evaluate, plain_symbol, symbols
 from commonir.symbolic.dims import symbols_in
 
 Array = NDArray[np.generic]

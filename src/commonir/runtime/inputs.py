@@ -25,11 +25,10 @@ from commonir.ir.interface import NO_PORT, Port, SizeRange
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
-from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.binding import known_sizes, requirements
 from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_sizes
-from commonir.symbolic import DimExpr, evaluate
+from commonir.symbolic import DimExpr, evaluate, plain_symbol
 from commonir.symbolic.dims import symbols_in
 
 Array = NDArray[Any]

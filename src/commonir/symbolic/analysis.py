@@ -437,12 +437,21 @@ def _covers(a: Dim, b: Dim, extent: Mapping[str, Dim]) -> bool:
 
 def plain(x: Dim) -> str | None:
     """The name of the index that the expression is, or None when it is more than an index."""
-    if isinstance(x, int) or len(x.terms) != 1:
+    found = _only_symbol(x)
+    return found.name if found is not None and found.is_index else None
+
+
+def plain_symbol(x: Dim | None) -> str | None:
+    """The name of the symbol (not index) that a dimension is; None when it is something else, or not known."""
+    found = _only_symbol(x)
+    return found.name if found is not None and not found.is_index else None
+
+
+def _only_symbol(x: Dim | None) -> Symbol | None:
+    if not isinstance(x, DimExpr) or len(x.terms) != 1:
         return None
     ((m, c),) = x.terms.items()
-    if c == 1 and len(m) == 1 and isinstance(m[0], Symbol) and m[0].is_index:
-        return m[0].name
-    return None
+    return m[0] if c == 1 and len(m) == 1 and isinstance(m[0], Symbol) else None
 
 
 def names(x: Dim) -> tuple[str, ...]:

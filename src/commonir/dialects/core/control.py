@@ -25,9 +25,9 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.ods.local_sizes import defined_sizes, plain_symbol, sizes_brought
+from commonir.ods.local_sizes import defined_sizes, sizes_brought
 from commonir.ods.specialize import specialize
-from commonir.symbolic import Dim, DimExpr, symbols
+from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
 
 class Yield(CoreOp, name="core.yield", traits=(traits.Pure, traits.Terminator)):

@@ -28,8 +28,7 @@ from commonir.ods import (
     result,
     types,
 )
-from commonir.ods.local_sizes import plain_symbol
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, plain_symbol
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 
