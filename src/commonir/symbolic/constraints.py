@@ -6,11 +6,11 @@ Source: `docs/architecture.md`, "Types that cross borders".
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
-from commonir.symbolic.analysis import at_least, coefficient, compare, evaluate, substitute, symbols
-from commonir.symbolic.dims import Dim, symbol
+from commonir.symbolic.analysis import at_least, coefficient, compare, evaluate, plain_symbol, substitute, symbols
+from commonir.symbolic.dims import Dim
 
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
 
@@ -95,19 +95,21 @@ class Constraint:
         return hash(self._key)
 
     @property
-    def slack(self) -> Dim | None:
-        """What is at least 0 exactly where it is true, of an inequality."""
+    def slacks(self) -> tuple[Dim, ...]:
+        """What is at least 0 where it is true: of an inequality one expression, of an equation two."""
         match self.relation:
+            case "==":
+                return self.lhs - self.rhs, self.rhs - self.lhs
             case "<=":
-                return self.rhs - self.lhs
+                return (self.rhs - self.lhs,)
             case "<":
-                return self.rhs - self.lhs - 1
+                return (self.rhs - self.lhs - 1,)
             case ">=":
-                return self.lhs - self.rhs
+                return (self.lhs - self.rhs,)
             case ">":
-                return self.lhs - self.rhs - 1
-            case _:
-                return None
+                return (self.lhs - self.rhs - 1,)
+            case "!=":
+                return ()
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -211,40 +213,40 @@ def require(
 def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """The constraints once each, without those that follow from others.
 
-    An inequality may follow from an equality, and what has no label from what has one.
+    Anything may follow from sizes being equal, and what has no label from what has one.
     """
     once = tuple(dict.fromkeys(constraints))
-    zero = [c.lhs - c.rhs for c in once if c.relation == "==" and not c.unless_empty]
-    labelled = [c for c in once if c.label is not None and not c.unless_empty]
-    if not zero and not labelled:
+    equal = [c for c in once if c.relation == "==" and not c.unless_empty]
+    labelled = [c for c in once if c.relation != "==" and c.label is not None and not c.unless_empty]
+    if not equal and not labelled:
         return once
-    equal = {c.lhs: c.rhs for c in once if c.relation == "==" and not c.unless_empty}
-    sizes = {name: rhs for lhs, rhs in equal.items() for name in symbols(lhs)[:1] if lhs == symbol(name)}
-    return tuple(
-        [
-            c
-            for c in once
-            if not _follows(c, zero, [d for d in labelled if c.label is None]) and not _holds_where_equal(c, sizes)
-        ]
-    )
+    # What has a label says most; a broadcast asks for less than that sizes are equal.
+    equal.sort(key=lambda c: (c.label is None, c.is_broadcast))
+    kept: list[Constraint] = []
+    sizes: dict[str, Dim] = {}
+    for c in equal:
+        if c.label is not None or not _follows(c, kept, sizes):
+            kept.append(c)
+            sizes = _with_size(sizes, c)
+    stated = [*kept, *labelled]
+    return tuple([c for c in once if c in kept or not _follows(c, stated if c.label is None else kept, sizes)])
 
 
-def _holds_where_equal(c: Constraint, sizes: Mapping[str, Dim]) -> bool:
-    """Whether a constraint that is no statement of these sizes holds where each symbol has the size stated for it."""
-    if not sizes or c.relation == "!=" or any(c.lhs == symbol(name) and c.rhs == n for name, n in sizes.items()):
-        return False
-    return decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)) is True
+def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
+    """The sizes that symbols have where they have some sizes and an equation holds: one more if that tells it."""
+    lhs, rhs = substitute(equal.lhs, sizes), substitute(equal.rhs, sizes)
+    for one, other in ((lhs, rhs), (rhs, lhs)):
+        name = plain_symbol(one)
+        if name is not None and name not in symbols(other):
+            return {n: substitute(size, {name: other}) for n, size in sizes.items()} | {name: other}
+    return dict(sizes)
 
 
-def _follows(c: Constraint, zero: Sequence[Dim], stated: Sequence[Constraint]) -> bool:
-    """Whether a constraint holds where some expressions are zero, or where other constraints hold."""
-    if c.relation in ("==", "!="):
-        difference = c.lhs - c.rhs
-        return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in stated)
-    slack = c.slack
-    if slack is None:
-        return False
-    if any(at_least(slack + z, 0) or at_least(slack - z, 0) for z in zero):
+def _follows(c: Constraint, stated: Iterable[Constraint], sizes: Mapping[str, Dim]) -> bool:
+    """Whether a constraint holds where others do, which say that symbols have some sizes."""
+    if decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)):
         return True
-    given = [d.slack for d in stated]
-    return any(at_least(slack, s) for s in given if s is not None)
+    difference = c.lhs - c.rhs
+    if c.relation in ("==", "!="):
+        return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in stated)
+    return any(at_least(own, given) for own in c.slacks for d in stated for given in d.slacks)
