@@ -72,6 +72,21 @@ def _functions_that_are_called(count: int) -> str:
     return "\n".join([*called, _function([*calls, "return"])])
 
 
+def _calls_deep_inside(depth: int) -> str:
+    return _function([*["scf.if %c {", _CALL] * depth, *["}"] * depth, "return"])
+
+
+def _modules_inside_of_each_other(depth: int) -> str:
+    """Each holds a symbol, and refers to one of the outermost and to one that each of them has."""
+    symbols = [f"func.func private @s{n}()" for n in range(depth)]
+    lines = [
+        f"module @m{n} {{ func.func private @own()\n"
+        f"func.func @f() {{ call @s{n}() : () -> () call @own() : () -> () return }}"
+        for n in range(depth)
+    ]
+    return "\n".join(["module {", *symbols, *lines, *["}"] * depth, "}"])
+
+
 def _work(program: Callable[[int], str], name: str, count: int) -> int:
     module = parse_module(program(count), Dialects())
     return lines_of(lambda: optimized(module, [name]))
@@ -86,6 +101,8 @@ def _work(program: Callable[[int], str], name: str, count: int) -> int:
         ("canonicalize", _one_way_out_of_many_blocks),
         ("canonicalize", _cases_that_lead_to_one_block),
         ("cse", _one_way_out_of_many_blocks),
+        ("symbol-dce", _calls_deep_inside),
+        ("symbol-dce", _modules_inside_of_each_other),
     ],
 )
 def test_work_grows_as_the_program_does(name: str, program: Callable[[int], str]) -> None:

@@ -5,7 +5,7 @@ Source: MLIR, symbols and symbol tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, EnumAttr, StringAttr, SymbolRefAttr
 from commonir.ir.module import Function, Invocation, Module, Symbol
@@ -29,13 +29,44 @@ class Symbols:
         """The symbols that a reference leads through, from the nearest module in which its first name is one."""
         for holder in user.ancestors():
             if isinstance(holder, Module) and path[0] in self._tables.get(holder, {}):
-                at: Operation | None = holder
-                for name in path:
-                    at = self._tables.get(at, {}).get(name) if isinstance(at, Module) else None
-                    if at is None:
-                        return
-                    yield at
+                yield from self._from(holder, path)
                 return
+
+    def _from(self, holder: Module, path: tuple[str, ...]) -> Iterator[Operation]:
+        at: Operation | None = holder
+        for name in path:
+            at = self._tables.get(at, {}).get(name) if isinstance(at, Module) else None
+            if at is None:
+                return
+            yield at
+
+    def references(self) -> Mapping[Operation, Sequence[Operation]]:
+        """For the program and each symbol: those to which references lead from it and what is in it, symbols left out.
+
+        One walk finds them all. To look up one alone takes the longer the deeper it stands.
+        """
+        found: dict[Operation, list[Operation]] = {}
+        # The modules around that hold a name, the innermost last.
+        around: dict[str, list[Module]] = {}
+        # Each with the symbol that it belongs to; a module once more, with none, when all in it was met.
+        pending: list[tuple[Operation, Operation | None]] = [(self.root, self.root)]
+        while pending:
+            op, symbol = pending.pop()
+            if isinstance(op, Module) and symbol is None:
+                for name in self._tables[op]:
+                    around[name].pop()
+                continue
+            assert symbol is not None
+            for path in references_in(op.attribute_dictionary.values()):
+                if around.get(path[0]):
+                    found.setdefault(symbol, []).extend(self._from(around[path[0]][-1], path))
+            if isinstance(op, Module):
+                pending.append((op, None))
+                for name in self._tables[op]:
+                    around.setdefault(name, []).append(op)
+            inside = [inner for region in op.regions for block in region.blocks for inner in block.operations]
+            pending += [(inner, inner if name_of(inner) else symbol) for inner in inside]
+        return found
 
     def referred(self, op: Operation) -> Iterator[Operation]:
         """The symbols to which the attributes of an operation lead, also those on the way."""
