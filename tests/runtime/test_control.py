@@ -184,3 +184,15 @@ def test_numpy_engine_refuses_more_memory_than_its_limit() -> None:
     with pytest.raises(DiagnosticError) as error:
         small.run({"x": np.zeros(1000, np.float32)})
     assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
+
+
+@ENGINES
+def test_run_without_memory_is_refused_as_over_a_limit(engine: Engine) -> None:
+    rows, columns = symbol("n"), symbol("m")
+    types = {"a": tensor(f32, rows, 1), "b": tensor(f32, 1, columns)}
+    executable = engine.prepare(program(core.matmul, types))
+    # The outer product would be 2**50 elements; the operands take no memory, as all of their elements are one.
+    a = np.broadcast_to(np.float32(1), (2**25, 1))
+    with pytest.raises(DiagnosticError, match="there is not enough memory: unable to allocate") as error:
+        executable.run({"a": a, "b": np.broadcast_to(np.float32(1), (1, 2**25))})
+    assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED

@@ -1,4 +1,4 @@
-"""What is said when a run reaches a limit that it was given."""
+"""What is said when a run reaches a limit: one that it was given, or that of the machine."""
 
 from __future__ import annotations
 
@@ -9,3 +9,11 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 def time_is_up() -> DiagnosticError:
     """The finding that the time limit of a run has passed."""
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+
+
+def no_memory(error: MemoryError, operation: str = "") -> DiagnosticError:
+    """The finding that the machine has no memory for what a run computes, or one operation of it."""
+    asked = str(error)
+    message = "there is not enough memory" + (f": {asked[0].lower()}{asked[1:]}" if asked else "")
+    named = f"{operation}: {message}" if operation else message
+    return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, named, help="give smaller inputs"))

@@ -37,6 +37,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, 
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.immediate import immediate
 from commonir.runtime.instances import instance, is_concrete
+from commonir.runtime.limits import no_memory
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm
@@ -117,6 +118,12 @@ class NumpyExecutable(HoldsState):
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
+        try:
+            return self._run(inputs)
+        except MemoryError as error:
+            raise no_memory(error) from error
+
+    def _run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         arrays = None if self._whole is None else self._binder.bound_as_before(inputs)
         if self._whole is not None and arrays is not None and self._whole.holds_for(arrays):
             return self._run_plan(self._whole, arrays)

@@ -16,6 +16,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, known_data, known_dims, path_of
 from commonir.ods.inference import operand_names
+from commonir.runtime.limits import no_memory
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -70,12 +71,14 @@ def replaced(value: Value | tuple[Value, ...] | None, given: Mapping[Value, Arra
 def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
     """The results of an algorithm for arrays of its operands.
 
-    Raises: DiagnosticError (E0708) when it has none for these values.
+    Raises: DiagnosticError (E0708) when it has none for these values, (E0711) when there is no memory for them.
     """
     given = dict(zip(op.operands, arrays, strict=True))
     try:
         with np.errstate(all="ignore"):
             returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
-    except (ValueError, IndexError, ZeroDivisionError, OverflowError, MemoryError) as error:
+    except MemoryError as error:
+        raise no_memory(error, op.name) from error
+    except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
     return returned if isinstance(returned, tuple) else (returned,)

@@ -27,7 +27,7 @@ from commonir.runtime.control import Globals, HoldsState, check_depth, global_of
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, with_sizes
-from commonir.runtime.limits import time_is_up
+from commonir.runtime.limits import no_memory, time_is_up
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.ranks.peers import Peers
@@ -82,10 +82,13 @@ class ReferenceExecutable(HoldsState):
         deadline = None if self._limit is None else time.monotonic() + self._limit
         evaluator = Evaluator(bound.sizes, self._globals, deadline, statements=self._statements, peers=self._peers)
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
-        with self._globals.run():
-            evaluator.run_block(self._function.body, values)
         names = self._function.output_names
-        return {n: copied(values[v]) for n, v in zip(names, self._function.outputs, strict=True)}
+        try:
+            with self._globals.run():
+                evaluator.run_block(self._function.body, values)
+            return {n: copied(values[v]) for n, v in zip(names, self._function.outputs, strict=True)}
+        except MemoryError as error:
+            raise no_memory(error) from error
 
 
 class TooLargeError(Exception):
@@ -125,7 +128,10 @@ class Evaluator:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
             self._check_time()
-            found = inside.results(op, values)
+            try:
+                found = inside.results(op, values)
+            except MemoryError as error:
+                raise no_memory(error, op.name) from error
             values.update(zip(op.results, found, strict=False))
             sizes.update(sizes_learned(op, shapes_of(found)))
 

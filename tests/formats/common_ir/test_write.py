@@ -283,3 +283,32 @@ def test_a_type_without_an_encoding_is_told() -> None:
 def test_a_library_file_holds_one_library() -> None:
     with pytest.raises(DiagnosticError, match="found 0 libraries and no graph"):
         dumps(Module())
+
+
+def test_a_file_of_weights_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    theirs = tmp_path / "m.safetensors"
+    theirs.write_bytes(b"the weights of another model")
+    data = inline(f32, 1000)
+    for _ in range(2):
+        files = cir.save(program(("w", data)), tmp_path / "m.cir")
+        assert [Path(f.path).name for f in files] == ["m.cir", "m.cir.safetensors"]
+    assert theirs.read_bytes() == b"the weights of another model"
+    (found,) = [op.value for op in cir.load(tmp_path / "m.cir").nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(found.buffer()) == bytes(data.buffer())
+
+
+def test_both_forms_of_a_graph_beside_each_other_keep_their_weights(tmp_path: Path) -> None:
+    for suffix, count in ((".cir", 1000), (".cir.json", 2000)):
+        cir.save(program(("w", inline(f32, count))), tmp_path / f"m{suffix}")
+    for suffix, count in ((".cir", 1000), (".cir.json", 2000)):
+        module = cir.load(tmp_path / f"m{suffix}")
+        (found,) = [op.value for op in module.nested() if isinstance(op, onnx.Initializer)]
+        assert bytes(found.buffer()) == bytes(inline(f32, count).buffer())
+
+
+def test_weights_go_over_no_file_that_another_output_may_need(tmp_path: Path) -> None:
+    for name in ("m.safetensors", "m.cir.safetensors"):
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(DiagnosticError, match=r"E0803.*not that of an older output"):
+        cir.save(program(("w", inline(f32, 1000))), tmp_path / "m.cir")
+    assert not (tmp_path / "m.cir").exists()

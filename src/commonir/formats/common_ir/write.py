@@ -1,17 +1,18 @@
 """Writes modules of the common_ir dialect: binary or JSON by the suffix, weights in a safetensors file beside it.
 
-The graph and its weights replace old files together, or not at all. Weights of at most 1,024 bytes, and texts, are in
-the graph. Writes what it is given: never converts, never fixes.
+The graph and its weights replace old files together, or not at all, and no file but those of an old output. Weights of
+at most 1,024 bytes, and texts, are in the graph. Writes what it is given: never converts, never fixes.
 Source: facts on ONNX and Common IR, section 3.
 """
 
 from __future__ import annotations
 
 import os
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
 
-from commonir.base.codes import NOT_IN_FORMAT
+from commonir.base.codes import NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files
 from commonir.formats.common_ir import json_form
@@ -48,7 +49,7 @@ def write(
         with atomic_file(path) as stream:
             stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
         return (Path(path),)
-    beside = Path(os.path.realpath(path)).with_name(_sidecar_name(path))
+    beside = _place_of_weights(path)
     sidecar = _place_weights(encoded.graph, None if options.external_data is False else beside.name)
     content = _model_bytes(encoded.graph, is_json=is_json)
     if sidecar is None:
@@ -74,12 +75,36 @@ def dumps(module: Module, *, is_json: bool = False) -> bytes:
     return _model_bytes(encoded.graph, is_json=is_json)
 
 
-def _sidecar_name(path: str | os.PathLike[str]) -> str:
-    name = Path(os.path.realpath(path)).name
+def _place_of_weights(path: str | os.PathLike[str]) -> Path:
+    """Where the weights of an output go: beside it, and over no file but that of the weights of the old output.
+
+    A file `model.safetensors` beside `model.onnx` is somebody's, and so may be that of another form of the same graph:
+    where the short name is taken, the name is that of the whole output with the suffix.
+    """
+    target = Path(os.path.realpath(path))
+    for name in dict.fromkeys([_without_suffix(target.name) + SUFFIX, target.name + SUFFIX]):
+        beside = target.with_name(name)
+        if not os.path.lexists(beside) or _mentions(target, name):
+            return beside
+    message = "the output is not written: the file for its weights is there, and not that of an older output"
+    help = "choose another name, or remove what is there"
+    raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(beside), help=help))
+
+
+def _without_suffix(name: str) -> str:
     for suffix in (".cir.json", ".cir", JSON_SUFFIX):
         if name.lower().endswith(suffix):
-            return name[: -len(suffix)] + SUFFIX
-    return name + SUFFIX
+            return name[: -len(suffix)]
+    return name
+
+
+def _mentions(file: Path, name: str) -> bool:
+    """Whether a file, if there is one, has a name in it; one that cannot be read has none."""
+    try:
+        with file.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+            return content.find(name.encode()) >= 0
+    except (OSError, ValueError):
+        return False
 
 
 def _place_weights(encoded: Encoded, location: str | None) -> Sidecar | None:
