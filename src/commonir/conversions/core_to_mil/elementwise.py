@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 
 from commonir.conversions.core_to_mil.building import cast, data_behind, scalar, small
 from commonir.conversions.operands import element_of, rank_of, shape_of
@@ -13,8 +12,8 @@ from commonir.dialects.mil import elementwise as mil
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.ods import Op
+from commonir.ods.patterns import known_shape
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
-from commonir.symbolic import Dim, largest
 
 SAME: dict[type[Op], Callable[..., Op]] = {
     core.Abs: mil.Abs,
@@ -257,24 +256,10 @@ def shift_right(op: core.ShiftRight, context: Context, x: Value, amounts: Value)
 def select(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Value:
     if shape_of(op.a) != shape_of(op.y) and shape_of(op.b) != shape_of(op.y):
         # coremltools takes the shape of the result from the two values alone.
-        shape = _largest_shape(op.condition, op.a, op.b)
+        shape = known_shape(op.y.type)
         if shape is not None:
             a = core.broadcast_to(a, shape)
     return mil.Select(condition, a, b).output
-
-
-def _largest_shape(*operands: Value) -> tuple[Dim, ...] | None:
-    """The shape of operands that are broadcast, where any of several sizes that are not known may be 1."""
-    shapes = [shape_of(v) for v in operands]
-    out: list[Dim] = []
-    for axis in range(-max(map(len, shapes)), 0):
-        sizes = [s[axis] for s in shapes if len(s) >= -axis]
-        known = [n for n in sizes if n is not None]
-        if len(known) < len(sizes):
-            return None
-        fixed = [n for n in known if isinstance(n, int) and n != 1]
-        out.append(fixed[0] if fixed else reduce(largest, known))
-    return tuple(out)
 
 
 @rule(core.Cast)
