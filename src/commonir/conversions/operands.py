@@ -9,7 +9,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType
+from commonir.ir.types import ElementType, are_known
 from commonir.ods import Op
 from commonir.ods.inference import operand_names
 from commonir.symbolic import Dim, DimExpr
@@ -31,10 +31,9 @@ def shape_of(value: Value) -> tuple[Dim | None, ...]:
 def sizes_of(value: Value) -> tuple[Dim, ...]:
     """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
     found = shape_of(value)
-    sizes = [d for d in found if d is not None]
-    if len(sizes) != len(found):
+    if not are_known(found):
         raise refused(f"the shape of '{value.name}' is not known")
-    return tuple(sizes)
+    return found
 
 
 def rank_of(value: Value) -> int:

@@ -209,6 +209,11 @@ def are_numbers(shape: Shape | None) -> TypeGuard[tuple[int, ...]]:
     return shape is not None and _NUMBER.issuperset(map(type, shape))
 
 
+def are_known(shape: Shape | None) -> TypeGuard[tuple[Dim, ...]]:
+    """Whether every dimension of a shape is known, if only by a name."""
+    return shape is not None and None not in shape
+
+
 class TensorType(Type):
     """A dense tensor of one element type.
 

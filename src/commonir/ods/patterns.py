@@ -20,7 +20,7 @@ from commonir.ir.types import (
     SparseTensorType,
     TensorType,
     Type,
-    are_numbers,
+    are_known,
 )
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import Constraint, require
@@ -421,12 +421,8 @@ class Bindings:
 
 def known_shape(type: Type) -> tuple[Dim, ...] | None:
     """The shape of a tensor of which all dimensions are known."""
-    if not isinstance(type, TensorType) or type.shape is None:
-        return None
-    if are_numbers(type.shape):
-        return type.shape
-    dims = [d for d in type.shape if d is not None]
-    return None if len(dims) != len(type.shape) else tuple(dims)
+    shape = type.shape if isinstance(type, TensorType) else None
+    return shape if are_known(shape) else None
 
 
 def is_same_kind(a: Type, b: Type) -> bool:

@@ -23,7 +23,7 @@ from commonir.dialects.mil import shape as mil
 from commonir.dialects.mil.base import MilOp
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, boolean, i32, string
+from commonir.ir.types import ElementType, TensorType, are_known, boolean, i32, string
 from commonir.ods import infer, known_data
 from commonir.passes.convert_elements import converted_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
@@ -74,8 +74,8 @@ def dim(op: core.Dimension, context: Context, x: Value) -> Value:
 
 @rule(core.ShapeOf)
 def shape(op: core.ShapeOf, context: Context, x: Value) -> Value:
-    known = [d for d in shape_of(x) if d is not None]
-    found = vector(context, known) if len(known) == rank_of(x) else mil.Shape(x).output
+    sizes = shape_of(x)
+    found = vector(context, sizes) if are_known(sizes) else mil.Shape(x).output
     return cast(found, op.element)
 
 

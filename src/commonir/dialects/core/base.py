@@ -80,7 +80,7 @@ def accumulator(element: ElementType) -> ElementType:
 
 
 def tensor_type(value: Value) -> TensorType:
-    """The type of a value that is known to be a tensor. Raises: TypeError otherwise."""
+    """The type of a value that is known to be a tensor. Raises: as `as_tensor`."""
     return as_tensor(value.type)
 
 

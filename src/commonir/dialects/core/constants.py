@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_of, function, tensor_type
 from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, i64
+from commonir.ir.types import ElementType, TensorType, Type, are_known, i64
 from commonir.notation import Kernel, NotationError, indices, lift, limits
 from commonir.ods import attribute, constraint, kinds, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, largest
@@ -139,8 +139,7 @@ class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         shape = tensor_type(self.x).shape
-        known = [d for d in shape or () if d is not None]
-        return tuple(known) if shape is not None and len(known) == len(shape) else None
+        return shape if are_known(shape) else None
 
 
 def _numpy_type(element: ElementType) -> np.dtype[np.generic]:

@@ -17,7 +17,7 @@ from commonir.dialects.core.base import (
     tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Shape, TensorType, Type, boolean, i32, i64
+from commonir.ir.types import ElementType, Shape, TensorType, Type, are_known, boolean, i32, i64
 from commonir.notation import (
     Constraint,
     Expr,
@@ -548,8 +548,7 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
         found: Shape | None = None if shape is None else (None,)
         whole: Dim | None = None
         if self.axis is None:
-            found, known = (None,), [d for d in shape or () if d is not None]
-            whole = size_of(known) if shape is not None and len(known) == len(shape) else None
+            found, whole = (None,), size_of(shape) if are_known(shape) else None
         elif shape is not None:
             a = axis_of(self.axis, len(shape))
             found, whole = (*shape[:a], None, *shape[a + 1 :]), shape[a]

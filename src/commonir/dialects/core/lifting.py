@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType, i64
+from commonir.ir.types import Shape, TensorType, are_known, i64
 from commonir.ods import Op, infer, traits
 from commonir.symbolic import Dim
 
@@ -182,9 +182,8 @@ class Lifting:
         return tuple([core.select(where, a, b) for a, b in zip(first, second, strict=True)])
 
 
-def _known(shape: Sequence[Dim | None]) -> tuple[Dim, ...]:
+def _known(shape: Shape) -> tuple[Dim, ...]:
     """A shape of known sizes. Raises: NotLiftable."""
-    known = [d for d in shape if d is not None]
-    if len(known) != len(shape):
+    if not are_known(shape):
         raise NotLiftable("unknown size")
-    return tuple(known)
+    return shape

@@ -11,7 +11,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core
 from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.operation import Value
-from commonir.ir.types import Shape, TensorType, i64
+from commonir.ir.types import Shape, TensorType, are_known, i64
 from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
@@ -38,10 +38,9 @@ def _shape(value: Value) -> Shape:
 
 
 def _known(shape: Shape) -> tuple[Dim, ...]:
-    found = [d for d in shape if d is not None]
-    if len(found) != len(shape):
+    if not are_known(shape):
         raise NotKnownError("a size is not known before running")
-    return tuple(found)
+    return shape
 
 
 class _Relayout(LinalgOp):

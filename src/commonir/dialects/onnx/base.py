@@ -10,6 +10,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import (
     ElementType,
     TensorType,
+    are_known,
     bf16,
     boolean,
     complex64,
@@ -152,10 +153,9 @@ def rank_of(value: Value) -> int:
 def shape_of(value: Value) -> tuple[Dim, ...]:
     """The sizes of a tensor. Raises: NotKnownError when one is unknown."""
     shape = tensor_type(value).shape
-    sizes = [d for d in shape or () if d is not None]
-    if shape is None or len(sizes) != len(shape):
+    if not are_known(shape):
         raise NotKnownError("the shape of an operand is not known before running")
-    return tuple(sizes)
+    return shape
 
 
 def sizes_of_rank(value: Value, name: str, rank: int) -> tuple[Dim, ...]:

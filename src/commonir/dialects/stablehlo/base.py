@@ -23,6 +23,7 @@ from commonir.ir.types import (
     TensorType,
     TupleType,
     Type,
+    are_known,
     boolean,
     i32,
     i64,
@@ -529,10 +530,9 @@ def dims_of(value: Value | Type) -> tuple[Dim, ...]:
     """The sizes of a tensor. Raises: NotKnownError when one is not known, not even by a name."""
     kind = value.type if isinstance(value, Value) else value
     shape = kind.shape if isinstance(kind, TensorType) else None
-    known = [d for d in shape or () if d is not None]
-    if shape is None or len(known) < len(shape):
+    if not are_known(shape):
         raise NotKnownError("a size of an operand is not known before running")
-    return tuple(known)
+    return shape
 
 
 def static(value: Value | Type) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from commonir.dialects.late_core import core
 from commonir.ir.attributes import ArrayAttr, Attribute, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import Shape, TensorType, Type, i64
+from commonir.ir.types import Shape, TensorType, Type, are_known, i64
 from commonir.ods import MlirOp, kinds, known_dims
 from commonir.ods.mlir_kinds import array_of
 from commonir.symbolic import Dim
@@ -131,11 +131,8 @@ def refined(value: Value, stated: Type) -> Value:
     shape = stated.shape if isinstance(stated, TensorType) else None
     if shape is None or kind.shape is None or len(shape) != len(kind.shape):
         return value
-    sizes = [d if isinstance(d, int) else n for d, n in zip(shape, kind.shape, strict=True)]
-    known = [n for n in sizes if n is not None]
-    if len(known) != len(sizes) or tuple(sizes) == kind.shape:
-        return value
-    return core.reshape(value, tuple(known))
+    sizes = tuple([d if isinstance(d, int) else n for d, n in zip(shape, kind.shape, strict=True)])
+    return core.reshape(value, sizes) if are_known(sizes) and sizes != kind.shape else value
 
 
 def rank_reduction(full: Sequence[int], reduced: Sequence[int]) -> tuple[int, ...] | None:

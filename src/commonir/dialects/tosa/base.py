@@ -14,7 +14,18 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
+from commonir.ir.types import (
+    DialectType,
+    ElementType,
+    Shape,
+    TensorType,
+    Type,
+    VectorType,
+    are_known,
+    i32,
+    i64,
+    integer_type,
+)
 from commonir.ods import MlirOp, TypeConstraint, kinds, known_data, known_dims
 from commonir.ods.kinds import Kind
 from commonir.ods.mlir_kinds import array_of, dialect_enumeration, typed_integer
@@ -322,10 +333,9 @@ def shape_of(value: Value) -> Shape:
 def dims_of(value: Value) -> tuple[Dim, ...]:
     """The sizes of a tensor of the core. Raises: NotKnownError when one is not known, not even by a name."""
     shape = shape_of(value)
-    known = [d for d in shape if d is not None]
-    if len(known) < len(shape):
+    if not are_known(shape):
         raise NotKnownError("a size of an operand is not known before running")
-    return tuple(known)
+    return shape
 
 
 def stated_shape(value: Value) -> Shape | None:
