@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
+from itertools import islice
 from random import Random
 from typing import NamedTuple
 
@@ -147,10 +148,10 @@ def reaching() -> list[str]:
     makers = programs.makers()
     out: list[str] = programs.named_modules(random)
     for make in makers:
-        for _ in range(16 if make in RECIPES else 3):
-            atom = make(random)
-            if atom is not None:
-                out.append(programs.module(random, (lambda _: None,), [atom], 0))
+        # Where types or attributes chosen by chance do not fit, others are tried.
+        tries, wanted = (16, 16) if make in RECIPES else (24, 3)
+        atoms = (a for a in (make(random) for _ in range(tries)) if a is not None)
+        out += [programs.module(random, (lambda _: None,), [a], 0) for a in islice(atoms, wanted)]
     return [*out, *[programs.module(random, makers, [], 6) for _ in range(60)]]
 
 

@@ -441,3 +441,108 @@ shape.function_library @l { module { } } mapping { }
 func.func @f() { %0 = unrealized_conversion_cast to i32 return }
 // -----
 func.func @f() attributes {a.b = loc("x":1 to 2:3)} { return }
+
+// -----
+#trait = {
+  indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+  iterator_types = ["parallel"], doc = "hello"
+}
+#trait2 = {
+  indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+  iterator_types = ["parallel"], foo = 3 : i32
+}
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.generic #trait ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) attrs = {bar = 1} {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  %1 = linalg.generic #trait2 ins(%0 : tensor<4xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// -----
+#trait = {
+  indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+  iterator_types = ["parallel"], doc = "hello"
+}
+#trait2 = {
+  indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+  iterator_types = ["parallel"], foo = 3 : i32
+}
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.generic [1] ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) attrs = {bar = 1} {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  %1 = linalg.generic #trait2 ins(%0 : tensor<4xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+// -----
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<f32>, %t: tensor<4x4xf32>) {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) attrs = {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>]} {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  %1 = linalg.map { arith.addf } ins(%a, %a: tensor<4xf32>, tensor<4xf32>) outs(%b : tensor<4xf32>) {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>]}
+  %2 = linalg.reduce { arith.addf } ins(%a : tensor<4xf32>) outs(%c : tensor<f32>) dimensions = [0] {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>]}
+  %3 = linalg.transpose ins(%t:tensor<4x4xf32>) outs(%t: tensor<4x4xf32>) permutation = [1, 0] {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>], z = 1}
+  %4 = linalg.broadcast ins(%a:tensor<4xf32>) outs(%t: tensor<4x4xf32>) dimensions = [1] {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>]}
+  %k = arith.constant 1.0 : f32
+  %5 = linalg.fill {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>]} ins(%k:f32) outs(%t: tensor<4x4xf32>) -> tensor<4x4xf32>
+  %6 = linalg.matmul {linalg.memoized_indexing_maps = [affine_map<(d0) -> (d0)>]} ins(%t, %t:tensor<4x4xf32>, tensor<4x4xf32>) outs(%t: tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+// -----
+%0 = complex.constant [true, false] : complex<i1>
+%1 = complex.constant [1 : i1, 0 : i1] : complex<i1>
+%2 = complex.constant [1 : i8, 0 : i8] : complex<i8>
+// -----
+%0 = complex.constant [true, 1 : i8] : complex<i1>
+// -----
+func.func @f(%0: index) {
+  "scf.index_switch"(%0) <{cases = [0]}> ({
+    scf.yield
+  }, {
+    scf.yield
+  }) : (index) -> ()
+  return
+}
+// -----
+func.func @f(%0: index) {
+  "scf.index_switch"(%0) <{cases = array<i32: 0>}> ({
+    scf.yield
+  }, {
+    scf.yield
+  }) : (index) -> ()
+  return
+}
+// -----
+func.func @ops(f32 {a.b = 1}, i32) -> i32 {
+^bb0(%a: f32, %b: i32):
+  return %b : i32
+}
+func.func @none() {
+^entry:
+  cf.br ^end
+^end:
+  return
+}
+ml_program.func @ml(f32, i32) -> i32 {
+^bb0(%a: f32, %b: i32):
+  ml_program.return %b : i32
+}
+// -----
+func.func @g(%x: i32) {
+^bb1:
+  return
+}
+// -----
+func.func @g(i32) {
+^bb0(%x: i64):
+  return
+}

@@ -1,4 +1,4 @@
-"""The section of resources at the end of a text, against mlir-opt."""
+"""The sections of resources of a text, wherever they stand, against mlir-opt."""
 
 from __future__ import annotations
 
@@ -34,9 +34,27 @@ func.func @f() -> tensor<2xi32> {
 """
 
 
+SECTION = '{-# dialect_resources: {builtin: {z3: "0x0800000001000000"}} #-}'
+FUNCTION = """\
+func.func @g() -> tensor<1xi32> {
+  %0 = arith.constant dense_resource<z3> : tensor<1xi32>
+  return %0 : tensor<1xi32>
+}
+"""
+PLACES = (
+    PROGRAM,
+    f"{SECTION}\n{FUNCTION}",
+    f"{FUNCTION}{SECTION} func.func private @h()\n",
+    f'{FUNCTION}{SECTION}\n// {{-# "\n',
+    f'// "{{-#\n{FUNCTION}{SECTION}',
+    f'{FUNCTION}{SECTION}{{-# external_resources: {{t: {{a: "{{-#"}}}} #-}}\nfunc.func private @"{{-#"()',
+)
+
+
 @pytest.mark.parametrize("options", [(), (GENERIC,)])
-def test_resources_are_printed_as_mlir_opt_prints_them(options: tuple[str, ...]) -> None:
-    program = parse_module(PROGRAM, DIALECTS)
+@pytest.mark.parametrize("source", PLACES)
+def test_resources_are_printed_as_mlir_opt_prints_them(source: str, options: tuple[str, ...]) -> None:
+    program = parse_module(source, DIALECTS)
     text = print_module(program, elide=None, naming=Naming.MLIR, generic=bool(options))
-    (expected,) = ask([PROGRAM], *options)
+    (expected,) = ask([source], *options)
     assert text == expected.text

@@ -14,11 +14,11 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import complex_numbers, core
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.dialects.number_functions import FloatBinary
-from commonir.ir.attributes import ArrayAttr, Attribute, FloatAttr, IntegerAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, FloatAttr, IntegerAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ComplexType, ElementType, TensorType, Type
+from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
 from commonir.ods.type_constraints import (
     I1,
@@ -213,10 +213,10 @@ class Constant(
     complex: Value = result(AnyComplex)
 
     @property
-    def parts(self) -> tuple[FloatAttr | IntegerAttr, ...]:
+    def parts(self) -> tuple[FloatAttr | IntegerAttr | BoolAttr, ...]:
         """Its real and its imaginary part; none when the array does not say them."""
         found = self.value.values if isinstance(self.value, ArrayAttr) else ()
-        numbers = tuple([v for v in found if isinstance(v, FloatAttr | IntegerAttr)])
+        numbers = tuple([v for v in found if isinstance(v, FloatAttr | IntegerAttr | BoolAttr)])
         return numbers if len(numbers) == len(found) == 2 else ()
 
     def constant_data(self) -> Data | None:
@@ -233,16 +233,17 @@ class Constant(
             yield Diagnostic(WRONG_ATTRIBUTE, message)
             return
         expected = _part_of(self.complex.type)
-        if any(p.type is not expected for p in parts):
+        first, second = [boolean if isinstance(p, BoolAttr) else p.type for p in parts]
+        if first is not expected or second is not expected:
             message = (
-                f"{self.name}: C2: requires attribute's element types ({parts[0].type}, {parts[1].type}) to match the"
+                f"{self.name}: C2: requires attribute's element types ({first}, {second}) to match the"
                 f" element type of the op's return type ({expected})"
             )
             yield Diagnostic(WRONG_TYPE, message)
 
     def reference(self) -> Value:
-        parts = self.parts
-        if not parts or not all(isinstance(p, FloatAttr) for p in parts):
+        parts = [p for p in self.parts if isinstance(p, FloatAttr)]
+        if not parts:
             raise NotationError(f"the core has no constant {self.value}")
         first, second = [core.scalar(float(p.value), p.type) for p in parts]
         return core.make_complex(first, second)

@@ -54,17 +54,17 @@ def array_of(type: ElementType) -> Kind[tuple[int, ...]]:
     """Integers as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
-        if isinstance(attr, DenseArrayAttr):
-            return _integers(attr.values)
-        return integers.from_attribute(attr)
+        if not isinstance(attr, DenseArrayAttr) or attr.element is not type:
+            raise ValueError(f"expected a dense array of {type}, found {attr!r}")
+        return _integers(attr.values)
 
-    integers = integer_array(type)
     return Kind(
         f"array of {type}",
         _integers,
         lambda v: DenseArrayAttr(type, v),
         decode,
         spelled=lambda v: f"[{', '.join(map(str, v))}]",
+        elides_type=True,
     )
 
 

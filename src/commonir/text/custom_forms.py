@@ -267,11 +267,14 @@ class FormReader:
             # An attribute of a dialect without its prefix, whose name is that of its kind.
             read = source.attribute_readers.get("" if field.type is None else field.type.name)
             return self._bracketed() if read is None else read(source)
-        if field.type is not None and field.type.elides_type and (source.kind == "int" or source.at("-")):
-            # What follows a colon here is not the type of the number, but what the format says next.
-            number = source.integer()
-            typed = field.type.to_attribute(number)
-            return typed if isinstance(typed, IntegerAttr) else IntegerAttr(number)
+        if field.type is not None and field.type.elides_type:
+            if source.kind == "int" or source.at("-"):
+                # What follows a colon here is not the type of the number, but what the format says next.
+                number = source.integer()
+                typed = field.type.to_attribute(number)
+                return typed if isinstance(typed, IntegerAttr) else IntegerAttr(number)
+            if source.take("["):
+                return field.type.to_attribute(tuple(source.separated(source.integer, "]")))
         return source.attribute()
 
     def _property(self, field: Field, kind: PropertyKind[Any]) -> Attribute:

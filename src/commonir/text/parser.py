@@ -160,11 +160,13 @@ class Parser(GroupReader):
 
     def module(self) -> Module:
         """Reads the whole text."""
-        self.resources, tools = read_resources(self.source, self.file)
+        self.resources, tools, sections = read_resources(self)
         self._scopes.append(_Scope())
         found: list[Operation] = []
-        while self.kind != "end" and not self.at("{-#"):
-            if self.kind in ("attribute", "type"):
+        while self.kind != "end":
+            if self.start in sections:
+                self.move_to(sections[self.start])
+            elif self.kind in ("attribute", "type"):
                 self._alias()
             else:
                 op = self._run(self.operation())
@@ -502,19 +504,21 @@ class Parser(GroupReader):
     def region(self, entry: Sequence[Argument] | None = None, default: str = "") -> Task:
         """Reads a region.
 
-        `entry` are the arguments of its first block when they stand before the region, `default` the dialect whose
-        operations need no prefix in it.
+        `entry` are the arguments of its first block when they stand before the region, which then has a block; where
+        there are none of them, a label may tell them. `default` is the dialect whose operations need no prefix in it.
         """
         self._settle()
         self.expect("{")
         self._defaults.append(default)
         self._scopes.append(_Scope())
         made = Region()
-        if entry is not None:
+        if entry:
             made.add(self._with_arguments(Block(), entry))
         while not self.take("}"):
             if self.kind == "block":
                 self._settle()
+                if entry and len(made.blocks) == 1 and not len(made.blocks[0]):
+                    self.fail("a block that is given arguments before its region has no label")
                 made.add(self._labelled_block())
                 continue
             if not made.blocks:
@@ -538,6 +542,8 @@ class Parser(GroupReader):
                 block.append(op)
                 if is_learnable:
                     self._learn(op, first, self._values)
+        if entry is not None and not made.blocks:
+            made.add(Block())
         if self._open is not None and self._open.are_many:
             self._open.close()
             self._open, self._has_rows = None, True

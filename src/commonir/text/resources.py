@@ -15,8 +15,8 @@ from commonir.text.lexer import Scanner
 
 _ALIGNMENT_BYTES = 4
 _SIGN = '"0x'
-_END = late_pattern(r"\#-\}\s*\Z")
-_LONGEST_END = 4096
+_START = "{-#"
+_TOKEN_WITH_START = late_pattern(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|\{-\#')
 _NO_BLOB = "expected hexadecimal digits '0x...' with the alignment first"
 
 
@@ -28,31 +28,47 @@ class Blob(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """Blobs of all dialects by key, and what is said for each tool: values by key, as they are written."""
+    """Blobs of all dialects by key, and what is said for each tool: values by key, as they are written.
+
+    `ends` has the offset behind each section by the one at which it begins.
+    """
 
     blobs: dict[str, Blob]
     tools: dict[str, dict[str, str]]
+    ends: dict[int, int]
 
 
-def read_resources(source: str, file: str) -> Resources:
-    """The resources of a text, which stand at its end, after what refers to them.
+def read_resources(scanner: Scanner) -> Resources:
+    """The resources of a text, whose sections may stand before or after what refers to them; the scanner is at its start.
 
     Raises: MALFORMED_TEXT.
     """
-    found = Resources({}, {})
-    start = source.rfind("{-#")
-    if start < 0 or _END.search(source, len(source) - _LONGEST_END) is None:
-        return found
-    scanner = Scanner("", file)
-    scanner.source = source
-    scanner.move_to(start)
-    scanner.advance()
-    while not scanner.take("#-}"):
-        section = scanner.expect_kind("word", "the name of a section")
-        scanner.expect(":")
-        _section(scanner, found, is_tools=section != "dialect_resources")
-        scanner.take(",")
+    found = Resources({}, {}, {})
+    for start in _sections(scanner):
+        scanner.move_to(start)
+        scanner.advance()
+        while not scanner.at("#-}"):
+            section = scanner.expect_kind("word", "the name of a section")
+            scanner.expect(":")
+            _section(scanner, found, is_tools=section != "dialect_resources")
+            scanner.take(",")
+        found.ends[start] = scanner.end
+    if found.ends:
+        scanner.move_to(0)
     return found
+
+
+def _sections(scanner: Scanner) -> Iterator[int]:
+    """Where the sections begin. The scanner is moved over each before the next one is looked for."""
+    source, known = scanner.source, 0
+    while (at := source.find(_START, known)) >= 0:
+        line = max(source.rfind("\n", known, at), known)
+        # In a string or a comment it begins none.
+        token = next(t for t in _TOKEN_WITH_START.finditer(source, line) if t.end() > at)
+        known = token.end()
+        if token.start() == at:
+            yield at
+            known = scanner.end
 
 
 def _section(scanner: Scanner, found: Resources, *, is_tools: bool) -> None:

@@ -16,6 +16,7 @@ from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
     DenseArrayAttr,
+    DictionaryAttr,
     DialectAttr,
     FloatAttr,
     IntegerAttr,
@@ -27,11 +28,10 @@ from commonir.ir.origins import Origin
 from commonir.ir.types import ElementType, MemRefType, Type, i64
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Op
+from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
 from commonir.ods.traits import Commutative
 from commonir.ods.type_rules import element_of
-
-_HIDDEN: tuple[str, ...] = (MEMOIZED, "operandSegmentSizes")
 
 
 class Operands(NamedTuple):
@@ -128,7 +128,7 @@ class NamedForm:
         assert isinstance(op, StructuredOp)
         if not _has_own_body(op):
             writer.refuse()
-        hidden = [*_HIDDEN]
+        hidden = [MEMOIZED, GROUP_SIZES]
         attributes = op.attribute_dictionary
         if op.has_kind:
             hidden.append("kind")
@@ -223,10 +223,17 @@ def _reason(error: Exception) -> str:
 
 
 class GenericForm:
-    """`linalg.generic {maps and iterators} ins(..) outs(..) attrs = {..} {body} -> types`."""
+    """`linalg.generic {maps and iterators} ins(..) outs(..) attrs = {..} {body} -> types`.
+
+    Where the maps and iterators are those of several operations, an alias of their dictionary stands for it.
+    """
 
     def read(self, reader: FormReader) -> FormTask:
-        attributes = reader.dictionary()
+        start = reader.position
+        trait = reader.attribute()
+        if not isinstance(trait, DictionaryAttr):
+            reader.fail(f"expected a dictionary of maps and iterators, found {trait!r}", at=start)
+        attributes = dict(trait.entries)
         inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
         if reader.take("attrs"):
             reader.expect("=")
@@ -247,7 +254,7 @@ class GenericForm:
         writer.write(f" {writer.entries(shown)}")
         write_operands(writer, "ins", op.read)
         write_operands(writer, "outs", op.written)
-        extra = {k: v for k, v in sorted(own.items()) if k not in fields and k not in _HIDDEN}
+        extra = {k: v for k, v in sorted(own.items()) if k not in fields and k != GROUP_SIZES}
         if extra:
             writer.write(f" attrs =  {writer.entries(extra)}")
         writer.write(" ")
@@ -358,7 +365,7 @@ class MapForm:
             _write_payload(writer, payload)
         write_operands(writer, "ins", op.read)
         write_operands(writer, "outs", op.written)
-        writer.write(writer.dictionary(_HIDDEN))
+        writer.write(writer.dictionary((GROUP_SIZES,)))
         if payload is None:
             _write_entry(writer, op.body.block)
             writer.region(op.body, arguments=False, deeper=1)
@@ -394,7 +401,7 @@ class ReduceForm:
         write_operands(writer, "outs", op.written)
         dimensions = op.attribute_dictionary["dimensions"]
         write_integers(writer, "dimensions", _numbers(dimensions))
-        writer.write(writer.dictionary((*_HIDDEN, "dimensions")))
+        writer.write(writer.dictionary((GROUP_SIZES, "dimensions")))
         if payload is None:
             _write_entry(writer, op.body.block)
             writer.region(op.body, arguments=False, deeper=1)
@@ -436,4 +443,4 @@ class RearrangingForm:
         write_operands(writer, "ins", op.read)
         write_operands(writer, "outs", op.written)
         write_integers(writer, self.keyword, _numbers(op.attribute_dictionary[self.keyword]))
-        writer.write(writer.dictionary((*_HIDDEN, self.keyword)))
+        writer.write(writer.dictionary((GROUP_SIZES, self.keyword)))

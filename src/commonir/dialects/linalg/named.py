@@ -58,8 +58,8 @@ class NamedOp(StructuredOp):
 
     @property
     def discardable(self) -> Mapping[str, Attribute]:
-        shown = {k: v for k, v in self.extra.items() if k != MEMOIZED}
-        if self.memoizes:
+        shown = dict(self.extra)
+        if self.memoizes and MEMOIZED not in shown:
             shown[MEMOIZED] = maps_attribute(self.indexing())
         return dict(sorted(shown.items()))
 
