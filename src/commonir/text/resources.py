@@ -39,7 +39,7 @@ class Resources(NamedTuple):
 
 
 def read_resources(scanner: Scanner) -> Resources:
-    """The resources of a text, whose sections may stand before or after what refers to them; the scanner is at its start.
+    """The resources of a text, whose sections stand before or after what refers to them; the scanner is at its start.
 
     Raises: MALFORMED_TEXT.
     """
