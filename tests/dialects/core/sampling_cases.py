@@ -92,11 +92,12 @@ def _non_max_suppression(draw: Draw) -> Case:
     threshold = draw.among(0.0, 0.2, 0.5)
     numbers = draw.array((images, count), "i32", 0, groups - 1)
     own = np.where(numbers[:, None] == np.arange(groups)[:, None], scores[:, None], np.float32(-9))
-    limits = [np.asarray(count), np.asarray(threshold, np.float32), np.asarray(-5, np.float32)]
+    most = draw.among(None, 1, 2, 5) if groups == 1 else None
+    limits = [np.asarray(most or count), np.asarray(threshold, np.float32), np.asarray(-5, np.float32)]
     rows = onnx_result("NonMaxSuppression", [boxes, own, *limits])
     kept = np.zeros((images, count), np.bool_)
     kept[rows[:, 0], rows[:, 2]] = True
-    given = {"iou_threshold": threshold, "group_count": groups}
+    given = {"iou_threshold": threshold, "group_count": groups, "most": most}
     return Case((boxes, scores, numbers if groups > 1 else None), given, (kept,))
 
 

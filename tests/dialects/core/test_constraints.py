@@ -298,6 +298,11 @@ def test_non_max_suppression_c1_refuses_a_number_of_groups_that_are_not_there() 
     assert found == "C1: groups are given exactly where their number is"
 
 
+def test_non_max_suppression_c2_refuses_a_limit_beside_groups() -> None:
+    found = refused("non_max_suppression", x(1, 3, 4), x(1, 3), 0.5, x(1, 3, element=i32), most=1)
+    assert found == "C2: `most` is given only without groups"
+
+
 # -- indexing
 
 

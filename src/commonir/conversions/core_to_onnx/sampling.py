@@ -232,7 +232,7 @@ def non_max_suppression(
         numbers = _numbers(context, op.group_count)
         own = onnx.Equal(onnx.Unsqueeze(groups, integers(context, (1,))).expanded, numbers).C
         best = onnx.Where(own, best, constant(context, f32, (), (-float("inf"),))).output
-    most = onnx.Squeeze(dimension(context, count), integers(context, (0,))).squeezed
+    most = onnx.Squeeze(dimension(context, count if op.most is None else op.most), integers(context, (0,))).squeezed
     limit = constant(context, f32, (), (op.iou_threshold,))
     # Above the least number: scores of minus infinity are no candidates.
     least = constant(context, f32, (), (-_LARGEST,))

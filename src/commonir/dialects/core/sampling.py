@@ -184,9 +184,10 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
     A box is given by its least and its greatest coordinates, two of each. Overlap is the area of the intersection as a
     part of that of the union, in single precision; it is too much above the threshold, and of boxes without area there
     is none. Where boxes have groups, they take away only boxes of their own. Of equal scores the first counts as
-    better; a box with a score of minus infinity does not stay and takes nothing away.
+    better; a box with a score of minus infinity does not stay and takes nothing away. Of the boxes of an image only the
+    `most` best that would stay do, when that is given.
 
-    C1: groups are given exactly where their number is.
+    C1: groups are given exactly where their number is. C2: `most` is given only without groups.
     """
 
     __slots__ = ()
@@ -196,6 +197,7 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
     iou_threshold: float = attribute(kinds.number)
     groups: Value | None = operand("i32[n, b]", default=None)
     group_count: Dim = attribute(kinds.dim, default=1, check=positive)
+    most: int | None = attribute(kinds.integer, default=None, check=positive)
     kept: Value = result("B[n, b]")
     T = FLOATS
     B = element_type(boolean)
@@ -205,17 +207,23 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
         """Groups are given exactly where their number is."""
         return self.groups is not None or self.group_count == 1
 
+    @constraint("C2")
+    def groups_have_no_limit(self) -> object:
+        """`most` is given only without groups."""
+        return self.groups is None or self.most is None
+
     def infer(self) -> tuple[TensorType, ...]:
         return (tensor_type(self.scores).with_element(boolean),)
 
     def reference(self, boxes: Floats, scores: Floats, groups: Array | None) -> Array:
         xp = boxes.__array_namespace__()
         each = [None] * len(boxes) if groups is None else list(groups)
-        rows = [kept_boxes(b, s, g, self.iou_threshold) for b, s, g in zip(boxes, scores, each, strict=True)]
+        most = scores.shape[1] if self.most is None else self.most
+        rows = [kept_boxes(b, s, g, self.iou_threshold, most) for b, s, g in zip(boxes, scores, each, strict=True)]
         return xp.stack(rows) if rows else xp.zeros(scores.shape, bool)
 
 
-def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: float) -> NDArray[np.bool_]:
+def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: float, most: int) -> NDArray[np.bool_]:
     """Which boxes of one image stay; see `NonMaxSuppression`.
 
     The best boxes that are left are decided some at a time, and then take away all others at once.
@@ -225,16 +233,18 @@ def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: f
     kept = xp.zeros(scores.shape, bool)
     order = xp.argsort(-scores.astype(xp.float32), kind="stable")
     left = order[scores[order] != -xp.inf]
-    while len(left):
+    while len(left) and most:
         first, left = left[:_DECIDED_AT_ONCE], left[_DECIDED_AT_ONCE:]
         away = overlaps.between(first, first)
         stays = xp.ones(len(first), bool)
         for n in range(len(first)):
             if stays[n]:
                 stays[n + 1 :] &= ~away[n, n + 1 :]
-        best = first[stays]
+        best = first[stays][:most]
         kept[best] = True
-        left = left[~overlaps.between(best, left).any(0)]
+        most -= len(best)
+        if len(left) and most:
+            left = left[~overlaps.between(best, left).any(0)]
     return kept
 
 

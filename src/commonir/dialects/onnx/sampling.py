@@ -22,7 +22,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, bf16, f32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, result
 from commonir.symbolic import Dim, largest, size_of
 
 
@@ -124,7 +124,7 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
 
     boxes: Value = operand("f32")
     scores: Value = operand("f32")
-    max_output_boxes_per_class: Value | None = operand("i64", default=None)
+    max_output_boxes_per_class: Value | None = operand("i64", default=None, by_value=True)
     iou_threshold: Value | None = operand("f32", default=None, by_value=True)
     score_threshold: Value | None = operand("f32", default=None)
     center_point_box: bool = attribute(kinds.flag, default=False)
@@ -150,12 +150,16 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
             fit = core.greater(best, core.reshape(score_threshold, ()))
             best = core.select(fit, best, core.scalar(-math.inf, f32))
         given = core.broadcast_to(core.unsqueeze(self._corners(boxes), (1,)), (n, classes, count, 4))
-        kept = core.non_max_suppression(core.reshape(given, (*rows, 4)), best, threshold)
+        known_most = None if max_output_boxes_per_class is None else known_dims(max_output_boxes_per_class)
+        limit = known_most[0] if known_most else None
+        most = limit if isinstance(limit, int) and limit > 0 else None
+        kept = core.non_max_suppression(core.reshape(given, (*rows, 4)), best, threshold, most=most)
         order = core.argsort(best, 1, True)
-        listed = core.gather_elements(kept, order, 1)
-        place = core.cumsum(core.cast(listed, i64), 1)
-        most = core.scalar(0, i64) if max_output_boxes_per_class is None else max_output_boxes_per_class
-        taken = core.logical_and(listed, core.less_equal(place, core.reshape(most, ())))
+        taken = core.gather_elements(kept, order, 1)
+        if most is None:
+            place = core.cumsum(core.cast(taken, i64), 1)
+            last = core.scalar(0, i64) if max_output_boxes_per_class is None else max_output_boxes_per_class
+            taken = core.logical_and(taken, core.less_equal(place, core.reshape(last, ())))
         found = core.non_zero(core.reshape(taken, (n, classes, count)))
         box = core.gather_nd(core.reshape(order, (n, classes, count)), found)
         image, number, _ = core.split(found, 1, (1, 1, 1))
