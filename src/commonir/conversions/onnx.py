@@ -27,7 +27,6 @@ from commonir.ir.module import Module, put_in_place
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Form, Op, check_operation
-from commonir.ods.definition import Layout
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.equivalence import have_same_meaning
@@ -100,7 +99,7 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
         return Mismatch("; ".join(d.message for d in errors))
     if type(op).newest() is not definition.newest() and not _means_the_same(op, made, operands):
         return Mismatch(f"{op.name} has another meaning in {context.target}")
-    is_alike = all(len(a) == len(b) for a, b in _fields(op.layout, definition.layout))
+    is_alike = len(op.layout.inputs) == len(definition.layout.inputs) and len(op.layout.results) == count
     for key, value in op.extra.items():
         # Empty names at the end of inputs stand for those that another version may not have.
         if is_alike or key != onnx.TRAILING_NAMES:
@@ -114,11 +113,6 @@ def modulo_of_floats(op: onnx.Mod, context: Context, a: Value, b: Value) -> Resu
     if op.fmod or not element_of(a).is_float or opset_of(context) >= _MODULO_OF_FLOATS:
         return Mismatch("this is the remainder, or of integers")
     return core.mod(a, b)
-
-
-def _fields(one: Layout, other: Layout) -> tuple[tuple[Sequence[Field], Sequence[Field]], ...]:
-    """Operands and results of two definitions."""
-    return (one.inputs, other.inputs), (one.results, other.results)
 
 
 def _arguments(

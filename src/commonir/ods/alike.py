@@ -70,13 +70,10 @@ class AlikeChecks:
     def _is_right_in(self, block: Block, like: Operation, *, ends: bool) -> bool:
         made = like.stand_in()
         made.pretend(block, ends=ends)
-        return isinstance(made, Op) and self._is_right_there(made)
+        return isinstance(made, Op) and _is_right(made, self._check)
 
     def _is_right_anywhere(self, op: Op) -> bool:
-        return self._is_right_there(op.stand_in())
-
-    def _is_right_there(self, made: Op) -> bool:
-        return _is_right(made, self._check)
+        return _is_right(op.stand_in(), self._check)
 
 
 def is_right_anywhere(op: Op, check: Callable[[Op], Sized]) -> bool:

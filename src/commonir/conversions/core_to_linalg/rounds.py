@@ -18,7 +18,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, i64
 from commonir.ir.types import index as index_type
-from commonir.notation import Kernel, Tensor, call, cast, identity, indices, lift, ranges, select
+from commonir.notation import Expr, Index, Indices, Kernel, Tensor, call, cast, identity, indices, lift, ranges, select
 from commonir.ods import operations_behind
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
@@ -65,14 +65,24 @@ def cumulated(context: Context, x: Value, axis: int, fn: str, *, reverse: bool =
     extents = dict(zip(s, sizes, strict=True))
 
     def after(state: Value, reach: Value) -> Value:
-        t, here, number = traced("state", state), lift(s[axis], i64), traced("reach", reach)[()]
-        there = here + number if reverse else here - number
-        is_there = call("less", there, lift(length, i64)) if reverse else call("less_equal", lift(0, i64), there)
-        other = t[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])]
-        kernel = select(is_there, other + t[s] if fn == "add" else other * t[s], t[s]).by(*s).where(extents)
+        t = traced("state", state)
+        is_there, at = _beside(s, axis, length, traced("reach", reach)[()], reverse=reverse)
+        kernel = select(is_there, t[at] + t[s] if fn == "add" else t[at] * t[s], t[s]).by(*s).where(extents)
         return computed(context, kernel, {"state": state, "reach": reach})
 
     return in_rounds(context, x, [1 << n for n in range((length - 1).bit_length())], after)
+
+
+def _beside(
+    s: Indices, axis: int, length: int, distance: Expr, *, reverse: bool
+) -> tuple[Expr, tuple[Index | Expr, ...]]:
+    """Whether an axis has a position at a distance before another, or behind it in reverse, and its indices; where it
+    has none, those of the other.
+    """
+    here = lift(s[axis], i64)
+    there = here + distance if reverse else here - distance
+    is_there = call("less", there, lift(length, i64)) if reverse else call("less_equal", lift(0, i64), there)
+    return is_there, (*s[:axis], select(is_there, there, here), *s[axis + 1 :])
 
 
 @rule(core.Cumulative)
@@ -87,11 +97,8 @@ def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
     extents = dict(zip(s, sizes, strict=True))
     element = cast(t[s], wide)
     if op.exclusive:
-        here = lift(s[axis], i64)
-        there = here + lift(1, i64) if op.reverse else here - lift(1, i64)
-        is_there = call("less", there, lift(length, i64)) if op.reverse else call("less_equal", lift(0, i64), there)
-        other = cast(t[(*s[:axis], select(is_there, there, here), *s[axis + 1 :])], wide)
-        element = select(is_there, other, lift(identity(op.fn, wide), wide))
+        is_there, at = _beside(s, axis, length, lift(1, i64), reverse=op.reverse)
+        element = select(is_there, cast(t[at], wide), lift(identity(op.fn, wide), wide))
     first = computed(context, element.by(*s).where(extents), {"x": x})
     found = cumulated(context, first, axis, op.fn, reverse=op.reverse)
     return computed(context, cast(traced("y", found)[s], kind).by(*s).where(extents), {"y": found})

@@ -83,8 +83,11 @@ class TypeReader:
         found = self._known.get(key)
         if found is None:
             sized = _sized(key)
-            is_usual = sized is not None and len(sized.static_shape) <= self._max_rank
-            found = self._known[key] = (sized, True) if is_usual and sized is not None else self._any(proto)
+            if sized is None or len(sized.static_shape) > self._max_rank:
+                found = self._any(proto)
+            else:
+                found = sized, True
+            self._known[key] = found
         return found
 
     def _any(self, proto: TypeProto) -> tuple[Type, bool]:
