@@ -94,6 +94,17 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         _model([helper.make_node("Relu", ["x"], ["y"])], inputs=[_info("x", 2, "N")], outputs=[_info("y", 2, 7)]),
         ["W0205 graph.node[0] 'y': G10: onnx.Relu: axis 1 of 'y' is stated as 7, and the operator gives N"],
     ),
+    "numbers for sizes that are none, of which two meet": (
+        _model(
+            [helper.make_node("Add", ["x", "z"], ["y"])],
+            inputs=[_info("x", "N", "N"), _info("z", "N", "M")],
+            outputs=[_info("y", 7, 7)],
+        ),
+        [
+            "W0205 graph.node[0] 'y': G10: onnx.Add: axis 0 of 'y' is stated as 7, and the operator gives N",
+            "W0205 graph.node[0] 'y': G10: onnx.Add: axis 1 of 'y' is stated as 7, and the operator gives max(M, N)",
+        ],
+    ),
     "two nodes of one name": (
         _model(_named("same", "same")),
         ["W0205 graph.node[1] 'same': G4: another node has the name 'same'"],

@@ -192,16 +192,13 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     for c in derived.constraints:
         if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
             yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
-    meeting = {d for c in derived.constraints if c.is_broadcast for d in (c.lhs, c.rhs)}
     for v, kind in zip(op.results, derived.types, strict=False):
         if not isinstance(v.type, TensorType) or not isinstance(kind, TensorType):
             continue
         for axis, (stated, found) in enumerate(zip(v.type.shape or (), kind.shape or (), strict=False)):
-            if isinstance(stated, int) and isinstance(found, DimExpr) and found not in meeting:
-                text = (
-                    f"G10: {op.name}: axis {axis} of '{v.name}' is stated as {stated}, and the operator gives {found}"
-                )
-                yield Diagnostic(QUESTIONABLE_MODEL, text)
+            if isinstance(stated, int) and isinstance(found, DimExpr):
+                told = f"axis {axis} of '{v.name}' is stated as {stated}, and the operator gives {found}"
+                yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {told}")
 
 
 def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], places: Places) -> Iterator[Diagnostic]:
