@@ -173,14 +173,10 @@ def pad(d: Draw) -> Case:
     axes = d.axes(x.ndim, 1) if d.chance(0.3) else None
     named = list(range(x.ndim)) if axes is None else axes
     low = -2 if mode == "constant" else 0
-    before = [
-        d.integer(max(low, -(x.shape[a] // 2)), 2 if mode != "reflect" else min(2, max(0, x.shape[a] - 1)))
-        for a in named
+    bounds = [
+        (max(low, -(n // 2)), min(2, max(0, n - 1)) if mode == "reflect" else 2) for n in [x.shape[a] for a in named]
     ]
-    after = [
-        d.integer(max(low, -(x.shape[a] // 2)), 2 if mode != "reflect" else min(2, max(0, x.shape[a] - 1)))
-        for a in named
-    ]
+    before, after = ([d.integer(*b) for b in bounds] for _ in range(2))
     value = d.numbers((), x.dtype.str[1:]) if mode == "constant" and d.chance(0.6) else None
     inputs = [x, vector(*before, *after), value, None if axes is None else vector(*axes)]
     version = opset(d, 19 if mode == "wrap" else 18 if axes is not None else 13)

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import commonir
@@ -87,7 +87,7 @@ def modelled(d: Draw, case: Case, unknown_rank: float = 0.05, symbols: float = 0
 
 
 def _element(x: Array) -> int:
-    return 8 if x.dtype.kind in "OU" else helper.np_dtype_to_tensor_dtype(x.dtype)
+    return TensorProto.STRING if x.dtype.kind in "OU" else helper.np_dtype_to_tensor_dtype(x.dtype)
 
 
 def _sizes(name: str, x: Array, form: Form) -> list[int | str] | None:
@@ -109,20 +109,16 @@ def judge(it: Drawn) -> Verdict:
         findings.extend(str(f) for f in commonir.verify(module) if f.severity is Severity.ERROR)
         return list(commonir.run(module, dict(it.inputs)).values())
 
-    ours, reference = (
-        _outcome(here),
-        _outcome(lambda: _of_list(ReferenceEvaluator(it.model).run(None, dict(it.inputs)))),
-    )
+    def with_evaluator() -> Outputs:
+        return [*ReferenceEvaluator(it.model).run(None, dict(it.inputs))]
+
+    ours, reference = _outcome(here), _outcome(with_evaluator)
     runtime = _outcome(lambda: run_with_onnxruntime(it.model, it.inputs))
     differing: list[str] = []
     for name, theirs in (("reference", reference), ("onnxruntime", runtime)):
         if isinstance(ours, list) and isinstance(theirs, list) and (why := difference(ours, theirs, it.case.rtol)):
             differing.append(f"{name}: {why}")
     return Verdict(ours, reference, runtime, findings, differing)
-
-
-def _of_list(found: Any) -> Outputs:
-    return list(found)
 
 
 def _outcome(run: Callable[[], Outputs]) -> Outputs | str:

@@ -110,7 +110,7 @@ def _costs(source: str) -> list[int]:
         _aliases,
     ],
 )
-def test_twice_the_program_takes_twice_thecalls_of(make: Callable[[int], str]) -> None:
+def test_twice_the_program_takes_twice_the_calls(make: Callable[[int], str]) -> None:
     for small, large in zip(_costs(make(_SMALL)), _costs(make(_LARGE)), strict=True):
         assert large <= 2.2 * small + 1000
 
