@@ -173,6 +173,8 @@ class _Ranges:
         """Whether the read is settled."""
         tensor, axis, at = read
         size = tensor.shape[axis]
+        if isinstance(at, int) and isinstance(size, int) and 0 <= at < size:
+            return True  # as of what is broadcast: one of the numbers that there are
         used = names(at)
         unknown = [i for i in used if i not in self.known]
         if len(unknown) > 1:
@@ -308,11 +310,11 @@ def ranges(
 
 def _check_indices(k: Kernel, finder: _Ranges) -> None:
     """Every index has a range that is not negative, and is an axis or folded."""
-    axes = tuple(n for a in k.axes for n in names(a))
+    axes = [n for a in k.axes for n in names(a)]
     for i in free(k.body):
         if i not in axes:
             raise NotationError(f"index {i} is neither a result axis nor folded")
-    folded = tuple(dict.fromkeys(n for e in walk(k.body) if isinstance(e, Fold) for n in e.over))
+    folded = dict.fromkeys([n for e in walk(k.body) if isinstance(e, Fold) for n in e.over])
     for i in (*axes, *folded):
         extent = finder.known.get(i)
         if extent is None:

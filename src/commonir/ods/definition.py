@@ -357,8 +357,8 @@ class Definition(TextForm):
         if self._successors:
             made.successors = self._successors
         made.location = self.location
-        for key, value in self.extra.items():
-            made.set_extra(key, value)
+        if self._extra:
+            made._extra = self._extra.copy()
         for mine, its in zip(self.results, made.results, strict=True):
             its.name = mine.name
         return made

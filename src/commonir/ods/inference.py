@@ -26,7 +26,7 @@ from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, are_numbers, symbols_of, unknown
-from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition
+from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition, Layout
 from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
@@ -42,6 +42,7 @@ _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
 _COMPARED_ELEMENTS = 64
 _KEPT_NUMBERS = 8
+_NUMBERS = frozenset({bool, int, float})
 
 
 class Derived:
@@ -83,9 +84,11 @@ def infer(op: Definition) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    if op.layout.regions or op.is_stated or (op.operand_offsets is not None and _missing_operands(op)):
+    # Each is asked for once: this is asked of every operation that is read, made or run.
+    layout, operands, offsets = op.layout, op.operands, op.operand_offsets
+    if layout.regions or op.is_stated or (offsets is not None and _lacks_operands(layout, offsets)):
         return _trace(op)
-    key = _key(op) if op.operands or not op.states_types else _constant_key(op)
+    key = _key(op, layout, operands, offsets) if operands or not op.states_types else _constant_key(op)
     if key is None:
         return _trace(op)
     memo = op.memo
@@ -109,8 +112,7 @@ def check_use(op: Definition) -> None:
     _checked(_Trace(op))
 
 
-def _key(op: Definition) -> object:
-    layout, operands, offsets = op.layout, op.operands, op.operand_offsets
+def _key(op: Definition, layout: Layout, operands: tuple[Value, ...], offsets: tuple[int, ...] | None) -> object:
     attributes: tuple[object, ...] = ()
     if layout.attributes:
         attributes = op.decoded_attributes()
@@ -131,8 +133,11 @@ def _constant_key(op: Definition) -> object:
         return None
     parts: list[object] = []
     for stored in op.attribute_values:
+        if stored is None:
+            parts.append(None)
+            continue
         part = stored.type if isinstance(stored, Data) else _few_numbers(stored)
-        if part is None and stored is not None:
+        if part is None:
             return None
         parts.append(part)
     return tuple(parts)
@@ -141,9 +146,10 @@ def _constant_key(op: Definition) -> object:
 def _few_numbers(stored: object) -> object:
     """A number, or a few of them, in a form that can be compared; None for anything else."""
     numbers: tuple[object, ...] = stored if isinstance(stored, tuple) else (stored,)  # pyright: ignore[reportUnknownVariableType]  of anything
-    if len(numbers) > _KEPT_NUMBERS or not all(isinstance(n, int | float) for n in numbers):
+    kinds = tuple(map(type, numbers))
+    if len(numbers) > _KEPT_NUMBERS or not _NUMBERS.issuperset(kinds):
         return None
-    return numbers is stored, numbers, tuple(map(type, numbers))
+    return numbers is stored, numbers, kinds
 
 
 def known_elements(value: Value) -> object:
@@ -159,6 +165,13 @@ def _missing_operands(op: Definition) -> list[Field]:
     """Required operands that are absent, as a reader may leave them; nothing else of such an operation can be asked."""
     offsets, inputs = op.operand_offsets, op.layout.inputs
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
+
+
+def _lacks_operands(layout: Layout, offsets: tuple[int, ...]) -> bool:
+    for n in layout.required:  # noqa: SIM110  `any` takes three times as long for the one or two that there are
+        if offsets[n] == offsets[n + 1]:
+            return True
+    return False
 
 
 class _Trace:
@@ -247,12 +260,12 @@ def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
 
 
 def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
-    op, shapes = trace.op, dict[Value, tuple[Dim, ...] | None]()
+    op, shapes, bindings = trace.op, dict[Value, tuple[Dim, ...] | None](), trace.bindings
     operands, offsets, layout = op.operands, op.operand_offsets, op.layout
     for v in operands:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
-    missing = _missing_operands(op) if offsets is not None and layout.required else ()
+    missing = _missing_operands(op) if offsets is not None and _lacks_operands(layout, offsets) else ()
     for place, f in enumerate(layout.inputs):
         if missing and f in missing:
             trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
@@ -264,7 +277,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
                 trace.is_open = True
                 continue
             try:
-                trace.bindings.match(f.pattern, v.type, shapes[v], layout.variables)
+                bindings.match(f.pattern, v.type, shapes[v], layout.variables)
             except (Mismatch, NotationError) as error:
                 where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
                 trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
@@ -453,8 +466,9 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
     op = trace.op
 
     def placeholder(v: Value, f: Field) -> Value:
-        shape = shapes[v]
-        type = v.type.with_shape(shape) if isinstance(v.type, TensorType) and shape is not None else v.type
+        type, shape = v.type, shapes[v]
+        if shape is not None and isinstance(type, TensorType) and type.shape is not shape:
+            type = type.with_shape(shape)
         dims, data = (known_dims(v), known_data(v)) if f.by_value else (None, None)
         return Value(type) if dims is None and data is None else Known(type, dims, data).result
 
@@ -511,6 +525,15 @@ def operations_behind(
     outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), settled: Settled = _NOTHING_SETTLED
 ) -> list[Operation]:
     """Operations that are in no block yet and that the values depend on, each after what it uses, also inside."""
+    if len(outputs) == 1:
+        # Most of what references make is one operation on what they are given.
+        only = outputs[0].owner
+        if isinstance(only, Operation) and not only.regions and _is_loose(outputs[0], stop):
+            for v in only.operands:
+                if _is_loose(v, stop):
+                    break
+            else:
+                return [only]
     order: dict[Operation, None] = {}
     pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
     while pending:
@@ -600,6 +623,8 @@ def _check_rules(trace: _Trace, results: Sequence[Type]) -> None:
 def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:
     """Pairs every result with the field that declares it. Of optional ones the last are those that are not there."""
     spare = len(types) - len(fields)
+    if not spare and not any(f.optional or f.variadic for f in fields):
+        return list(zip(fields, types, strict=True))
     optional = sum(f.optional for f in fields) + min(spare, 0)
     out: list[tuple[Field, Type]] = []
     at = 0

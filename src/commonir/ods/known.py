@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from commonir.ir.data import AbsentData, Data
 from commonir.ir.operation import UNASKED, Operation, Value
 from commonir.ir.types import TensorType, Type
@@ -27,6 +29,7 @@ class Known(Operation):
         return self.dims
 
 
+@lru_cache(1 << 10)
 def may_be_known(maker: type[object]) -> bool:
     """Whether what is made by operations of a class may be known; what makes a value may also be a block."""
     if not issubclass(maker, Operation):

@@ -325,8 +325,8 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
 
     Optional results at the end need not be there.
     """
-    spare = result_fields(op.layout.results, inferred)[len(op.results) :]
-    if len(op.results) > len(inferred) or not all(f.optional for f, _ in spare):
+    missing = len(inferred) - len(op.results)
+    if missing and (missing < 0 or not _are_optional(op, inferred)):
         message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
         found.add(WRONG_RESULT_TYPE, message)
         return
@@ -334,6 +334,11 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
         if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
             found.add(WRONG_RESULT_TYPE, f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}")
+
+
+def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:
+    """Whether all results that an operation does not have need not be there."""
+    return all(f.optional for f, _ in result_fields(op.layout.results, inferred)[len(op.results) :])
 
 
 def are_compatible(declared: Type, inferred: Type) -> bool:

@@ -22,19 +22,25 @@ def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -
         op = current.last
         while op is not None:
             previous = op.previous
-            is_told = any(size.name in mentioned for size in defined_sizes(op))
-            if _is_removable(op) and not is_told and (is_needed is None or not (isinstance(op, Op) and is_needed(op))):
+            if _is_removable(op, mentioned) and (is_needed is None or not (isinstance(op, Op) and is_needed(op))):
                 op.erase()
                 erased += 1
             else:
                 # What is nested is looked at later, when what it needs from outside has been decided on.
-                inside = op.walk() if current is block else ()
-                mentioned.update(name for inner in inside for name in symbols_stated(inner))
-                pending.extend(b for region in op.regions for b in region.blocks)
+                inside = () if current is not block else op.walk() if op.regions else (op,)
+                for inner in inside:
+                    mentioned.update(symbols_stated(inner))
+                for region in op.regions:
+                    pending.extend(region.blocks)
             op = previous
     return erased
 
 
-def _is_removable(op: Operation) -> bool:
-    pure = isinstance(op, Op) and op.has_trait(traits.Pure) and not op.has_trait(traits.Terminator)
-    return pure and not any(r.is_used for r in op.results)
+def _is_removable(op: Operation, mentioned: set[str]) -> bool:
+    """Whether an operation does nothing but compute what nobody uses; `mentioned` are sizes that attributes mention."""
+    if not isinstance(op, Op) or not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator):
+        return False
+    for r in op.results:
+        if r.is_used:
+            return False
+    return not mentioned or not any(size.name in mentioned for size in defined_sizes(op))

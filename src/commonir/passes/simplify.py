@@ -74,7 +74,8 @@ class _Simplification:
                 following = op.next
                 if isinstance(op, Op) and not op.regions and not returned.intersection(op.results):
                     step(op, visible)
-                pending.extend((inner, dict(visible)) for region in op.regions for inner in region.blocks)
+                for region in op.regions:
+                    pending.extend([(inner, dict(visible)) for inner in region.blocks])
                 op = following
 
     def simplify(self, op: Op, visible: dict[object, Op]) -> None:

@@ -216,6 +216,8 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
     Anything may follow from sizes being equal, and what has no label from what has one.
     """
     once = tuple(dict.fromkeys(constraints))
+    if not once:
+        return ()
     equal = [c for c in once if c.relation == "==" and not c.unless_empty]
     labelled = [c for c in once if c.relation != "==" and c.label is not None and not c.unless_empty]
     if not equal and not labelled:

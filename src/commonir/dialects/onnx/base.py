@@ -98,7 +98,7 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         kind = self.results[0].type
         if not isinstance(kind, TensorType) or kind.element not in _FOLLOWED or kind.rank not in (0, 1):
             return None
-        elements = tuple([(v.type, known_dims(v)) for v in self.operands])
+        elements = tuple([(v.type, _elements(v)) for v in self.operands])
         key = ("elements", elements, self.operand_offsets, self.attribute_values)
         try:
             is_found = key in self.memo
@@ -116,6 +116,12 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         return known_dims(made[0])
 
 
+def _elements(value: Value) -> tuple[Dim, ...] | None:
+    """The elements of an operand as far as shape arithmetic knows them: no operator makes known ones of more axes."""
+    kind = value.type
+    return None if isinstance(kind, TensorType) and kind.rank not in (0, 1, None) else known_dims(value)
+
+
 def _stand_in(given: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
     """Something of the same type and known elements, for a reference to be called with."""
     if isinstance(given, tuple):
@@ -124,7 +130,7 @@ def _stand_in(given: Value | tuple[Value, ...] | None) -> Value | tuple[Value, .
 
 
 def _stand_in_for(value: Value) -> Value:
-    dims = known_dims(value)
+    dims = _elements(value)
     return Value(value.type) if dims is None else Known(value.type, dims).result
 
 

@@ -112,8 +112,11 @@ class Constant(
     )
 
     def data(self) -> Data:
+        value = self.value
+        if value is not None and sum([v is not None for v in self.attribute_values]) == 1:
+            return value
         given: list[Data | None] = [
-            self.value,
+            value,
             None if self.value_int is None else data_of(i64, (), (self.value_int,)),
             None if self.value_float is None else data_of(f32, (), (rounded(self.value_float, f32),)),
             None if self.value_string is None else data_of(string, (), (self.value_string,)),

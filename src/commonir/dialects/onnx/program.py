@@ -8,6 +8,7 @@ the names below. Source: ONNX IR specification, models and graphs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -73,6 +74,7 @@ def operation_name(domain: str, op_type: str) -> str | None:
     return None if prefix is None else f"onnx.{prefix}.{op_type}" if prefix else f"onnx.{op_type}"
 
 
+@lru_cache(1 << 10)
 def operator_of(name: str) -> tuple[str, str]:
     """The domain and the type of the operator of a name here: the inverse of `operation_name`."""
     prefix, _, op_type = name.removeprefix("onnx.").rpartition(".")
@@ -112,8 +114,13 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
 
     __slots__ = ()
 
+    type_says = True
+
     value: Data = attribute(kinds.data)
     output: Value = result(any_type)
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.value.type,)
 
     def reference(self) -> Value:
         return core.constant(self.value)

@@ -10,6 +10,8 @@ It knows no format.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -124,10 +126,11 @@ class Message:
         raise NotImplementedError
 
 
+@cache
 def declared_fields(declared: type[Message]) -> Mapping[str, Declared]:
     """The fields of a message by name, in order of declaration, those of what it extends first."""
     members = {name: f for c in reversed(declared.__mro__) for name, f in vars(c).items()}
-    return {name: f for name, f in members.items() if isinstance(f, Declared)}
+    return MappingProxyType({name: f for name, f in members.items() if isinstance(f, Declared)})
 
 
 def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:

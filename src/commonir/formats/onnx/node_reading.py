@@ -6,8 +6,7 @@ Source: ONNX IR specification, nodes and attributes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +26,7 @@ from commonir.formats.onnx.attributes import (
     literal_of,
     value_of,
 )
-from commonir.formats.onnx.declaring import Listed, Message, declared_fields
+from commonir.formats.onnx.declaring import Listed, Message
 from commonir.formats.onnx.kept import array, form_of, keep, leftover
 from commonir.formats.onnx.messages import (
     AttributeProto,
@@ -69,16 +68,13 @@ _Open = TypeVar("_Open", onnx.Custom, onnx.Call)
 # Numbers of the fields that have a place in an operation; the domain and the overload only where they say something.
 _OF_NODE = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 10})
 _OF_CUSTOM = _OF_NODE | {8}
+_INPUT, _OUTPUT, _NODE_NAME, _DOMAIN = 1, 2, 3, 7
+# The fields of most nodes, and which of them are texts.
 _PLAIN = frozenset({1, 2, 3, 4, 5, 7})
+_TEXTS = {3: "name", 4: "op_type", 7: "domain"}
 _NAME, _TYPE, _REFERENCE = 1, 20, 21
-# The values of the fields that few nodes have; names of texts in order, and their values.
-_rare: Callable[[NodeProto], tuple[Any, ...]] = attrgetter(
-    *[name for name, f in declared_fields(NodeProto).items() if f.number not in _PLAIN]
-)
 _OF_PLAIN = 3
 """Fields of an attribute that says its name, its kind and its value and no more."""
-_TEXTS = ("name", "op_type", "doc_string", "domain", "overload")
-_texts: Callable[[NodeProto], tuple[str, ...]] = attrgetter(*_TEXTS)
 _DEFAULT_DOMAIN = "ai.onnx"
 
 _OPEN = (onnx.Custom, onnx.Call)
@@ -177,13 +173,14 @@ class NodeDecoder(ABC):
 
     def node(self, node: NodeProto, n: int, block: Block, scope: Scope) -> None:
         """Reads a node and puts it at the end of a block."""
-        outputs = node.output[:]
+        said = {f.number: held for f, held in node.ListFields()}
+        outputs: list[str] = said[_OUTPUT][:] if _OUTPUT in said else []
         trailing = _without_trailing(outputs)
         stated = scope.stated
         types = [stated.get(name, unknown) for name in outputs]
         self._at = node, n
         op = self.operation(node, n, types, scope)
-        name = node.name
+        name = said.get(_NODE_NAME)
         if name:
             op.location = Location(name=name)
             if name in self._node_names:
@@ -196,26 +193,30 @@ class NodeDecoder(ABC):
             if output and not scope.define(output, v):
                 self.tell(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
         is_open = isinstance(op, _OPEN)
-        self.keep_node(op, node, trailing, is_open=is_open)
+        self.keep_node(op, node, said, trailing, is_open=is_open)
         if not is_open and isinstance(op, Op):
             onnx.infer_results(op)
 
-    def keep_node(self, op: Operation, node: NodeProto, trailing: int, *, is_open: bool) -> None:
-        """Keeps what a node says that its operation has no field for. `is_open` says that it takes any attributes."""
-        if self.keeps_unknown or any(_rare(node)):
+    def keep_node(
+        self, op: Operation, node: NodeProto, said: Mapping[int, Any], trailing: int, *, is_open: bool
+    ) -> None:
+        """Keeps what a node says that its operation has no field for; `said` are its fields by number, and `trailing`
+        counts its empty outputs at the end. `is_open` says that it takes any attributes.
+        """
+        if self.keeps_unknown or not _PLAIN.issuperset(said):
             keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
             self.keep_texts(op, node.doc_string, node.metadata_props[:])
             if len(node.device_configurations):
                 op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
         else:
-            has = node.HasField
-            empty = [name for name, text in zip(_TEXTS, _texts(node), strict=True) if not text and has(name)]
+            empty = tuple([name for number, name in _TEXTS.items() if said.get(number) == ""])
             if empty:
-                op.set_extra(kept.FIELDS, self._empty_texts(tuple(empty)))
-        before = _without_trailing(node.input[:])
+                op.set_extra(kept.FIELDS, self._empty_texts(empty))
+        inputs = said.get(_INPUT)
+        before = _without_trailing(inputs[:]) if inputs and not inputs[-1] else 0
         if before or trailing:
             op.set_extra(onnx.TRAILING_NAMES, DenseArrayAttr(i64, (before, trailing)))
-        if node.domain == _DEFAULT_DOMAIN and not is_open:
+        if said.get(_DOMAIN) == _DEFAULT_DOMAIN and not is_open:
             kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 
     def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
@@ -392,11 +393,10 @@ class NodeDecoder(ABC):
         Raises: Malformed.
         """
         present = attribute.ListFields()
-        plain = PLAIN_VALUES.get(attribute.type)
-        # It has a kind; so of three fields the second holds the value when the first is the name.
-        if plain is not None and len(present) == _OF_PLAIN and not self.keeps_unknown and attribute.HasField("name"):
-            field, held = present[1]
-            if field.number == plain.number:
+        if len(present) == _OF_PLAIN and not self.keeps_unknown:
+            (first, _), (field, held), (last, stated) = present
+            plain = PLAIN_VALUES.get(stated) if first.number == _NAME and last.number == _TYPE else None
+            if plain is not None and field.number == plain.number:
                 return ReadAttribute(plain.decoded(held))
         kind = kind_of(attribute)
         if attribute.ref_attr_name:

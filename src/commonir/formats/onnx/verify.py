@@ -143,18 +143,23 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
 def _check_node(
     op: Operation, opsets: Mapping[str, int], domains: set[str], label: str, places: Places
 ) -> Iterator[Diagnostic]:
-    place = places.place_of(op)
     domain = op.domain if isinstance(op, onnx.Custom) else onnx.operator_of(op.name)[0]
     if isinstance(op, onnx.Call):
         domain = op.callee.domain if op.callee is not None else ""
     is_stated = domain in opsets or (domain in _DEFAULT_DOMAINS and any(d in opsets for d in _DEFAULT_DOMAINS))
     if not is_stated:
         text = f"{label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
-        yield Diagnostic(MALFORMED_PROGRAM, text, where=f"{place}")
-    if isinstance(op, onnx.Custom):
-        yield from _located(_check_custom(op, opsets, domains), place)
-    elif isinstance(op, onnx.OnnxOp):
-        yield from _located(_check_sizes(op), place)
+        yield Diagnostic(MALFORMED_PROGRAM, text, where=places.place_of(op))
+    found = (
+        _check_custom(op, opsets, domains)
+        if isinstance(op, onnx.Custom)
+        else _check_sizes(op)
+        if isinstance(op, onnx.OnnxOp)
+        else ()
+    )
+    # Of most nodes nothing is to be told, and where they are takes longer to tell than whether they are right.
+    for d in found:
+        yield d.located(where=places.place_of(op))
 
 
 def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
@@ -183,12 +188,17 @@ def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str])
 
 def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     """Tells of sizes of different names that must be equal for an operator to work."""
-    if all(not isinstance(v.type, TensorType) or v.type.is_static for v in op.operands):
+    for v in op.operands:
+        if isinstance(v.type, TensorType) and not v.type.is_static:
+            break
+    else:
         return
     try:
         derived = infer(op)
     except (DiagnosticError, NotationError):
         return  # told by the definition
+    if not derived.constraints and derived.types == tuple([r.type for r in op.results]):
+        return
     for c in derived.constraints:
         if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
             yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
