@@ -228,7 +228,9 @@ def save(
     is_own = not target.dialect or (own is not None and own.dialect == target.dialect)
     if target.write is None or not is_own:
         message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
-        help = f"convert it first: `convert(module, '{target.name}')`" if target.write else None
+        help = (
+            f"convert it first: `cir convert`, in Python `convert(module, '{target.name}')`" if target.write else None
+        )
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
     written = target.written(module, path, WriteOptions(external_data))
     return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])

@@ -13,13 +13,18 @@ Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
 
 output_option = click.option(
-    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    type=click.Path(readable=False),
+    help="Where to write; `-` is standard output.",
 )
 extern_option = click.option(
     "--extern",
     "externs",
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     multiple=True,
     help="Take the contents of extern globals from this .npz or .safetensors archive, by name.",
 )

@@ -311,14 +311,14 @@ def _opening_options() -> list[click.Parameter]:
             ["--dialect", "definitions"],
             metavar="FILE.td",
             multiple=True,
-            type=click.Path(),
+            type=click.Path(readable=False),
             help="A TableGen file that defines operations of the program.",
         ),
         click.Option(
             ["-I", "definition_dirs"],
             metavar="DIR",
             multiple=True,
-            type=click.Path(),
+            type=click.Path(readable=False),
             help="Where files are that a TableGen file includes.",
         ),
     ]

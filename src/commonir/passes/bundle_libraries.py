@@ -22,8 +22,7 @@ def bundle_libraries(module: Module) -> Module:
     Raises: DiagnosticError (E0254) for a program that has no graph, as a library has none.
     """
     if not any(isinstance(op, common_ir.Graph) for op in module.body.operations):
-        message = "only a file with a graph can hold libraries"
-        raise DiagnosticError(Diagnostic(NOT_A_LIBRARY, message, help="bundle the graph that imports the library"))
+        raise DiagnosticError(_no_graph(module))
     made = Module(module.extra, module.entry)
     for op in module.body.operations:
         if isinstance(op, common_ir.Library):
@@ -31,6 +30,15 @@ def bundle_libraries(module: Module) -> Module:
         elif not _is_resolved(op):
             made.body.append(clone(op))
     return made
+
+
+def _no_graph(module: Module) -> Diagnostic:
+    if any(isinstance(op, common_ir.Library) for op in module.body.operations):
+        message, help = "a library holds no libraries, only a graph does", "bundle the graph that imports the library"
+    else:
+        message = "the program is no Common IR graph, and no other program imports libraries"
+        help = "to write it as Common IR, convert it: `cir convert M -o OUT.cir`"
+    return Diagnostic(NOT_A_LIBRARY, message, help=help)
 
 
 def _is_resolved(op: Operation) -> bool:

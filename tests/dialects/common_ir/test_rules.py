@@ -108,7 +108,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
         ],
         "the control input 'scole' names no node",
     ),
-    "CIR25": ([(SCALE + SUM, SUM + SCALE)], "it reads what nodes[1] 'scale' makes, which follows it"),
+    "CIR25": ([(SCALE + SUM, SUM + SCALE)], "it reads what node[1] 'scale' makes, which follows it"),
     "CIR26": (
         [
             ("<{alpha = 2.0}> :", '<{alpha = 2.0}> {common_ir.control_input = ["late"]} :'),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path())
+@click.argument("model", metavar="M", type=click.Path(readable=False))
 @output_option
 def bundle(session: Session, model: str, *, output: str) -> Answer:
     """Write a Common IR program with all libraries that it imports, directly and through others, in one file.

@@ -16,7 +16,7 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 @verb(opens=True)
-@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--strict", "is_strict", is_flag=True, help="Warnings also make the answer no.")
 @click.option(
     "--level",

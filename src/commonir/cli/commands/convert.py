@@ -44,7 +44,7 @@ class CheckOption(click.Command):
 
 
 @verb(cls=CheckOption, opens=True)
-@click.argument("model", metavar="IN", type=click.Path())
+@click.argument("model", metavar="IN", type=click.Path(readable=False))
 @output_option
 @click.option(
     "--to",

@@ -29,8 +29,8 @@ _LISTED_ONLY_IF_ALL = ("retyped", "renamed")
 
 
 @verb(opens=True)
-@click.argument("first", metavar="A", type=click.Path())
-@click.argument("second", metavar="B", type=click.Path())
+@click.argument("first", metavar="A", type=click.Path(readable=False))
+@click.argument("second", metavar="B", type=click.Path(readable=False))
 @click.option("--weights", is_flag=True, help="Tell of each weight that differs how far both are apart.")
 @click.option(
     "--tolerance",

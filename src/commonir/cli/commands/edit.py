@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path())
+@click.argument("model", metavar="M", type=click.Path(readable=False))
 @click.option(
-    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; may be M itself."
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    type=click.Path(readable=False),
+    help="Where to write; may be M itself.",
 )
 @click.option("--rename", "renames", metavar="OLD=NEW", multiple=True, help="Rename an input, output or other value.")
 @click.option(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=click.Path(readable=False))
 @click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
 @click.option(

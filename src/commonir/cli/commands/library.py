@@ -29,7 +29,7 @@ def library(session: Session, dialect: str, *, output: str) -> Answer:
         progress.step(f"writing {output}")
         is_standard = output == "-"
         path = str(session.scratch_folder() / "library.cir.json") if is_standard else output
-        files = session.api.save(made, path, format=FORMAT)
+        files = session.api.save(made, path, format=FORMAT if is_standard else None)
     if is_standard:
         check_is_one_file(files)
 

@@ -13,7 +13,7 @@ from commonir.cli.session import Session, verb
 @click.option(
     "--library",
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Look among the operators and functions that this Common IR file and its libraries declare.",
 )
 def ops(session: Session, name: str | None, library: str | None) -> Answer:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path())
+@click.argument("model", metavar="M", type=click.Path(readable=False))
 @output_option
 @click.option(
     "--passes",
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "rule_files",
     metavar="FILE",
     multiple=True,
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Apply the rewrite rules of a TableGen file before the passes. What the file defines is known when M is read.",
 )
 @click.option(

@@ -31,7 +31,7 @@ _SHOWN = 15
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=click.Path(readable=False))
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.")
 @function_option("Time this function")
@@ -44,7 +44,7 @@ _SHOWN = 15
 @click.option(
     "--trace",
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Write the times for a viewer of traces, such as chrome://tracing.",
 )
 @click.option("--all", "is_complete", is_flag=True, help="List every operation instead of the dearest.")

@@ -42,7 +42,7 @@ Probabilities = dict[str, dict[str, float]]
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=click.Path(readable=False))
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
 @function_option("Run this function")
@@ -65,7 +65,7 @@ Probabilities = dict[str, dict[str, float]]
 @click.option(
     "--save",
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png says "
     "which.",
 )

@@ -12,7 +12,7 @@ from commonir.cli.terminal import Column
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=click.Path(readable=False))
 @sizes_option("Show the shapes for a size of a dimension.")
 @click.option("--constants", "with_constants", is_flag=True, help="List constants too.")
 def shapes(session: Session, model: str, *, sizes: tuple[str, ...], with_constants: bool) -> Answer:

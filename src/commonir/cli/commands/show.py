@@ -12,7 +12,7 @@ from commonir.cli.session import Session, split_input_file, verb
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=click.Path(readable=False))
 @click.option("--generic", "is_generic", is_flag=True, help="Write every operation in the generic form.")
 @click.option("--node", metavar="NAME", help="Show only the operation that has this name or defines this value.")
 @click.option(

@@ -11,8 +11,15 @@ from commonir.cli.terminal import Terminal
 
 
 @verb()
-@click.argument("file", type=click.Path())
-@click.option("-I", "include_dirs", metavar="DIR", multiple=True, type=click.Path(), help="Where included files are.")
+@click.argument("file", type=click.Path(readable=False))
+@click.option(
+    "-I",
+    "include_dirs",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(readable=False),
+    help="Where included files are.",
+)
 @click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a macro of the preprocessor.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the JSON to a file.")
 @click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines instead.")

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path())
-@click.argument("other", required=False, type=click.Path())
+@click.argument("model", type=click.Path(readable=False))
+@click.argument("other", required=False, type=click.Path(readable=False))
 @click.option(
     "-o",
     "output",
     required=True,
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Where the picture goes; `.svg` is a picture, `.html` a page with zoom and search.",
 )
 @click.option("--to", type=click.Choice(["svg", "html"]), help="What is written, whatever the suffix says.")

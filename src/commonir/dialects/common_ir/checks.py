@@ -45,8 +45,7 @@ def nodes_of(block: Block) -> list[Operation]:
 
 def place_of(op: Operation, number: int) -> str:
     """Where a node stands in its graph."""
-    name = node_name(op)
-    return f"nodes[{number}]" + (f" '{name}'" if name else "")
+    return f"node[{number}] '{onnx.shown_name(op)}'"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -72,8 +71,8 @@ def identity(name: str, domain: str) -> Iterator[Diagnostic]:
 
 
 def versions(ir_version: object, model_version: object) -> Iterator[Diagnostic]:
-    """The versions that a graph or library states."""
-    if ir_version is None:
+    """The versions that a graph or library states; there is no version 0 of the specification."""
+    if not ir_version:
         yield rules.STATES_IR_VERSION.broken("ir_version is not stated")
     if model_version is None:
         yield rules.STATES_MODEL_VERSION.broken("model_version is not stated")
@@ -254,6 +253,7 @@ def interface(inputs: Sequence[Value], outputs: Sequence[Value]) -> Iterator[Dia
                 yield rule.broken(f"{what} {n} has no name")
             if v.type is unknown:
                 yield rule.broken(f"{what} '{v.name}' has no type")
+    yield from unique((v.name, "output") for v in outputs)
     for v in outputs:
         owner = v.owner
         if isinstance(owner, Block | onnx.Initializer):

@@ -89,6 +89,11 @@ class Closure:
                 yield rules.DECLARED.broken(text, help=f"import '{BUILT_IN}{dialect}'")
 
     def _unknown(self, what: str, called: str) -> Diagnostic:
+        if not called:
+            return rules.DECLARED.broken("the node names no operator", help="state its `op_type`")
+        if called in self.symbols:
+            text = f"the {what} '{called}' is of a library that this file does not import"
+            return rules.DECLARED.broken(text, help="import it where it is used")
         help = did_you_mean(called, self.symbols) or ""
         return rules.DECLARED.broken(f"the {what} '{called}' is not declared", help=help)
 
@@ -102,6 +107,8 @@ class Closure:
             return  # told of the declaration
         use = use_of(op)
         lengths = {len(d.layout.inputs) for d in definitions}
+        if not definitions:
+            return  # told of the declaration
         if use.counts is not None and len(use.counts) not in lengths:
             text = f"{called} has {' or '.join(map(str, sorted(lengths)))} parameters, found {len(use.counts)} counts"
             yield rules.ONE_COUNT_EACH.broken(text)

@@ -134,10 +134,22 @@ class FunctionDefinition(
         yield from checks.map_types(v for op in self.body.operations for v in op.results)
         yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
         yield from checks.documentation_within(self)
+        yield from self.undeclared_references(formals)
         circle = recursion_of(self)
         if circle and circle[0] == self.sym_name:
             text = f"function '{self.sym_name}' calls itself: {' -> '.join(circle)}"
             yield rules.NO_RECURSION.broken(text)
+
+    def undeclared_references(self, formals: Collection[str]) -> Iterator[Diagnostic]:
+        """Attributes of the function that nodes refer to and that it does not have."""
+        for n, node in enumerate(checks.nodes_of(self.body)):
+            for name, formal in ((k, v) for op in node.walk() for k, v in references_of(op).items()):
+                if formal not in formals:
+                    text = (
+                        f"attribute '{name}' refers to '{formal}', and function '{self.sym_name}' has no such attribute"
+                    )
+                    where, help = checks.place_of(node, n), did_you_mean(formal, formals)
+                    yield Diagnostic(WRONG_ATTRIBUTE, text, where=where, help=help)
 
     def declared_types(self) -> Mapping[str, DeclaredType]:
         """Declared types of parameters and outputs that tensor types cannot say. Raises: ValueError."""
@@ -253,6 +265,9 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
     """
     sizes = function.unified(types).sizes
     actual = function.actual_attributes(given)
+    wrong = tuple(function.undeclared_references([a.name for a in attributes_from(function.attributes)]))
+    if wrong:
+        raise DiagnosticError(*wrong)
     circle = recursion_of(function)
     if circle:
         raise DiagnosticError(

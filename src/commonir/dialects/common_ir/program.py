@@ -17,7 +17,7 @@ from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.closure import Closure
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
-from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import NO_PORT, NewInterface, Port, metadata_of
 from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Region, Value
@@ -71,7 +71,9 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
         stated: Mapping[str, Attribute] = holder.extra if isinstance(holder, Module) else {}
         domain = stated.get(onnx.DOMAIN)
         yield from checks.identity(self.sym_name, domain.value if isinstance(domain, StringAttr) else "")
-        yield from checks.versions(stated.get(onnx.IR_VERSION), stated.get(onnx.MODEL_VERSION))
+        ir_version = stated.get(onnx.IR_VERSION)
+        number = ir_version.value if isinstance(ir_version, IntegerAttr) else None
+        yield from checks.versions(number, stated.get(onnx.MODEL_VERSION))
         docs = [d for d in (stated.get(onnx.DOC_STRING), self.extra.get(onnx.DOC_STRING)) if d is not None]
         if not docs and not (isinstance(holder, Module) and metadata_of(holder).description):
             yield rules.DOCUMENTED.broken("there is no documentation string")

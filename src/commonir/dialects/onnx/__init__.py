@@ -252,6 +252,7 @@ from commonir.dialects.onnx.program import (
     operation_name,
     operator_of,
     returned,
+    shown_name,
     version_in,
     version_of,
 )
@@ -743,6 +744,7 @@ __all__ = [
     "operation_name",
     "operator_of",
     "returned",
+    "shown_name",
     "version_in",
     "version_of",
     "with_actual_attributes",

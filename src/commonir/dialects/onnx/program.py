@@ -103,6 +103,13 @@ class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
         return core.Yield(outputs)
 
 
+def shown_name(op: Operation) -> str:
+    """What tells people which node is meant: its name, else that of a result, else its operator."""
+    name = "" if op.location is None else op.location.name
+    kind = op.op_type if isinstance(op, Custom) else op.name.rpartition(".")[2]
+    return next(filter(None, (name, *(v.name for v in op.results))), kind)
+
+
 def returned(graph: Region) -> tuple[Value, ...]:
     """The outputs of a nested graph; nothing when it does not end as it should."""
     last = graph.blocks[0].last if graph.blocks else None

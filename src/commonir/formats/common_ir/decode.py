@@ -41,9 +41,10 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     field_number,
 )
+from commonir.formats.onnx.places import GRAPH
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
-from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, i32, unknown
@@ -110,7 +111,7 @@ class CommonIrDecoder(ModelDecoder):
             declarations.body.append(self.library(library, uri=uri, is_embedded=is_embedded))
         opsets = opsets_of(proto.opset_import)
         declared = [*read_imports(proto.graph.imported_libraries)]
-        declared += self._declarations(proto.graph.operator, proto.graph.function, opsets, proto.graph.name, "")
+        declared += self._declarations(proto.graph.operator, proto.graph.function, opsets, GRAPH, "")
         for op in declared:
             declarations.body.append(op)
         about = {common_ir.MODEL_AUTHOR: proto.model_author, common_ir.MODEL_LICENSE: proto.model_license}
@@ -118,7 +119,10 @@ class CommonIrDecoder(ModelDecoder):
             proto.ClearField(name)
         for name in ("library", "imported_libraries", "operator", "function"):
             proto.graph.ClearField(name)
+        states_zero = proto.HasField("model_version") and not proto.model_version
         module = self.module(proto)
+        if states_zero:
+            module.set_extra(onnx.MODEL_VERSION, IntegerAttr(0))
         for name, text in about.items():
             if text:
                 module.set_extra(name, StringAttr(text))

@@ -47,6 +47,7 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
         message = f"the import of '{escape(url)}' names no digest, so that anything could be fetched"
         help = "let the import end in `#sha256=` and the digest of the library"
         raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help=help))
+    digest = digest.lower()
     kept = cache_folder() / f"{digest}.cir"
     with suppress(OSError):
         content = kept.read_bytes()
@@ -68,7 +69,7 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
 def require_digest(content: bytes | memoryview, digest: str, name: str) -> None:
     """Checks the SHA-256 digest of a library; none is asked for when it is empty. Raises: WRONG_DIGEST."""
     found = hashlib.sha256(content).hexdigest()
-    if digest and found != digest:
+    if digest and found != digest.lower():
         message = f"the library '{escape(name)}' is not the one that is imported"
         notes = (f"expected: sha256 {escape(digest)}", f"found: sha256 {found}")
         raise DiagnosticError(Diagnostic(WRONG_DIGEST, message, notes=notes))

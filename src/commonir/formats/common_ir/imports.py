@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urljoin, urlsplit
 
 from commonir.base.beneath import open_beneath
@@ -29,6 +29,7 @@ from commonir.base.file_codes import (
     NETWORK_REFUSED,
     NOT_A_LIBRARY,
     UNRESOLVED_IMPORT,
+    WRONG_DIGEST,
 )
 from commonir.base.limits import Limits
 from commonir.base.text import escape
@@ -46,7 +47,8 @@ OWN_SCHEME = "commonir"
 NOWHERE = "\0"
 """The folder of bytes that are no file."""
 
-_DIGEST = re.compile(r"sha256=([0-9a-f]{64})")
+_DIGEST = re.compile(r"sha256=([0-9a-fA-F]{64})")
+_ANY_DIGEST = "#sha256="
 
 
 class ImportUri(NamedTuple):
@@ -73,9 +75,7 @@ class Place(NamedTuple):
     path: str
 
     def __str__(self) -> str:
-        if self.folder == NOWHERE:
-            return ""
-        return os.path.join(self.folder, self.path) if self.folder else self.path
+        return "" if self.folder == NOWHERE else os.path.join(self.folder, self.path)
 
 
 class Imported(NamedTuple):
@@ -98,22 +98,32 @@ def closure_of(
     Bytes that are no file (`file` is empty) have no folder beside which anything could lie.
     `found` receives what is wrong with each; a library that cannot be had is left out.
     """
-    resolving = _Resolving(options, limits, found, open_url)
     folder, name = os.path.split(os.path.abspath(file)) if file else (NOWHERE, "")
+    named = {os.path.abspath(f): f for f in options.library_path} | {folder: os.path.dirname(file)}
+    resolving = _Resolving(options, limits, found, open_url, named)
     resolving.all(imports, Place(folder, name), ())
     return tuple(resolving.done)
 
 
 class _Resolving:
-    """The resolution of the imports of one root."""
+    """The resolution of the imports of one root. `named` has what the user calls folders, by their absolute paths."""
 
-    def __init__(self, options: ReadOptions, limits: Limits, found: Diagnostics, open_url: OpenUrl | None) -> None:
+    def __init__(
+        self,
+        options: ReadOptions,
+        limits: Limits,
+        found: Diagnostics,
+        open_url: OpenUrl | None,
+        named: Mapping[str, str],
+    ) -> None:
         self.done: list[Imported] = []
         self._options = options
         self._limits = limits
         self._found = found
         self._open_url = open_url
+        self._named = named
         self._known: set[Place] = set()
+        self._is_full = False
         self._names: dict[str, Imported] = {}
 
     def all(self, imports: Sequence[str], importer: Place, chain: tuple[Place, ...]) -> None:
@@ -124,7 +134,7 @@ class _Resolving:
             try:
                 self._one(parse_import(text), importer, (*chain, importer))
             except DiagnosticError as error:
-                self._found.extend(d.located(file=str(importer)) for d in error.diagnostics)
+                self._found.extend(d.located(file=self._name_of(importer)) for d in error.diagnostics)
 
     def _one(self, wanted: ImportUri, importer: Place, chain: tuple[Place, ...]) -> None:
         place, content = self._content(wanted, importer)
@@ -138,6 +148,9 @@ class _Resolving:
         if len(chain) > MAX_DEPTH:
             raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, f"imports lead more than {MAX_DEPTH} libraries deep"))
         if len(self._known) >= MAX_LIBRARIES:
+            if self._is_full:
+                return
+            self._is_full = True
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"more than {MAX_LIBRARIES} libraries are imported"))
         self._known.add(place)
         library = self._library(content, place)
@@ -147,7 +160,7 @@ class _Resolving:
             self.done.append(made)
 
     def _library(self, content: bytes, place: Place) -> LibraryProto:
-        library = document_of(memoryview(content), self._limits, str(place), self._found).library
+        library = document_of(memoryview(content), self._limits, self._name_of(place), self._found).library
         if library is None:
             message = f"'{escape(self._shown(place))}' has a graph, and only libraries can be imported"
             raise DiagnosticError(Diagnostic(NOT_A_LIBRARY, message))
@@ -164,6 +177,10 @@ class _Resolving:
             self._found.add(DUPLICATE_NAME, text, notes=(f"found: '{escape(before.uri)}' and '{escape(made.uri)}'",))
         return False
 
+    def _name_of(self, place: Place) -> str:
+        """What the user calls a file."""
+        return str(place._replace(folder=self._named.get(place.folder, place.folder)) if place.folder else place)
+
     def _shown(self, place: Place) -> str:
         """A place as seen from the root, which is the folder of the model for what lies in it."""
         return place.path
@@ -175,6 +192,10 @@ class _Resolving:
 
         Raises: UNRESOLVED_IMPORT, NETWORK_REFUSED, WRONG_DIGEST, PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED.
         """
+        if _ANY_DIGEST in wanted.uri:
+            uri, _, digest = wanted.uri.partition(_ANY_DIGEST)
+            message = f"the import of '{escape(uri)}' has a digest that is none: '{escape(digest)}'"
+            raise DiagnosticError(Diagnostic(WRONG_DIGEST, message, help="give 64 hexadecimal digits after `#sha256=`"))
         if urlsplit(wanted.uri).scheme or not importer.folder:
             url = urljoin(importer.path, wanted.uri) if not importer.folder else wanted.uri
             if urlsplit(url).scheme != "https":
@@ -192,7 +213,7 @@ class _Resolving:
                 require_digest(content, wanted.sha256, wanted.uri)
                 return Place(place.folder, posixpath.normpath(place.path)), content
         message = f"the library '{escape(wanted.uri)}' is not found"
-        notes = [f"looked for: {escape(str(place))}" for place in tried]
+        notes = [f"looked for: {escape(self._name_of(place))}" for place in tried]
         help = "put it there, or name its folder with --library-path"
         raise DiagnosticError(Diagnostic(UNRESOLVED_IMPORT, message, notes=notes, help=help))
 

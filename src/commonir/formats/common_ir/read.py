@@ -8,19 +8,32 @@ from __future__ import annotations
 
 import os
 
+from commonir.base.codes import UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.tuples import NamedTuple
+from commonir.dialects.common_ir import rules
 from commonir.formats.common_ir.decode import CommonIrDecoder
 from commonir.formats.common_ir.document import document_of
 from commonir.formats.common_ir.fetch import OpenUrl
 from commonir.formats.common_ir.imports import closure_of
+from commonir.formats.common_ir.verify import CommonIrPlaces, calls_into_libraries_missing, verify_file
 from commonir.formats.format import DEFAULT_READ_OPTIONS, ReadOptions
 from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import Cut
 from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
+
+
+class _Read(NamedTuple):
+    """A module, what is wrong with it, the places of operations with findings, and whether all imports were found."""
+
+    module: Module | None
+    found: list[Diagnostic]
+    faulty: set[str]
+    is_complete: bool = True
 
 
 def read(
@@ -34,29 +47,40 @@ def read(
 
     `open_url` opens addresses in the place of the network.
     """
-    module, found, _ = _read(path, dialects, options, limits, open_url)
-    return module, found
+    made = _read(path, dialects, options, limits, open_url)
+    return made.module, made.found
 
 
 def check(
     path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads and verifies a file: everything that is wrong with it, each fault once."""
-    module, found, faulty = _read(path, dialects, options, DEFAULT_LIMITS, None)
+    module, found, faulty, is_complete = _read(path, dialects, options, DEFAULT_LIMITS, None)
     if module is None:
         return None, found
-    more = verify(module, dialects)
-    return module, [*found, *(d.located(file=os.fspath(path)) for d in more if d.where not in faulty)]
+    places = CommonIrPlaces()
+    more = [
+        *verify(module, dialects, lambda op, found: found.located(where=places.place_of(op))),
+        *verify_file(module, dialects, places),
+    ]
+    if not is_complete:
+        # What a library would declare that cannot be had is not known.
+        faulty |= {places.place_of(op) for op in calls_into_libraries_missing(module)}
+    # What nothing defines is told by the rule, of nodes at their place and of outputs of a graph at its outputs.
+    undefined = {d.where for d in more if d.message.startswith(f"{rules.DEFINED_INPUTS.label}: ")}
+    told = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
+    once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in told)]
+    return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]
 
 
 def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The module of the bytes of a file that has everything in it: it may import nothing that lies elsewhere."""
     found = Diagnostics()
     try:
-        module, _ = _decoded(memoryview(content), "", dialects, DEFAULT_READ_OPTIONS, DEFAULT_LIMITS, found, None)
+        made = _decoded(memoryview(content), "", dialects, DEFAULT_READ_OPTIONS, DEFAULT_LIMITS, found, None)
     except DiagnosticError as error:
         return None, [*found, *error.diagnostics]
-    return module, list(found)
+    return made.module, list(found)
 
 
 def _read(
@@ -65,15 +89,14 @@ def _read(
     options: ReadOptions,
     limits: Limits,
     open_url: OpenUrl | None,
-) -> tuple[Module | None, list[Diagnostic], set[str]]:
-    """The module, all findings, and the places of operations with findings."""
+) -> _Read:
     found = Diagnostics()
     file = os.fspath(path)
     try:
-        module, faulty = _decoded(_content(file), file, dialects, options, limits, found, open_url)
+        made = _decoded(_content(file), file, dialects, options, limits, found, open_url)
     except DiagnosticError as error:
-        return None, [d.located(file=file) for d in (*found, *error.diagnostics)], set()
-    return module, [d.located(file=file) for d in found], faulty
+        return _Read(None, [d.located(file=file) for d in (*found, *error.diagnostics)], set())
+    return made._replace(found=[d.located(file=file) for d in found])
 
 
 def _decoded(
@@ -84,24 +107,28 @@ def _decoded(
     limits: Limits,
     found: Diagnostics,
     open_url: OpenUrl | None,
-) -> tuple[Module | None, set[str]]:
-    """The module of the content of a file, and the places of operations with findings; a file without a name is bytes.
+) -> _Read:
+    """What the content of a file says; a file without a name is bytes. Findings are those of `found`.
 
     Raises: DiagnosticError when there is nothing to return.
     """
     document = document_of(content, limits, file, found)
+    if document.model is not None and not document.model.HasField("graph"):
+        raise DiagnosticError(Diagnostic(MALFORMED_PROGRAM, "the model has no graph"))
     # Large contents are in files beside the graph, so nothing is cut out of it.
     contents = Contents(Cut(content, (), b""), content, file)
     decoder = CommonIrDecoder(dialects, found, contents, limits=limits)
     root = document.model.graph if document.model is not None else document.library
     imports = [] if root is None else list(root.imported_libraries)
+    told = len(found)
     closure = closure_of(imports, file, options, limits, found, open_url)
+    is_complete = len(found) == told
     module = None
     if document.model is not None:
         module = decoder.graph_file(document.model, closure)
     elif document.library is not None:
         module = decoder.library_file(document.library, closure)
-    return module, decoder.faulty
+    return _Read(module, [], decoder.faulty, is_complete)
 
 
 def _content(file: str) -> memoryview:

@@ -82,10 +82,10 @@ def _place_of_weights(path: str | os.PathLike[str]) -> Path:
     where the short name is taken, the name is that of the whole output with the suffix.
     """
     target = Path(os.path.realpath(path))
-    for name in dict.fromkeys([_without_suffix(target.name) + SUFFIX, target.name + SUFFIX]):
-        beside = target.with_name(name)
-        if not os.path.lexists(beside) or _mentions(target, name):
-            return beside
+    shortest, beside = (target.with_name(name + SUFFIX) for name in (_without_suffix(target.name), target.name))
+    for place in (shortest, beside):
+        if not os.path.lexists(place) or _mentions(target, place.name):
+            return place
     message = "the output is not written: the file for its weights is there, and not that of an older output"
     help = "choose another name, or remove what is there"
     raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(beside), help=help))

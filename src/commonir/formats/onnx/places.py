@@ -31,17 +31,26 @@ class Places:
         """The place of an operation; that of other formats for what is in no graph."""
         parts: list[str] = []
         at = op
-        while not isinstance(at, onnx.Graph | onnx.LocalFunction):
-            block = at.parent
-            if block is None or at.parent_op is None:
+        while (place := self.place_of_holder(at)) is None:
+            block, holder = at.parent, at.parent_op
+            if block is None or holder is None:
                 return path_of(op)
             parts.append(self._part(at, block))
-            holder = at.parent_op
-            if not isinstance(holder, onnx.Graph | onnx.LocalFunction):
+            if self.place_of_holder(holder) is None:
                 parts.append(_attribute(holder, block))
             at = holder
-        parts.append(GRAPH if isinstance(at, onnx.Graph) else function_place(at.symbol_name))
+        parts.append(place)
         return ".".join(reversed(list(filter(None, parts))))
+
+    def place_of_holder(self, op: Operation) -> str | None:
+        """The place of what holds nodes that nothing else holds, a graph or a function; None for anything else."""
+        match op:
+            case onnx.Graph():
+                return GRAPH
+            case onnx.LocalFunction():
+                return function_place(op.symbol_name)
+            case _:
+                return None
 
     def _part(self, op: Operation, block: Block) -> str:
         match op:
@@ -52,10 +61,7 @@ class Places:
             case onnx.SparseInitializer():
                 return f"sparse_initializer '{op.output.name}'"
             case _:
-                named = [v.name for v in op.results if v.name]
-                name = op.location.name if op.location is not None else ""
-                kind = op.op_type if isinstance(op, onnx.Custom) else op.name.rpartition(".")[2]
-                return f"node[{self._number(op, block)}] '{name or (named or [kind])[0]}'"
+                return f"node[{self._number(op, block)}] '{onnx.shown_name(op)}'"
 
     def _number(self, op: Operation, block: Block) -> int:
         if block not in self._numbers:

@@ -85,7 +85,7 @@ def _check_versions(module: Module) -> Iterator[Diagnostic]:
 def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator[Diagnostic]:
     place = GRAPH if isinstance(holder, onnx.Graph) else function_place(holder.sym_name)
     opsets = {d: v.value for d, v in holder.opset_import.entries if isinstance(v, IntegerAttr)}
-    yield from _check_opsets(opsets, "" if isinstance(holder, onnx.Graph) else f"{place}.")
+    yield from check_opsets(opsets, "" if isinstance(holder, onnx.Graph) else f"{place}.")
     if isinstance(holder, onnx.Graph):
         yield from _check_interface(holder, place)
     yield from _check_annotations(holder, place)
@@ -110,7 +110,8 @@ def _located(found: Iterable[Diagnostic], place: str) -> Iterator[Diagnostic]:
     return (d.located(where=place) for d in found)
 
 
-def _check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]:
+def check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]:
+    """Versions of operator sets by domain; `prefix` begins the place of findings."""
     where = f"{prefix}opset_import"
     for domain, version in opsets.items():
         name = onnx.operation_name(domain, "")

@@ -1,0 +1,104 @@
+"""What a Common IR file must obey beyond the definitions of its operations. Changes nothing.
+
+Rules that only files show: what programs made in memory need not have, such as names, and what is inferred where a file
+says nothing. Rules of ONNX for what both formats have (`formats/onnx/verify.py`) hold here too: M3 and G9.
+Source: Common IR specification; ONNX IR specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import UNRESOLVED_IMPORT
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir import checks, rules
+from commonir.formats.onnx import kept
+from commonir.formats.onnx.places import GRAPH, Places
+from commonir.formats.onnx.verify import check_opsets
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation
+from commonir.ir.types import unknown
+from commonir.ods import Dialects
+
+_TYPE = "type"
+"""The field of a message about a value that states its type."""
+
+
+class CommonIrPlaces(Places):
+    """Places of the operations of the module of a Common IR file."""
+
+    def place_of_holder(self, op: Operation) -> str | None:
+        if not isinstance(op, common_ir.FunctionDefinition):
+            return super().place_of_holder(op)
+        library = op.parent_op
+        around = library.symbol_name if isinstance(library, common_ir.Library) else GRAPH
+        return f"{around}.function '{op.symbol_name}'"
+
+
+def verify_file(module: Module, dialects: Dialects, places: Places) -> Iterator[Diagnostic]:
+    """Everything in the module of a file that the format does not allow, in order."""
+    for op in module.nested():
+        match op:
+            case common_ir.Import():
+                yield from _unknown_dialect(op, dialects)
+            case common_ir.Graph():
+                yield from _opsets(op.opset_import, f"{GRAPH}.")
+                yield from _untyped_outputs(op)
+                yield from _located(_unnamed_outputs(op.body), GRAPH)
+            case common_ir.FunctionDefinition():
+                place = places.place_of(op)
+                yield from _opsets(op.opset_import, f"{place}.")
+                yield from _located(_unnamed_outputs(op.body), place)
+            case common_ir.Library():
+                yield from _opsets(op.opset_import, f"{op.symbol_name}.")
+            case onnx.SparseInitializer():
+                yield from _located(op.misplaced(), places.place_of(op))
+            case _:
+                pass
+
+
+def calls_into_libraries_missing(module: Module) -> Iterator[Operation]:
+    """Nodes that call something by the name of a library that the module does not have."""
+    known = {op.symbol_name for op in module.body.operations if isinstance(op, common_ir.Library)}
+    for op in module.nested():
+        if isinstance(op, onnx.Custom):
+            library = f"{op.domain}.{op.op_type}".strip(".").rpartition(".")[0]
+            if library and library not in known:
+                yield op
+
+
+def _unknown_dialect(op: common_ir.Import, dialects: Dialects) -> Iterator[Diagnostic]:
+    """Whether an import that stands for a dialect names one that there is."""
+    if op.uri.startswith(common_ir.BUILT_IN):
+        name = op.uri.removeprefix(common_ir.BUILT_IN)
+        if dialects.get(name) is None:
+            text = f"the library '{op.uri}' is not found: no dialect is called '{name}'"
+            yield Diagnostic(UNRESOLVED_IMPORT, text, help=did_you_mean(name, dialects.names()))
+
+
+def _located(found: Iterable[Diagnostic], place: str) -> Iterator[Diagnostic]:
+    return (d.located(where=place) for d in found)
+
+
+def _opsets(given: DictionaryAttr, prefix: str) -> Iterator[Diagnostic]:
+    return check_opsets({domain: v.value for domain, v in given.entries if isinstance(v, IntegerAttr)}, prefix)
+
+
+def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:
+    """Nodes of which the file names no output, though their operators have some."""
+    for n, op in enumerate(checks.nodes_of(block)):
+        if op.results and not any(v.name for v in op.results):
+            yield rules.HAS_OUTPUT.broken(f"a node of {op.name} has no output", where=checks.place_of(op, n))
+
+
+def _untyped_outputs(graph: common_ir.Graph) -> Iterator[Diagnostic]:
+    """Outputs of which the file states no type, though one follows from the nodes."""
+    forms = graph.extra.get(kept.TYPE_FORMS)
+    stated = dict(forms.entries) if isinstance(forms, DictionaryAttr) else {}
+    for v in graph.outputs:
+        form = stated.get(f"output {v.name}")
+        if v.type is not unknown and isinstance(form, DictionaryAttr) and _TYPE not in dict(form.entries):
+            yield rules.TYPED_OUTPUTS.broken(f"output '{v.name}' has no type", where=GRAPH)

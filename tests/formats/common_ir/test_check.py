@@ -1,0 +1,217 @@
+"""What `check` tells of files that are wrong: every fault once, at the place that the file has for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
+
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float"
+
+
+def vector(name: str, dim: str = "n") -> Json:
+    return {"name": name, "type": {"tensor_type": {"elem_type": "FLOAT", "shape": {"dim": [{"dim_param": dim}]}}}}
+
+
+def node(op_type: str, inputs: str, outputs: str, **more: Json) -> Mapping[str, Json]:
+    return {"input": inputs.split(), "output": outputs.split(), "op_type": op_type, **more}
+
+
+def graph(*nodes: Json, **more: Json) -> dict[str, Json]:
+    nodes_ = nodes or (node("Relu", "x", "y", name="n"),)
+    made: dict[str, Json] = {"node": nodes_, "name": "g", "doc_string": "A graph.", "input": [vector("x")]}
+    return {**made, "output": [vector("y")], **more}
+
+
+def model(made: Json, **more: Json) -> dict[str, Json]:
+    about: dict[str, Json] = {"ir_version": 10, "domain": "com.example", "model_version": 1, "common_ir_version": 1}
+    return {"ModelProto": {**about, "graph": made, "opset_import": [{"domain": "", "version": 22}], **more}}
+
+
+def library(name: str, op_type: str = "Relu", **more: Json) -> Json:
+    function = {
+        "name": "F",
+        "input_params": [vector("p", "m*")],
+        "output_params": [vector("q", "m*")],
+        "node": [node(op_type, "p", "q")],
+    }
+    about = {"ir_version": 10, "model_version": 1, "name": name, "domain": "com.example", "doc_string": "A library."}
+    return {"LibraryProto": {**about, "function": [function], "opset_import": [{"domain": "", "version": 22}], **more}}
+
+
+def told(path: Path, document: Json) -> list[str]:
+    """The findings on a document, each as its severity and code, its message and its place."""
+    path.write_text(json.dumps(document))
+    return [f"{d.code.id} {d.message} @ {d.where}" for d in cir.check(path)[1]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "m.cir.json"
+
+
+def test_a_right_file_has_no_findings(path: Path) -> None:
+    assert told(path, model(graph())) == []
+
+
+def test_an_output_without_a_type_is_told_though_its_type_follows(path: Path) -> None:
+    assert told(path, model(graph(output=[{"name": "y"}]))) == ["E0255 CIR8: output 'y' has no type @ graph"]
+
+
+def test_two_outputs_of_one_name_are_told(path: Path) -> None:
+    found = told(path, model(graph(output=[vector("y"), vector("y")])))
+    assert found == ["E0255 CIR14: 'y' is the name of two outputs @ graph"]
+
+
+def test_a_version_of_the_specification_that_is_not_stated_is_told(path: Path) -> None:
+    document = {"ModelProto": {"domain": "com.example", "model_version": 1, "graph": graph()}}
+    assert "E0255 CIR12: ir_version is not stated @ graph" in told(path, document)
+
+
+def test_model_version_zero_is_stated(path: Path) -> None:
+    document = model(graph(), model_version=0)
+    assert told(path, document) == []
+    cir.save(cir.load(path), path)
+    assert json.loads(path.read_text())["ModelProto"]["model_version"] == 0
+
+
+@pytest.mark.parametrize("outputs", [[], [""]], ids=["none", "no name"])
+def test_a_node_that_names_no_output_is_told(outputs: Json, path: Path) -> None:
+    idle = {**node("Relu", "x", "", name="idle"), "output": outputs}
+    found = told(path, model(graph(node("Relu", "x", "y", name="n"), idle)))
+    assert found == ["W0255 CIR2: a node of onnx.Relu has no output @ graph.node[1] 'idle'"]
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (99, "E0203 M3: version 99 of 'ai.onnx' is not known yet: 28 is the newest @ graph.opset_import"),
+        (0, "E0209 M3: operator sets are counted from 1, found 0 @ graph.opset_import"),
+    ],
+)
+def test_a_version_of_an_operator_set_that_is_none_is_told(version: int, expected: str, path: Path) -> None:
+    assert told(path, model(graph(), opset_import=[{"domain": "", "version": version}])) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ([0, 3], []),
+        ([0, 4], ["E0207 G9: a place lies outside of the shape @ graph.sparse_initializer 'w'"]),
+        ([3, 3], ["E0207 G9: places must be in ascending order, each once @ graph.sparse_initializer 'w'"]),
+    ],
+)
+def test_places_of_sparse_constants_are_checked(places: list[int], expected: list[str], path: Path) -> None:
+    sparse = {
+        "values": {"name": "w", "data_type": "FLOAT", "dims": [2], "float_data": [1.0, 2.0]},
+        "indices": {"data_type": "INT64", "dims": [2], "int64_data": places},
+        "dims": [4],
+    }
+    made = graph(node("Add", "x w", "y"), sparse_initializer=[sparse], input=[vector("x")])
+    assert told(path, model(made)) == expected
+
+
+def test_a_reference_to_an_attribute_that_the_function_lacks_is_told(path: Path) -> None:
+    """Without the check the node would compute with the default of its operator."""
+    reference = {"name": "alpha", "ref_attr_name": "slope", "type": "FLOAT"}
+    function = {
+        "name": "F",
+        "input_params": [vector("p")],
+        "output_params": [vector("q")],
+        "node": [node("LeakyRelu", "p", "q", attribute=[reference])],
+        "attr": [{"name": "slopes", "f": 0.5, "type": "FLOAT"}],
+    }
+    made = graph(node("F", "x", "y", input_arg_count=[1]), function=[function])
+    text = "attribute 'alpha' refers to 'slope', and function 'F' has no such attribute"
+    assert told(path, model(made)) == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
+    with pytest.raises(DiagnosticError, match=text):
+        cir.run(cir.load(path))
+
+
+def test_a_model_without_a_graph_is_refused(path: Path) -> None:
+    document = model(graph())
+    del document["ModelProto"]["graph"]  # pyright: ignore[reportIndexIssue]  an object of JSON
+    assert told(path, document) == ["E0209 the model has no graph @ "]
+    with pytest.raises(DiagnosticError, match="E0209"):
+        cir.load(path)
+
+
+# -- each fault once
+
+
+def test_a_node_with_too_many_inputs_is_not_called_undeclared_too(path: Path) -> None:
+    found = told(path, model(graph(node("Relu", "x x", "y", name="n"))))
+    assert found == ["E0502 Relu takes 1 inputs, found 2 @ graph.node[0] 'n'"]
+
+
+def test_a_weight_that_cannot_be_read_is_not_called_missing_too(path: Path) -> None:
+    weight = {"name": "w", "data_type": "FLOAT", "dims": [2], "float_data": [1.0]}
+    found = told(path, model(graph(node("Add", "x w", "y"), initializer=[weight])))
+    assert found == ["E0207 tensor<2xf32> takes 8 bytes, found 4 @ graph.initializer 'w'"]
+
+
+def test_what_nothing_defines_is_told_once(path: Path) -> None:
+    found = told(path, model(graph(node("Relu", "q", "y", name="n"))))
+    assert found == ["E0255 CIR20: 'q' is no output of a node, no input and no initializer @ graph.node[0] 'n'"]
+    found = told(path, model(graph(output=[vector("z")])))
+    assert found == ["E0255 CIR20: 'z' is no output of a node, no input and no initializer @ graph.outputs"]
+
+
+# -- libraries that are imported
+
+
+def calling(called: str, *imports: str) -> Json:
+    return model(graph(node(called, "x", "y", name="n", input_arg_count=[1]), imported_libraries=imports))
+
+
+def test_calls_into_a_library_that_is_missing_are_not_told_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    path.write_text(json.dumps(calling("com.example.a.F", "a.cir.json")))
+    (found,) = cir.check(path.name)[1]
+    assert str(found) == (
+        "error[E0252]: the library 'a.cir.json' is not found\n"
+        "  --> m.cir.json\n"
+        "   = looked for: a.cir.json\n"
+        "   = help: put it there, or name its folder with --library-path"
+    )
+
+
+def test_other_calls_are_told_when_a_library_is_missing(path: Path) -> None:
+    found = told(path, calling("Foo", "a.cir.json"))
+    assert found[1:] == ["E0255 CIR30: the operator 'Foo' is not declared @ graph.node[0] 'n'"]
+
+
+def test_a_library_has_to_import_what_it_uses(path: Path) -> None:
+    (path.parent / "a.cir.json").write_text(json.dumps(library("a", "com.example.b.F")))
+    (path.parent / "b.cir.json").write_text(json.dumps(library("b")))
+    found = told(path, calling("com.example.a.F", "a.cir.json", "b.cir.json"))
+    text = "CIR30: the operator 'com.example.b.F' is of a library that this file does not import"
+    assert found == [f"E0255 {text} @ com.example.a.function 'F'.node[0] 'q'"]
+
+
+def test_a_library_of_a_dialect_that_is_none_is_told(path: Path) -> None:
+    found = told(path, model(graph(imported_libraries=["commonir:cores"])))
+    assert found == ["E0252 the library 'commonir:cores' is not found: no dialect is called 'cores' @ "]
+
+
+def test_more_libraries_than_the_limit_are_told_once(path: Path) -> None:
+    names = [f"l{n}.cir.json" for n in range(260)]
+    for n, name in enumerate(names):
+        (path.parent / name).write_text(json.dumps(library(f"l{n}")))
+    assert told(path, model(graph(imported_libraries=names))) == ["E0303 more than 256 libraries are imported @ "]
+
+
+def test_a_digest_may_have_capital_letters_and_must_have_all_digits(path: Path) -> None:
+    content = json.dumps(library("a")).encode()
+    (path.parent / "a.cir.json").write_bytes(content)
+    digest = sha256(content).hexdigest()
+    assert told(path, calling("com.example.a.F", f"a.cir.json#sha256={digest.upper()}")) == []
+    found = told(path, calling("com.example.a.F", f"a.cir.json#sha256={digest[:60]}"))
+    assert found == [f"E0306 the import of 'a.cir.json' has a digest that is none: '{digest[:60]}' @ "]
