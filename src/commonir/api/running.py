@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
+    from commonir.runtime.divergence import Comparing
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.measures import Metric
     from commonir.runtime.ranks.comparing import RanksSide
@@ -464,12 +465,19 @@ def compare(
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
     found = divergence.compare(comparing, tell)
-    if repro is None or found.first_divergence is None:
+    return found if repro is None else _with_reproducer(found, comparing, repro, findings)
+
+
+def _with_reproducer(
+    found: Comparison, comparing: Comparing, folder: Path_, findings: Diagnostics | None
+) -> Comparison:
+    """A comparison whose first divergence, if there is one, is saved as programs of their own."""
+    if found.first_divergence is None:
         return found
     from commonir.reproduce import reproduce  # noqa: PLC0415
 
     try:
-        return reproduce(comparing, found, repro)
+        return reproduce(comparing, found, folder)
     except DiagnosticError as error:
         if findings is None:
             raise

@@ -113,15 +113,18 @@ def compare(
             tell=progress.step,
         )
     if not found.is_within:
-        count = sum(not value.is_within for value in found.values)
-        message = f"{plural(count, 'value')} of {len(found.values)} differ beyond the tolerance"
-        if not count:
-            wrong = [value.name for value in found.whole if not value.is_within]
-            message = f"outputs differ when the programs run as a whole: {_listed(wrong)}"
-        session.findings.add(codes.OUTPUTS_DIFFER, message, file=paths[-1])
+        session.findings.add(codes.OUTPUTS_DIFFER, _what_differs(found), file=paths[-1])
     result = {"first_divergence": found.first_divergence and found.first_divergence.to_json(), **found.to_json()}
     status = ExitStatus.YES if found.is_within else ExitStatus.NO
     return Answer(result, lambda out: _write(found, out, is_complete=is_complete), status)
+
+
+def _what_differs(found: Comparison) -> str:
+    count = sum(not value.is_within for value in found.values)
+    if count:
+        return f"{plural(count, 'value')} of {len(found.values)} differ beyond the tolerance"
+    wrong = [value.name for value in found.whole if not value.is_within]
+    return f"outputs differ when the programs run as a whole: {_listed(wrong)}"
 
 
 def _is_input(text: str) -> bool:
