@@ -15,7 +15,6 @@ from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.conversions.onnx import CONVERSION
 from commonir.dialects import core
 from commonir.dialects.onnx import Initializer
-from commonir.formats.onnx.write import dumps
 from commonir.ir.data import ArrayData, data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
@@ -24,6 +23,7 @@ from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 
 from tests.conversions.programs import core_module, yielding
+from tests.conversions.running import converted, run_onnx
 from tests.dialects.core.test_results import BETWEEN_RANKS, ON_LISTS, ON_MAPS, ON_TEXTS
 from tests.oracles import oracle
 from tests.runtime.cases import CASES as FIRST_CASES
@@ -31,24 +31,6 @@ from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES
 
 Array = np.ndarray[Any, Any]
 _SEEDS = range(4)
-
-
-def _checked(module: Module, opset: int) -> bytes:
-    """The bytes of the converted module, which pass full check and strict shape inference."""
-    onnx = oracle("onnx")
-    content = dumps(core_to_onnx(module, opset))
-    model = onnx.load_from_string(content)
-    onnx.checker.check_model(model, full_check=True)
-    onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
-    return content
-
-
-def _run(content: bytes, inputs: Mapping[str, Array]) -> list[Array]:
-    ort = oracle("onnxruntime")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    session = ort.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, {name: np.asarray(a) for name, a in inputs.items()}))
 
 
 def _operators(module: Module, opset: int = 18) -> list[str]:
@@ -82,7 +64,7 @@ def test_converted_operation_gives_the_expected_values(name: str, opset: int) ->
     for seed in _SEEDS:
         case = CASES[name](np.random.default_rng(seed))
         module = core_module(case.build, _types(case.arrays))
-        got = _run(_checked(module, opset), case.arrays)
+        got = run_onnx(converted(module, opset), case.arrays)
         wanted = case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
         for g, w in zip(got, [wanted] if isinstance(wanted, (np.ndarray, np.generic)) else wanted, strict=True):
             assert g.shape == np.shape(w)
@@ -92,7 +74,7 @@ def test_converted_operation_gives_the_expected_values(name: str, opset: int) ->
 def test_half_precision_updates_are_combined_where_onnxruntime_can() -> None:
     arrays = {"x": np.zeros(4, np.float16), "p": np.array([1, 3], np.int32), "u": np.array([0.5, 2.0], np.float16)}
     module = core_module(lambda x, p, u: core.scatter_elements(x, p, u, 0, core.Reduction.ADD), _types(arrays))
-    (got,) = _run(_checked(module, 18), arrays)
+    (got,) = run_onnx(converted(module, 18), arrays)
     assert got.dtype == np.float16
     assert got.tolist() == [0.0, 0.5, 0.0, 2.0]
 
@@ -124,7 +106,7 @@ def test_names_of_inputs_outputs_and_values_are_kept() -> None:
         return core.neg(hidden)
 
     onnx = oracle("onnx")
-    model = onnx.load_from_string(_checked(core_module(build, {"x": tensor(f32, 2)}, ["result"]), 18))
+    model = onnx.load_from_string(converted(core_module(build, {"x": tensor(f32, 2)}, ["result"]), 18))
     assert [(list(n.input), list(n.output)) for n in model.graph.node] == [
         (["x"], ["hidden"]),
         (["hidden"], ["result"]),
@@ -137,13 +119,13 @@ def test_input_returned_and_value_returned_twice_get_names_of_their_own() -> Non
         return x, y, y
 
     module = core_module(build, {"x": tensor(f32, 2)}, ["same", "negative", "again"])
-    got = _run(_checked(module, 18), {"x": np.array([1, -2], np.float32)})
+    got = run_onnx(converted(module, 18), {"x": np.array([1, -2], np.float32)})
     np.testing.assert_array_equal(got, [[1, -2], [-1, 2], [-1, 2]])
 
 
 def test_constant_can_be_returned() -> None:
     module = core_module(lambda: core.vector((1, 2)), {}, ["v"])
-    np.testing.assert_array_equal(_run(_checked(module, 18), {})[0], [1, 2])
+    np.testing.assert_array_equal(run_onnx(converted(module, 18), {})[0], [1, 2])
 
 
 # -- symbolic dimensions
@@ -167,13 +149,13 @@ _N, _M = symbol("n"), symbol("m")
 )
 def test_dimension_is_computed_from_the_shape_of_an_input(dim: Dim, expected: int) -> None:
     module = core_module(lambda x: core.dims((dim, 2)), {"x": tensor(f32, _N, _M)})
-    got = _run(_checked(module, 18), {"x": np.zeros((7, 3), np.float32)})
+    got = run_onnx(converted(module, 18), {"x": np.zeros((7, 3), np.float32)})
     np.testing.assert_array_equal(got[0], [expected, 2])
 
 
 def test_symbol_is_found_in_a_linear_size() -> None:
     module = core_module(lambda x: core.dims((_N,)), {"x": tensor(f32, _N * 2 + 1)})
-    np.testing.assert_array_equal(_run(_checked(module, 18), {"x": np.zeros(9, np.float32)})[0], [4])
+    np.testing.assert_array_equal(run_onnx(converted(module, 18), {"x": np.zeros(9, np.float32)})[0], [4])
 
 
 def test_symbol_that_no_input_has_is_refused() -> None:
@@ -188,20 +170,20 @@ def test_symbol_that_no_input_has_is_refused() -> None:
 def test_reshape_with_kept_and_inferred_sizes_computes_no_shape() -> None:
     module = core_module(lambda x: core.reshape(x, (_N, _M * 4)), {"x": tensor(f32, _N, _M, 4)})
     assert _operators(module) == ["Reshape"]
-    got = _run(_checked(module, 18), {"x": np.arange(24, dtype=np.float32).reshape(2, 3, 4)})
+    got = run_onnx(converted(module, 18), {"x": np.arange(24, dtype=np.float32).reshape(2, 3, 4)})
     np.testing.assert_array_equal(got[0], np.arange(24).reshape(2, 12))
 
 
 def test_reshape_by_two_expressions_computes_its_shape() -> None:
     module = core_module(lambda x: core.reshape(x, (_M, _N, 1)), {"x": tensor(f32, _N, _M)})
-    got = _run(_checked(module, 18), {"x": np.arange(6, dtype=np.float32).reshape(2, 3)})
+    got = run_onnx(converted(module, 18), {"x": np.arange(6, dtype=np.float32).reshape(2, 3)})
     np.testing.assert_array_equal(got[0], np.arange(6).reshape(3, 2, 1))
 
 
 def test_symbolic_sizes_of_inputs_and_outputs_are_kept() -> None:
     onnx = oracle("onnx")
     module = core_module(lambda x: core.concat((x, x), 0), {"x": tensor(f32, symbol("batch size"), 3)})
-    graph = onnx.load_from_string(_checked(module, 18)).graph
+    graph = onnx.load_from_string(converted(module, 18)).graph
     params = [v.type.tensor_type.shape.dim[0].dim_param for v in (*graph.input, *graph.output)]
     assert params == ["batch size", "2*'batch size'"]
 
@@ -260,10 +242,10 @@ def test_if_runs_the_branch_of_its_condition() -> None:
         then, orelse = yielding(lambda: [core.neg(x)]), yielding(lambda: [core.add(x, core.splat(1.0, x))])
         return core.if_(c, then, orelse)
 
-    content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
+    content = converted(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
     x = np.array([1, 2], np.float32)
-    np.testing.assert_array_equal(_run(content, {"c": np.array(True), "x": x})[0], [-1, -2])
-    np.testing.assert_array_equal(_run(content, {"c": np.array(False), "x": x})[0], [2, 3])
+    np.testing.assert_array_equal(run_onnx(content, {"c": np.array(True), "x": x})[0], [-1, -2])
+    np.testing.assert_array_equal(run_onnx(content, {"c": np.array(False), "x": x})[0], [2, 3])
 
 
 def test_branches_that_compute_nothing_return_copies() -> None:
@@ -273,10 +255,10 @@ def test_branches_that_compute_nothing_return_copies() -> None:
 
         return core.if_(c, yielding(lambda: [x, x, ones()]), yielding(lambda: [ones(), core.neg(x), x]))
 
-    content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
+    content = converted(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
     x = np.array([1, 2], np.float32)
-    np.testing.assert_array_equal(_run(content, {"c": np.array(True), "x": x}), [[1, 2], [1, 2], [1, 1]])
-    np.testing.assert_array_equal(_run(content, {"c": np.array(False), "x": x}), [[1, 1], [-1, -2], [1, 2]])
+    np.testing.assert_array_equal(run_onnx(content, {"c": np.array(True), "x": x}), [[1, 2], [1, 2], [1, 1]])
+    np.testing.assert_array_equal(run_onnx(content, {"c": np.array(False), "x": x}), [[1, 1], [-1, -2], [1, 2]])
 
 
 def test_loop_that_hands_values_on_returns_copies() -> None:
@@ -287,8 +269,8 @@ def test_loop_that_hands_values_on_returns_copies() -> None:
         body = yielding(lambda n, a, _: [core.add(n, core.splat(1, n)), x, a], counter, value, value)
         return core.while_((core.scalar(0, i32), core.neg(x), x), condition, body)
 
-    content = _checked(core_module(build, {"limit": counter, "x": value}), 18)
-    got = _run(content, {"limit": np.array(1, np.int32), "x": np.array(3, np.float32)})
+    content = converted(core_module(build, {"limit": counter, "x": value}), 18)
+    got = run_onnx(content, {"limit": np.array(1, np.int32), "x": np.array(3, np.float32)})
     assert [v.item() for v in got] == [1, 3.0, -3.0]
 
 
@@ -297,8 +279,8 @@ def test_loop_with_a_condition_that_never_changes_converts() -> None:
         body = yielding(lambda v: [core.add(v, v)], tensor(f32))
         return core.while_((x,), yielding(lambda _: [c], tensor(f32)), body)
 
-    content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32)}), 18)
-    assert _run(content, {"c": np.array(False), "x": np.array(3, np.float32)})[0].item() == 3.0
+    content = converted(core_module(build, {"c": tensor(boolean), "x": tensor(f32)}), 18)
+    assert run_onnx(content, {"c": np.array(False), "x": np.array(3, np.float32)})[0].item() == 3.0
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])
@@ -310,8 +292,8 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
         body = yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
         return core.while_((core.scalar(0, i32), x), condition, body)
 
-    content = _checked(core_module(build, {"limit": counter, "x": value}), 18)
-    got = _run(content, {"limit": np.array(limit, np.int32), "x": np.array(1, np.float32)})
+    content = converted(core_module(build, {"limit": counter, "x": value}), 18)
+    got = run_onnx(content, {"limit": np.array(limit, np.int32), "x": np.array(1, np.float32)})
     assert tuple(v.item() for v in got) == expected
 
 
@@ -346,11 +328,11 @@ def test_integers_given_as_i32_positions_stay_or_become_i64() -> None:
 
 def test_half_precision_inputs_run() -> None:
     x = np.array([0.5, 1.5], dtype_of("f16"))
-    got = _run(_checked(core_module(core.sqrt, {"x": tensor(f16, 2)}), 18), {"x": x})
+    got = run_onnx(converted(core_module(core.sqrt, {"x": tensor(f16, 2)}), 18), {"x": x})
     np.testing.assert_allclose(got[0], np.sqrt(x), rtol=1e-3)
     assert got[0].dtype == np.float16
 
 
 def test_positions_are_i64_where_onnx_demands_it() -> None:
     module = core_module(lambda x: core.slice(x, (1,), (3,), (1,)), {"x": tensor(i64, 4)})
-    np.testing.assert_array_equal(_run(_checked(module, 18), {"x": np.arange(4)})[0], [1, 2])
+    np.testing.assert_array_equal(run_onnx(converted(module, 18), {"x": np.arange(4)})[0], [1, 2])

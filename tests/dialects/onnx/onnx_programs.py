@@ -14,7 +14,7 @@ import commonir
 from commonir.formats.onnx.read import loads
 from commonir.ods import Dialects
 
-from tests.oracles import oracle
+from tests.conversions.running import run_onnx
 
 Array = NDArray[Any]
 
@@ -50,11 +50,7 @@ def run_here(model: ModelProto, inputs: Mapping[str, Array], engine: str) -> lis
 
 def run_with_onnxruntime(model: ModelProto, inputs: Mapping[str, Array]) -> list[Any]:
     """The outputs of onnxruntime."""
-    ort = oracle("onnxruntime")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, dict(inputs))
+    return run_onnx(model.SerializeToString(), inputs)
 
 
 def run_with_evaluator(model: ModelProto, inputs: Mapping[str, Array]) -> list[Any]:
