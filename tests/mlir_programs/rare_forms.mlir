@@ -546,3 +546,30 @@ func.func @g(i32) {
 ^bb0(%x: i64):
   return
 }
+// -----
+func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.025:-1>>, %b: !quant.uniform<i8<-128:127>:f32, 2.0>, %c: !quant.uniform<u8:f32:1, {0.1, 0.2:3}>, %d: !quant.any<i8<-8:7>:f32>, %e: !quant.calibrated<f32<-0.998:1.2321>>, %f: !quant.uniform<i8<-127:127>:f32:{0:1, 1:2}, {{1.0:1, 2.0},{3.0, 4.0}}>, %g: !quant.any<i8>, %h: !quant.uniform<i4:f16, 1.5>, %i: tensor<2x!quant.uniform< u8 <1:255> : f32 , 3.9 : 1 >>) { return }
+// -----
+func.func @f() attributes {a.a = -0.998 : f64, a.b = -0.998 : f32, a.c = 1.2321: f64, a.d=0.075 : f64} {return}
+func.func @g(%e: !quant.calibrated<f32<-0.998:0.998>>, %f: !quant.calibrated<f32<-1.5:0.1>>, %g: !quant.calibrated<f64<-1.0:3.4e38>>, %k: !quant.uniform<i8:f32, 0.998>,%l: !quant.uniform<i8:f32, 1.0:0>,%m: !quant.uniform<i8:f64, 1.23456789e-5:0>, %n: !quant.uniform<i1:f32, 1.0>, %o: !quant.uniform<u4<0:15>:bf16:0, {1.0:0}>, %p: !quant.any<i8<-128:127>>)  {return}
+// -----
+func.func private @f(!quant.uniform<i8:f32, 0>)
+// -----
+func.func private @f(!quant.uniform<i8:f32, -1.0>)
+// -----
+func.func private @f(!quant.uniform<i33:f32, 1.0>)
+// -----
+func.func private @f(!quant.uniform<i8<-129:0>:f32, 1.0>)
+// -----
+func.func private @f(!quant.uniform<i8:i32, 1.0>)
+// -----
+func.func private @f(!quant.uniform<i8:f32, 1.0:300>)
+// -----
+func.func private @f(!quant.uniform<si8:f32, 1.0>)
+// -----
+func.func private @f(!quant.uniform<i8:f32:0, {}>)
+// -----
+func.func private @f(!quant.uniform<i8:f16, 1.0e-10>)
+// -----
+func.func private @f(!quant.calibrated<f32<1.0:-1.0>>)
+// -----
+func.func private @f(!quant.uniform<i8:f32:{0:2,1:4}, {{1.0, 2.0:3}}>)

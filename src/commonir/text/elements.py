@@ -65,6 +65,12 @@ class ElementReader(Scanner):
             self.fail(f"a number of {len(digits)} digits", at=at, code=LIMIT_EXCEEDED)
         return int(digits, 16) if digits.startswith("0x") else int(digits)
 
+    def integer(self) -> int:
+        """Reads a whole number, perhaps negative."""
+        sign = -1 if self.take("-") else 1
+        at = self.start
+        return sign * self.whole(self.expect_kind("int", "an integer"), at)
+
     # -- one number
 
     def code(self, element: ElementType) -> int:

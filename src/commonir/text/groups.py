@@ -106,12 +106,6 @@ class GroupReader(ConstantReader):
             out.append(self.use())
         return out
 
-    def integer(self) -> int:
-        """Reads a whole number, perhaps negative."""
-        sign = -1 if self.take("-") else 1
-        at = self.start
-        return sign * self.whole(self.expect_kind("int", "an integer"), at)
-
     def typed_attribute(self, type: Type | None) -> Attribute:
         """Reads an attribute whose type is known, so that its text leaves it out."""
         found = self.attribute()

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from commonir.base.file_codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
-from commonir.base.late import late_pattern
+from commonir.base.late import LateModule, late_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -44,6 +44,12 @@ from commonir.ir.types import (
 )
 from commonir.symbolic import Dim, DimSyntaxError, parse
 from commonir.text.elements import ElementReader
+
+if TYPE_CHECKING:
+    from commonir.text import quantized_types
+else:
+    # Few programs are quantized.
+    quantized_types = LateModule("commonir.text.quantized_types")
 
 T = TypeVar("T")
 
@@ -525,6 +531,9 @@ _TYPES: Mapping[str, Callable[[TypeReader], Type]] = MappingProxyType(
         "builtin.handle": lambda _: handle,
         "builtin.unknown": lambda _: unknown,
         "ml_program.token": lambda _: token,
+        "quant.any": quantized_types.read_any,
+        "quant.calibrated": quantized_types.read_calibrated,
+        "quant.uniform": quantized_types.read_uniform,
     }
 )
 """What reads the types that have classes here, by their names, at the token after the name."""

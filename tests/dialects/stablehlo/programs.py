@@ -259,6 +259,7 @@ func.func @f(%a: tensor<4x4xf32>, %t: !stablehlo.token, %q: tensor<2x!quant.unif
   %16 = stablehlo.uniform_quantize %r : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>
   %17 = stablehlo.uniform_dequantize %q : (tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>) -> tensor<2xf32>
   %18 = stablehlo.add %q, %q : tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>
+  %q1 = stablehlo.abs %q : (tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>) -> tensor<2x!quant.uniform<i8:f32, 2.500000e-01>>
   return
 }
 """

@@ -31,6 +31,7 @@ from commonir.dialects.stablehlo.base import (
     WideFloats,
     dialect_attribute,
     element,
+    is_quantized,
     kind_of,
     like,
     stated_shape,
@@ -298,6 +299,8 @@ class _ToReal(HloOp, traits=(traits.Elementwise, traits.Pure, SameOperandsAndRes
 
     def infer_results(self) -> tuple[Type, ...] | None:
         (given,) = self.operands
+        if is_quantized(element(given)):
+            return None  # the result has scales of its own
         return (like(given.type, stated_shape(given), _part(element(given))),)
 
 

@@ -1,0 +1,136 @@
+"""Types of the quant dialect out of MLIR text: integers that stand for reals, as tosa and stablehlo name them.
+
+They are kept as dialect types whose bodies say each type in one way, so that types are the same however they were
+written. Limits: those of `text/types.py`. Source: MLIR's quant dialect; what mlir-opt reads, prints and refuses.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonir.base.late import late_pattern
+from commonir.ir.floats import bits_of, float_literal, float_of
+from commonir.ir.types import DialectType, ElementType, f64
+
+if TYPE_CHECKING:
+    from commonir.text.types import TypeReader
+
+_STORAGE = late_pattern(r"(s?i|u)([1-9]\d?)", re.ASCII)
+_MOST_BITS = 32
+
+
+def read_any(reader: TypeReader) -> DialectType:
+    """`<storage>` or `<storage:expressed>`: integers of which the text does not say what they stand for."""
+    reader.expect("<")
+    body = _storage(reader)
+    if reader.take(":"):
+        body += f":{_expressed(reader)}"
+    reader.expect(">")
+    return DialectType("quant", "any", body)
+
+
+def read_uniform(reader: TypeReader) -> DialectType:
+    """`<storage:expressed, scale:zero>`, or for each slice of an axis, `:1, {..}`, or block, `:{0:2, 1:4}, {{..}}`."""
+    reader.expect("<")
+    storage = _storage(reader)
+    reader.expect(":")
+    expressed = _expressed(reader)
+    axes, is_listed, between = "", False, ","
+    if reader.take(":"):
+        is_listed = True
+        if reader.take("{"):
+            axes, between = f":{{{', '.join(reader.separated(lambda: _block(reader), '}'))}}}", ", "
+        else:
+            axes = f":{_count(reader, 'an axis')}"
+    reader.expect(",")
+    if is_listed and not reader.at("{"):
+        reader.unexpected("'{'")
+    shown = _scales(reader, expressed, between) if is_listed else _scale(reader, expressed)
+    reader.expect(">")
+    return DialectType("quant", "uniform", f"{storage}:{expressed}{axes}, {shown}")
+
+
+def read_calibrated(reader: TypeReader) -> DialectType:
+    """`<expressed<least:most>>`: reals between two bounds that were seen."""
+    reader.expect("<")
+    expressed = _expressed(reader)
+    reader.expect("<")
+    at = reader.start
+    least = float_of(reader.code(f64), f64.name)
+    reader.expect(":")
+    most = float_of(reader.code(f64), f64.name)
+    if not least < most:
+        reader.fail(f"the least value {least:.6e} is not below the most {most:.6e}", at=at)
+    reader.expect(">")
+    reader.expect(">")
+    return DialectType("quant", "calibrated", f"{expressed}<{_number(least)}:{_number(most)}>")
+
+
+def _storage(reader: TypeReader) -> str:
+    """The integers that are stored, with their bounds where these are not those of the type."""
+    at = reader.start
+    found = _STORAGE.fullmatch(reader.text)
+    if found is None or int(found[2]) > _MOST_BITS:
+        reader.unexpected(f"a type of integers of at most {_MOST_BITS} bits that are stored")
+    reader.advance()
+    bits, has_sign = int(found[2]), found[1] != "u"
+    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if has_sign else (0, (1 << bits) - 1)
+    name = f"{'i' if has_sign else 'u'}{bits}"
+    if not reader.take("<"):
+        return name
+    first = reader.integer()
+    reader.expect(":")
+    last = reader.integer()
+    reader.expect(">")
+    if not least <= first < last <= most:
+        reader.fail(f"{name} has no values from {first} to {last}", at=at)
+    return name if (first, last) == (least, most) else f"{name}<{first}:{last}>"
+
+
+def _expressed(reader: TypeReader) -> ElementType:
+    at = reader.start
+    type = reader.type()
+    if not isinstance(type, ElementType) or not type.is_float:
+        reader.fail(f"integers stand for floating-point numbers, not for {type}", at=at)
+    return type
+
+
+def _count(reader: TypeReader, what: str) -> int:
+    at = reader.start
+    return reader.whole(reader.expect_kind("int", what), at)
+
+
+def _block(reader: TypeReader) -> str:
+    axis = _count(reader, "an axis")
+    reader.expect(":")
+    return f"{axis}:{_count(reader, 'the size of a block')}"
+
+
+def _scales(reader: TypeReader, expressed: ElementType, between: str) -> str:
+    reader.expect("{")
+    if reader.at("}"):
+        reader.unexpected("a scale")
+    with reader.nested():
+        shown = reader.separated(
+            lambda: _scales(reader, expressed, between) if reader.at("{") else _scale(reader, expressed), "}"
+        )
+    return f"{{{between.join(shown)}}}"
+
+
+def _scale(reader: TypeReader, expressed: ElementType) -> str:
+    at = reader.start
+    scale = float_of(reader.code(f64), f64.name)
+    name = expressed.name
+    least, most = float_of(1, name), float_of(bits_of(float("inf"), name) - 1, name)
+    if not least <= scale <= most:
+        reader.fail(f"the scale {scale:.6e} is not one of {name}: {least:.6e} to {most:.6e}", at=at)
+    zero = reader.integer() if reader.take(":") else 0
+    return f"{_number(scale)}:{zero}" if zero else _number(scale)
+
+
+def _number(value: float) -> str:
+    return float_literal(bits_of(value, f64.name), f64.name)
+
+
+__all__ = ["read_any", "read_calibrated", "read_uniform"]
