@@ -482,6 +482,32 @@ def test_branches_and_loops_are_cond_and_while_loop(tmp_path: Path) -> None:
     load_in_coremltools(made, tmp_path)
 
 
+def test_what_a_loop_of_open_length_stacks_goes_into_lists(tmp_path: Path) -> None:
+    def build(x: Value, n: Value) -> Sequence[Value]:
+        kinds = (tensor(i32), tensor(f32, 2))
+        condition = _region(kinds, lambda i, v: core.less(i, core.squeeze(n, (0,))))
+        body = _region(
+            kinds,
+            lambda i, v: (
+                core.add(i, core.splat(1, i)),
+                core.add(v, v),
+                core.mul(v, v),
+                i,
+                core.greater(v, core.scalar(7.0, f32)),
+            ),
+        )
+        return core.while_((core.scalar(0, i32), x), condition, body)[1:]
+
+    made = converted(core_module(build, {"x": tensor(f32, 2), "n": tensor(i32, 1)}))
+    load_in_coremltools(made, tmp_path)
+    for n in (1, 4):
+        powers = np.outer(2.0 ** np.arange(n), [1, 3])
+        found = run_mil(made, {"x": np.array([1, 3]), "n": np.array([n])})
+        expected = (2.0**n * np.array([1, 3]), powers**2, np.arange(n), powers > 7)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_loop_over_a_sequence_counts(tmp_path: Path) -> None:
     def build(x: Value) -> Sequence[Value]:
         kinds = (tensor(f32, 2), tensor(f32, 2))

@@ -18,6 +18,7 @@ from commonir.conversions.core_to_mil import (
     elementwise,
     indexing,
     learning,
+    loops,
     normalization,
     recurrent,
     sampling,
@@ -52,7 +53,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals), vars(learning)),
+    *Rules.members(vars(signals), vars(learning), vars(loops)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )

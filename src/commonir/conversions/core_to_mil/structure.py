@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonir.conversions.core_to_mil.building import cast
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, ml_program
-from commonir.dialects.mil.control import Cond, ReadState, WhileLoop, WriteState
+from commonir.dialects.mil.control import Cond, ReadState, WriteState
 from commonir.dialects.mil.elementwise import CastCoreML7
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Func, Return
@@ -38,14 +38,6 @@ def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Oper
 def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
     then, otherwise = context.regions
     return Cond(condition, then, otherwise).outputs
-
-
-@rule(core.While)
-def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Result:
-    if len(op.ys) > len(initial):
-        return Mismatch("a loop of Core ML stacks nothing")
-    condition, body = context.regions
-    return WhileLoop(initial, condition, body).outputs
 
 
 # -- states

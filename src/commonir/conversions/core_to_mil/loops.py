@@ -1,0 +1,101 @@
+"""The rule for loops that go on while a condition holds.
+
+What a loop stacks goes into lists that grow by an element in each round, beside a number that counts the rounds. A loop
+that ends before its first round would stack no elements, which Core ML has no tensors for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.conversions.core_to_mil.building import const
+from commonir.conversions.operands import element_of, shape_of
+from commonir.dialects import core
+from commonir.dialects.mil import elementwise, lists
+from commonir.dialects.mil.control import WhileLoop
+from commonir.dialects.mil.generation import Range1d
+from commonir.dialects.mil.operands import DataType
+from commonir.dialects.mil.program import Const, Return
+from commonir.dialects.mil.shape import ReshapeCoreML7
+from commonir.ir.data import data_of
+from commonir.ir.operation import Block, Value
+from commonir.ir.types import ListType, TensorType, Type, boolean, i32
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+_KINDS = {d.element: d for d in DataType}
+
+
+@rule(core.While)
+def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Result:
+    condition, body = context.regions
+    count, last = len(initial), body.block.last
+    if len(op.ys) == count:
+        return WhileLoop(initial, condition, body).outputs
+    values = last.values if isinstance(last, Return) else ()
+    # What goes on to the next round as well has the type that it has there.
+    states = {v: a.type for v, a in zip(values[:count], body.block.arguments, strict=False)}
+    stacked = [states.get(v, v.type) for v in values[count:]]
+    kinds = [_held(kind) for kind in stacked if isinstance(kind, TensorType) and kind.is_static]
+    if len(kinds) < len(op.ys) - count:
+        return Mismatch("what a loop stacks has no fixed shape")
+    made = [_empty(kind) for kind in kinds]
+    variables = (*initial, const(data_of(i32, (), (0,))), *made)
+    for block in (condition.block, body.block):
+        block.add_arguments([v.type for v in variables[count:]])
+    _write(context, body.block, count, kinds)
+    found = WhileLoop(variables, condition, body).outputs
+    zero, one = (const(data_of(i32, (), (n,))) for n in (0, 1))
+    every = Range1d(found[count], zero, one).output
+    return (*found[:count], *[_joined(v, every, s) for v, s in zip(found[count + 1 :], stacked, strict=True)])
+
+
+def _held(kind: TensorType) -> TensorType:
+    """The type of the elements of a list: no scalars, no truth values."""
+    element = i32 if kind.element is boolean else kind.element
+    return TensorType(element, kind.shape or (1,))
+
+
+def _empty(kind: TensorType) -> Value:
+    """A list whose elements are still to be written, of a length that changes."""
+    sizes = tuple([const(data_of(i32, (), (n,))) for n in kind.static_shape])
+    made = lists.MakeList(const(data_of(i32, (), (1,))), True, sizes, _KINDS[kind.element]).output
+    made.retype(ListType(kind))
+    return made
+
+
+def _write(context: Context, block: Block, count: int, kinds: Sequence[TensorType]) -> None:
+    """Writes what a round stacks to its place in the lists, and counts the round."""
+    last = block.last
+    assert isinstance(last, Return)
+
+    def put(op: Op) -> Value:
+        return block.insert_before(last, context.legal(op)).results[0]
+
+    number, *before = block.arguments[count:]
+    after = [
+        put(lists.ListWrite(ls, number, _as_element(put, v, kind)))
+        for ls, v, kind in zip(before, last.values[count:], kinds, strict=True)
+    ]
+    following = put(elementwise.Add(number, put(Const(data_of(i32, (), (1,))))))
+    values = (*last.values[:count], following, *after)
+    block.append(Return.build({"values": values, "names": ("",) * len(values)}, ()))
+    last.erase()
+
+
+def _as_element(put: Callable[[Op], Value], value: Value, kind: TensorType) -> Value:
+    held = put(elementwise.CastCoreML7(value, DataType.INT32)) if element_of(value) is boolean else value
+    if shape_of(value) == kind.shape:
+        return held
+    sizes = put(Const(data_of(i32, (len(kind.static_shape),), kind.static_shape)))
+    return put(ReshapeCoreML7(held, sizes))
+
+
+def _joined(value: Value, every: Value, like: Type) -> Value:
+    """All elements of a list along a new axis."""
+    found = lists.ListGather(value, every).output
+    if not isinstance(like, TensorType):
+        return found
+    if not like.shape:
+        found = core.squeeze(found, (1,))
+    return core.cast(found, boolean) if like.element is boolean else found
