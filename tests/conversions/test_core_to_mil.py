@@ -43,6 +43,7 @@ from commonir.symbolic import symbol
 
 from tests.conversions.programs import Build, core_module
 from tests.conversions.running_mil import converted, load_in_coremltools, operations, run_mil
+from tests.dialects.core.single_models import onnx_result
 from tests.runtime.cases import CASES
 
 Array = np.ndarray[Any, Any]
@@ -641,3 +642,19 @@ def test_operation_with_a_constant_beyond_half_precision_stays_in_single() -> No
     module = core_module(lambda x: core.neg(core.add(x, core.scalar(1e6, f32))), {"x": tensor(f32, 2)})
     made = converted(convert_elements(module, HalfPrecision()))
     assert operations(made) == ["add", "cast", "mul", "cast"]
+
+
+def test_ngrams_of_numbers_are_counted_as_onnxruntime_counts_them(tmp_path: Path) -> None:
+    columns, pool = tuple(range(7)), (2, 3, 5, 4, 5, 6, 7, 8, 6, 7)
+    rows = np.random.default_rng(1).integers(2, 9, (3, 12)).astype(np.int64)
+
+    def build(x: Value) -> Value:
+        return core.ngram_counts(x, (0, 4), columns, pool, None, 1, 2, 2)
+
+    made = converted(core_module(build, {"x": tensor(i64, 3, 12)}))
+    load_in_coremltools(made, tmp_path)
+    expected = onnx_result(
+        "TfIdfVectorizer", [rows], min_gram_length=1, max_gram_length=2, max_skip_count=2, mode="TF",
+        ngram_counts=[0, 4], ngram_indexes=list(columns), pool_int64s=list(pool),
+    )  # fmt: skip
+    np.testing.assert_array_equal(run_mil(made, {"x": rows})[0], expected)

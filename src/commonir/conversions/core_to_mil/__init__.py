@@ -15,6 +15,7 @@ from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, Convers
 from commonir.conversions.core_to_mil import (
     compression,
     contraction,
+    counting,
     elementwise,
     indexing,
     learning,
@@ -53,7 +54,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals), vars(learning), vars(loops)),
+    *Rules.members(vars(signals), vars(learning), vars(loops), vars(counting)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )

@@ -1,0 +1,68 @@
+"""The rule for n-grams of tokens that are numbers: windows of a row are compared with all n-grams of a length."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from commonir.conversions.core_to_mil.building import cast
+from commonir.conversions.operands import rank_of, refused, sizes_of
+from commonir.dialects import core
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i32
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+_Ngrams = list[tuple[tuple[int, ...], int]]
+"""N-grams with the columns they count in."""
+
+
+@rule(core.NgramCounts)
+def ngram_counts(op: core.NgramCounts, context: Context, x: Value) -> Result:
+    if op.numbers is None:
+        return Mismatch("Core ML computes nothing of texts")
+    width = max(op.columns, default=-1) + 1
+    rows = core.unsqueeze(cast(x, i32), (0,)) if rank_of(x) == 1 else cast(x, i32)
+    found = [c for c in (_counted(op, rows, length) for length in range(op.least, op.most + 1)) if c is not None]
+    if not found:
+        return core.fill(core.scalar(0.0, f32), (*sizes_of(x)[:-1], width))
+    counts = reduce(core.add, found)
+    return core.squeeze(counts, (0,)) if rank_of(x) == 1 else counts
+
+
+def _counted(op: core.NgramCounts, rows: Value, length: int) -> Value | None:
+    """How often the n-grams of one length occur in each row, by column; None where none can.
+
+    Raises: DiagnosticError (E0601) for rows of open length.
+    """
+    wanted: _Ngrams = [
+        (tuple([int(t) for t in ngram]), column)
+        for ngram, column in zip(op.ngrams(), op.columns, strict=True)
+        if len(ngram) == length
+    ]
+    if not wanted:
+        return None
+    sums = [_windows(rows, wanted, step) for step in range(1, 2 + (op.skips if length > 1 else 0))]
+    found = [s for s in sums if s is not None]
+    if not found:
+        return None
+    width = max(op.columns) + 1
+    places = [float(column == n) for n in range(width) for _, column in wanted]
+    matrix = core.constant(data_of(f32, (width, len(wanted)), places))
+    return core.linear(reduce(core.add, found), matrix)
+
+
+def _windows(rows: Value, wanted: _Ngrams, step: int) -> Value | None:
+    """In how many windows of tokens that lie so many places apart each n-gram occurs; None without windows."""
+    count, size = sizes_of(rows)
+    if not isinstance(size, int):
+        raise refused("the number of tokens in a row is not known")
+    length = len(wanted[0][0])
+    windows = size - (length - 1) * step
+    if windows <= 0:
+        return None
+    matches: list[Value] = []
+    for n in range(length):
+        part = core.slice(rows, (0, n * step), (count, n * step + windows), (1, 1))
+        tokens = core.vector(tuple([ngram[n] for ngram, _ in wanted]), i32)
+        matches.append(core.equal(core.unsqueeze(part, (2,)), tokens))
+    return core.reduce_sum(core.cast(reduce(core.logical_and, matches), f32), (1,))
