@@ -256,11 +256,9 @@ class Module(Operation):
         if len(functions) == 1:
             return next(iter(functions.values()))
         message = f"the module has {len(functions)} functions and none is named 'main'"
-        notes = [f"functions: {', '.join(functions) or 'none'}"]
+        notes = (f"functions: {', '.join(functions) or 'none'}",)
         if not functions:
             message = "there is no function to run"
-            symbols = [op for op in self.body.operations if isinstance(op, Symbol)]
-            notes += [f"found: {op.name} '{op.symbol_name}'" for op in symbols[:3]]
         raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, notes=notes))
 
     def function(self, name: str | None) -> Function:

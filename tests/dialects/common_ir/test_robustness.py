@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -133,3 +134,11 @@ def test_any_declaration_is_verified_and_any_node_of_it_chosen_or_refused(
 @settings(max_examples=300, deadline=None)
 def test_any_documentation_is_looked_through(text: str) -> None:
     markup_in(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("```\n<b>", None), ("```\n<b>\n```\n<i>", "<i>"), ("`<b>`", None), ("` <b>", "<b>")],
+)
+def test_code_is_no_markup(text: str, expected: str | None) -> None:
+    assert markup_in(text) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from commonir import api
+from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 
 from tests.oracles import require_package
@@ -131,6 +134,19 @@ def test_a_library_is_no_program(cir: Any) -> None:
     assert cir("convert", "libraries/layers.cir.json", "-o", "o.onnx").status != 0
 
 
+def test_what_cannot_hold_libraries_is_told_apart(cir: Any) -> None:
+    assert cir("convert", "plain_onnx.cir.json", "-o", "plain.onnx").status == 0
+    with pytest.raises(DiagnosticError, match=r"no Common IR graph.*\n.*`cir convert M -o OUT.cir`"):
+        api.bundle(api.load("plain.onnx"))
+    with pytest.raises(DiagnosticError, match="a library holds no libraries, only a graph does"):
+        api.bundle(api.load("libraries/layers.cir.json"))
+
+
+def test_whether_a_model_can_be_read_is_found_by_reading_it(cir: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert cir("check", "imports.cir.json").status == 0
+
+
 def test_info_tells_what_a_library_is(cir: Any) -> None:
     metadata = cir("info", "libraries/layers.cir.json").result["metadata"]
     assert metadata == {
@@ -169,6 +185,7 @@ def test_a_dialect_is_written_as_a_library(cir: Any) -> None:
     assert (done.status, done.result["dialect"]) == (0, "core")
     assert cir("check", "core.cir.json").status == 0
     assert cir("library", "cor", "-o", "x.cir").codes == ["E0904"]
+    assert cir("library", "core", "-o", "core.onnx").codes == ["E0801"]
 
 
 @pytest.mark.parametrize("verb", ["edit", "extract"])

@@ -14,7 +14,10 @@ _LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 _LAST_PARTS = frozenset({"com", "org", "net", "edu", "gov", "mil", "int", "info", "io", "ai", "dev"})
 _MAX_DOMAIN = 253
 
-_CODE = re.compile(r"(?m)^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
+# A fence that is not closed holds all that follows.
+_CODE = re.compile(
+    r"(?m)^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)", re.DOTALL
+)
 _ELEMENTS = (
     "a|abbr|address|article|aside|audio|b|blockquote|body|br|button|canvas|caption|center|cite|code|col|dd|del|details|"
     "div|dl|dt|em|embed|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|"
