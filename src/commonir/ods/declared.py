@@ -171,7 +171,7 @@ class DeclaredOp(Op):
     @property
     def _stated(self) -> tuple[Value, ...]:
         """The results that there are: none while the operation is being made."""
-        return getattr(self, "results", ())
+        return self.made_results or ()
 
     def infer(self) -> tuple[Type, ...]:
         found = self.unified()

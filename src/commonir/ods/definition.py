@@ -522,6 +522,11 @@ class Definition(TextForm):
         """
         return ()
 
+    @property
+    def made_results(self) -> tuple[Value, ...] | None:
+        """Its results; None while it is being made, when their types are not known yet."""
+        return getattr(self, "results", None)
+
     def traced_with(self) -> object:
         """What constraints and reference depend on beyond operand types, attributes and known dimensions; hashable."""
         return None

@@ -432,7 +432,7 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
     """
     op = trace.op
-    stated: tuple[Value, ...] | None = getattr(op, "results", None)  # an operation that is being made has none yet
+    stated = op.made_results
     told = _told(op)
     if stated is None:
         try:

@@ -10,7 +10,6 @@ from typing import Self
 
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import Data, InlineData
-from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, index
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field
@@ -54,8 +53,7 @@ class MlirOp(Op):
         return tuple(typing.all(typing.results))
 
     def _stated(self) -> tuple[Type, ...] | None:
-        # An operation that is being made has no results yet.
-        results: tuple[Value, ...] | None = getattr(self, "results", None)
+        results = self.made_results
         return None if results is None else tuple([r.type for r in results])
 
     def traced_with(self) -> object:

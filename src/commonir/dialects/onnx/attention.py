@@ -233,7 +233,7 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
 
     def traced_with(self) -> bool:
         """Whether scores are asked for; an operation that is being made has all results."""
-        return len(getattr(self, "results", ("Y", "present_key", "present_value", "scores"))) == 4
+        return self.made_results is None or len(self.made_results) == 4
 
     def _apart(self, Q: Value, K: Value, V: Value) -> tuple[Value, Value, Value]:
         """The operands with an axis of heads."""

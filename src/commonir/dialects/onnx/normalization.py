@@ -209,7 +209,7 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
 
     @property
     def _is_training(self) -> bool:
-        return len(getattr(self, "results", ())) > 1
+        return len(self.made_results or ()) > 1
 
     def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
         if not self._is_training:

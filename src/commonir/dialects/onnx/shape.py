@@ -474,8 +474,7 @@ class SplitOp(OnnxOp):
 
     def declared_results(self) -> int:
         """The number of results, when it does not follow from operands and attributes but is stated."""
-        results: tuple[Value, ...] = getattr(self, "results", ())  # none yet while their types are inferred
-        return len(results)
+        return len(self.made_results or ())
 
 
 class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
