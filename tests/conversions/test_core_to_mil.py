@@ -43,7 +43,7 @@ from commonir.symbolic import symbol
 
 from tests.conversions.programs import Build, core_module
 from tests.conversions.running_mil import converted, load_in_coremltools, operations, run_mil
-from tests.dialects.core.single_models import onnx_result
+from tests.dialects.core.single_models import onnx_result, onnx_results
 from tests.runtime.cases import CASES
 
 Array = np.ndarray[Any, Any]
@@ -658,3 +658,16 @@ def test_ngrams_of_numbers_are_counted_as_onnxruntime_counts_them(tmp_path: Path
         ngram_counts=[0, 4], ngram_indexes=list(columns), pool_int64s=list(pool),
     )  # fmt: skip
     np.testing.assert_array_equal(run_mil(made, {"x": rows})[0], expected)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_what_is_unique_is_found_by_comparing_pairs(axis: int | None, ascending: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 2, (5, 6)).astype(np.float32) if axis is not None else rng.integers(0, 9, (5, 6)) * 0.5
+    made = converted(core_module(lambda v: core.unique(v, axis, ascending), {"x": tensor(f32, 5, 6)}))
+    load_in_coremltools(made, tmp_path)
+    given = [np.asarray(x, np.float32)]
+    expected = onnx_results("Unique", given, 4, sorted=int(ascending), axis=axis)
+    for one, other in zip(run_mil(made, {"x": x}), expected, strict=True):
+        np.testing.assert_array_equal(one, other)

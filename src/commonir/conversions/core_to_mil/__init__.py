@@ -26,6 +26,7 @@ from commonir.conversions.core_to_mil import (
     shape,
     signals,
     structure,
+    unique,
     windows,
 )
 from commonir.conversions.core_to_mil.building import mil_element
@@ -54,7 +55,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals), vars(learning), vars(loops), vars(counting)),
+    *Rules.members(vars(signals), vars(learning), vars(loops), vars(counting), vars(unique)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )
