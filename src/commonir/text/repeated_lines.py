@@ -28,10 +28,13 @@ from commonir.text.rows import NAME, Line, OpenRows, own_name
 _NAME = re.compile(r"(%[\w$.-]++(?:\#\d++)?+)", re.ASCII)
 # Stands for a name: it is in no line that the parser accepts, comments apart, whose names count as too many.
 _HOLE = "\v"
+# What stands before these is looked at when they were found, because patterns are sought faster by how they begin.
 # A number that is a token of its own, with its sign.
-_NUMBER = re.compile(r"(?<![\w.$+#@!^%-])(-?\d++(?:\.\d*+(?:[eE][+-]?\d++)?+)?+)(?![\w.$])", re.ASCII)
+_NUMBER = re.compile(
+    r"([-0-9](?<![\w.$+#@!^%-].)(?:(?<!-)|(?=\d))\d*+(?:\.\d*+(?:[eE][+-]?\d++)?+)?+)(?![\w.$])", re.ASCII
+)
 # A type of tensors whose elements have no type with brackets.
-_TENSOR = re.compile(r"(?<![\w.$#@!^%-])(tensor<[^<>]*+>)", re.ASCII)
+_TENSOR = re.compile(r"(tensor<(?<![\w.$#@!^%-]tensor<)[^<>]*+>)", re.ASCII)
 # Stand for a number without a point, and for one with it.
 _WHOLE, _BROKEN = "\f", "\f."
 LONGEST_LINE = 4000
@@ -122,8 +125,10 @@ class _Known(dict[str, "Line | None"]):
     def _with_number(self, wording: str) -> Line | None:
         parts = _NUMBER.split(wording)
         family = self._numbered.get(_without_number(parts)) if len(parts) == _ONE_NUMBER else None
-        number = None if family is None else self._tell(family.number, parts[1])
-        return None if family is None or number is None else family.line.telling(family.like, family.place, number)
+        if family is None:
+            return None
+        number = self._tell(family.number, parts[1])
+        return None if number is None else family.line.telling(family.like, family.place, number)
 
     def _on_types(self, wording: str) -> Line | None:
         texts, general = _without_tensors(wording)
