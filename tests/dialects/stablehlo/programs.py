@@ -255,7 +255,9 @@ func.func @f(%a: tensor<4x4xf32>, %t: !stablehlo.token, %q: tensor<2x!quant.unif
   %12:2 = "stablehlo.infeed"(%t) <{infeed_config = "c"}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)
   %13 = "stablehlo.outfeed"(%a, %t) : (tensor<4x4xf32>, !stablehlo.token) -> !stablehlo.token
   %14 = "stablehlo.send"(%a, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>, is_host_transfer = true}> : (tensor<4x4xf32>, !stablehlo.token) -> !stablehlo.token
-  %15:2 = "stablehlo.recv"(%t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 3>, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)
+  %15:2 = "stablehlo.recv"(%t) <{channel_handle = #stablehlo.channel_handle< // a, b = 1
+    handle = 1, type = 3 // from the host
+  >, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)
   %16 = stablehlo.uniform_quantize %r : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>
   %17 = stablehlo.uniform_dequantize %q : (tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>) -> tensor<2xf32>
   %18 = stablehlo.add %q, %q : tensor<2x!quant.uniform<i8:f32, 5.000000e-01:3>>

@@ -69,7 +69,8 @@ class ChannelHandle(NamedTuple):
     type: int = 0
 
 
-_ENTRY = re.compile(r"\s*(\w+)\s*=\s*(\[[^\]]*\]|-?\d+)\s*(,|$)")
+_BLANK = r"(?:\s|//[^\n]*)*"
+_ENTRY = re.compile(rf"{_BLANK}(\w+){_BLANK}={_BLANK}(\[[^\]]*\]|-?\d+){_BLANK}(,|$)")
 
 
 def entries_of(body: str) -> Iterator[tuple[str, Axes | int]]:
