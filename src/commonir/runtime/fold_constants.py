@@ -6,7 +6,7 @@ first in nothing but the contents of its operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
@@ -36,6 +36,25 @@ class _Program(NamedTuple):
     inputs: tuple[int, ...]
 
 
+class _Folded:
+    """What all operations of one class, attributes and types have in common, and the programs that compute them by the
+    contents of operands that decide what they are.
+
+    Units: `largest` is the bytes of the largest result of known size.
+    """
+
+    __slots__ = ("is_open", "largest", "programs", "read", "types")
+
+    def __init__(self, op: Op, types: tuple[TensorType, ...]) -> None:
+        sizes = [_size_bytes(r) for r in op.results]
+        self.types = types
+        self.is_open = None in sizes
+        self.largest = max([size for size in sizes if size is not None], default=0)
+        # The operands whose elements may decide what the operation is.
+        self.read = range(len(op.operands)) if self.is_open or _is_open(op) else _read(op)
+        self.programs: dict[tuple[tuple[int, bytes], ...], _Program | None] = {}
+
+
 class Folding:
     """Computes operations of which all operands are constants.
 
@@ -47,24 +66,22 @@ class Folding:
         self._fast = fast
         self._exact = exact
         self._limit = max_growth_bytes
-        self._programs: dict[object, _Program | None] = {}
+        self._known: dict[object, _Folded | None] = {}
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
-        given = sum(d.size_bytes for d in operands)
-        sizes = [_size_bytes(r) for r in op.results]
-        types = [t for r in op.results if isinstance(t := carrier(r.type), TensorType)]
-        if op.regions or isinstance(op, core.Decoded) or len(types) < len(op.results):
+        folded = self._folded(op)
+        if folded is None:
             return None
-        if any(symbols_stated(op)):  # sizes that the program around it knows
-            return None
-        is_open = None in sizes
-        if (is_open and given > _READ_BYTES) or any(size is not None and size > given + self._limit for size in sizes):
-            return None
+        if folded.is_open or folded.largest > self._limit:
+            given = sum(d.size_bytes for d in operands)
+            if (folded.is_open and given > _READ_BYTES) or folded.largest > given + self._limit:
+                return None
+        types = folded.types
         stated = None if operands else op.constant_data()
-        if stated is not None and [stated.type] == types:
+        if stated is not None and (stated.type,) == types:
             return (stated,)
-        program = self._program(op, operands, range(len(operands)) if is_open or _is_open(op) else _read(op))
+        program = self._program(folded, op, operands)
         if program is None:
             return None
         try:
@@ -74,18 +91,26 @@ class Folding:
         arrays = [found[str(n)] for n in range(len(types))]
         return tuple([data_of_array(t.with_shape(a.shape), a) for t, a in zip(types, arrays, strict=True)])
 
-    def _program(self, op: Op, operands: Sequence[Data], read: Iterable[int]) -> _Program | None:
-        read = [n for n in read if operands[n].size_bytes <= _READ_BYTES]
-        types = tuple([v.type for v in op.operands])
-        key = (type(op), types, op.operand_offsets, op.attribute_values, tuple(r.type for r in op.results))
-        contents = tuple([(n, bytes(operands[n].buffer())) for n in read])
+    def _folded(self, op: Op) -> _Folded | None:
+        """What is known of operations like one; None for those that are not computed."""
+        if op.regions or isinstance(op, core.Decoded):
+            return None
+        types, results = tuple([v.type for v in op.operands]), tuple([r.type for r in op.results])
+        key = (type(op), types, op.operand_offsets, op.attribute_values, results)
         try:
-            known = (key, contents) in self._programs
+            is_known = key in self._known
         except TypeError:  # an attribute that no two operations share
-            return self._prepared(op, operands, read)
-        if not known:
-            self._programs[key, contents] = self._prepared(op, operands, read)
-        return self._programs[key, contents]
+            return _folded(op)
+        if not is_known:
+            self._known[key] = _folded(op)
+        return self._known[key]
+
+    def _program(self, folded: _Folded, op: Op, operands: Sequence[Data]) -> _Program | None:
+        read = [n for n in folded.read if operands[n].size_bytes <= _READ_BYTES]
+        contents = tuple([(n, bytes(operands[n].buffer())) for n in read])
+        if contents not in folded.programs:
+            folded.programs[contents] = self._prepared(op, operands, read)
+        return folded.programs[contents]
 
     def _prepared(self, op: Op, operands: Sequence[Data], read: Sequence[int]) -> _Program | None:
         inputs = [n for n in range(len(operands)) if n not in read]
@@ -108,6 +133,13 @@ class Folding:
             return _Program(engine.prepare(lower(module)), tuple(inputs))
         except DiagnosticError:
             return None
+
+
+def _folded(op: Op) -> _Folded | None:
+    types = tuple([t for r in op.results if isinstance(t := carrier(r.type), TensorType)])
+    if len(types) < len(op.results) or any(symbols_stated(op)):  # sizes that the program around it knows
+        return None
+    return _Folded(op, types)
 
 
 def _constant(value: Value, data: Data) -> Value:
