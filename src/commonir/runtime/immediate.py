@@ -417,19 +417,21 @@ class _Compiler:
 
     def _constant(self, op: Op) -> Array | None:
         """The result of an operation on nothing but constants. Raises: TooLargeError."""
-        if len(op.results) != 1 or (op.operands and op.form is not Form.COMPOSITE):
+        results, has_operands = op.results, len(op.operands) > 0
+        if len(results) != 1 or (has_operands and op.form is not Form.COMPOSITE):
             return None
-        kind = op.results[0].type
+        result, kind = results[0], results[0].type
         if not isinstance(kind, TensorType):
             return None
-        may_be_dims = not op.operands or (kind.element.is_integer and kind.rank in (0, 1))
-        if not (may_be_dims or may_be_known(type(op))) or not kind.is_static:
+        may_be_dims = not has_operands or (kind.rank in (0, 1) and kind.element.is_integer)
+        is_asked = may_be_known(type(op))
+        if not (may_be_dims or is_asked) or not kind.is_static:
             return None
-        data = known_data(op.results[0])
+        data = known_data(result) if is_asked else None
         if data is not None:
             self._held(op)
             return computed(data.array(), kind)
-        known = known_dims(op.results[0]) if may_be_dims else None
+        known = known_dims(result) if may_be_dims else None
         if known is None or not all(isinstance(dim, int) for dim in known):
             return None  # the sizes are known when it runs, from what it is computed of
         return computed(np.asarray(known, dtype_of(kind.element.name)).reshape(kind.static_shape), kind)

@@ -133,11 +133,8 @@ class StepsBuilder:
         if self._is_kept and isinstance(calculate, Steps):
             places.update(zip(results, calculate.put_into(self, given), strict=False))
             return
-        first = len(self._start)
-        made = tuple(range(first, first + len(results)))
-        for value, n in zip(results, made, strict=True):
-            places[value] = n
-            self._start.append(None)
+        made = tuple(self.place((None,) * len(results)))
+        places.update(zip(results, made, strict=True))
         self._steps.append((calculate, given, made))
 
     def steps(self, outputs: Iterable[Value]) -> Steps:
