@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mil.activation import Relu
@@ -16,6 +19,8 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, f32, none, tensor
 from commonir.passes.lower import lower
+
+from tests.oracles import oracle
 
 VECTOR = tensor(f32, 4)
 
@@ -97,3 +102,28 @@ def test_nested_programs_of_core_operations_are_kept() -> None:
     lowered = lower(_module([x, condition], [relu, chosen], chosen.results))
     (kept,) = [op for op in lowered.nested() if isinstance(op, core.If)]
     assert [[op.name for op in region.block.operations] for region in kept.regions] == [["core.yield"], ["core.yield"]]
+
+
+def test_a_branch_that_never_runs_is_not_lowered(tmp_path: Path) -> None:
+    """`torch.tile` is exported so: whether `x` has fewer axes than repeats is asked of a shape that is known."""
+    onnx = oracle("onnx")
+    helper, info = onnx.helper, onnx.helper.make_tensor_value_info
+    never = helper.make_graph(
+        [helper.make_node("Reshape", ["x", "given"], ["t"])], "never", [], [info("t", 1, ["a", "b"])]
+    )
+    always = helper.make_graph([helper.make_node("Neg", ["x"], ["e"])], "always", [], [info("e", 1, ["n", 2])])
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Size", ["shape"], ["rank"]),
+        helper.make_node("Less", ["rank", "least"], ["is_less"]),
+        helper.make_node("If", ["is_less"], ["y"], then_branch=never, else_branch=always),
+    ]
+    inputs = [info("x", 1, ["n", 2]), info("given", 7, [2])]
+    least = onnx.numpy_helper.from_array(np.array(2), "least")
+    graph = helper.make_graph(nodes, "g", inputs, [info("y", 1, None)], [least])
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+    lowered = cir.lower(cir.load(path))
+    assert [op.name for op in lowered.function(None).walk() if op.regions] == ["ml_program.func"]
+    found = cir.run(lowered, {"x": np.array([[1, 2]], np.float32), "given": np.array([1, 2])})
+    assert found["y"].tolist() == [[-1, -2]]

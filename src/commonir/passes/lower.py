@@ -31,6 +31,7 @@ from commonir.ods import (
     check_results,
     infer,
     is_not_known,
+    known_dims,
     operations_behind,
     path_of,
     traits,
@@ -277,6 +278,10 @@ class _Lowering:
                 inner = self._enter(op, frame)
                 frames += [] if inner is None else [inner]
                 continue
+            chosen = self._chosen(op)
+            if chosen is not None:
+                frames.append(_Frame(frame.block, chosen.block, chosen_by=op))
+                continue
             if op.regions and op not in frame.ready:
                 frame.ready[op] = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
                 frame.postpone(op)
@@ -285,6 +290,19 @@ class _Lowering:
                     frames.extend(_Frame(b, s, is_nested=True) for b, s in pairs)
                 continue
             self._operation(op, frame)
+
+    def _chosen(self, op: Operation) -> Region | None:
+        """The region of an operation that runs whatever the inputs are, where one of several does.
+
+        What the others say of sizes that never come to them may be wrong.
+        """
+        if not op.regions or not op.operands or not isinstance(op, Op):
+            return None
+        condition = self.values.get(op.operands[0])
+        known = None if condition is None else known_dims(condition)
+        chosen = op.branch(holds=known[0] != 0) if known is not None and known in ((0,), (1,)) else None
+        end = None if chosen is None else chosen.block.last
+        return chosen if end is not None and len(end.operands) == len(op.results) else None
 
     def _enter(self, op: Invocation, frame: _Frame) -> _Frame | None:
         """A frame that lowers a function of another module where it is run; None when that cannot be."""
@@ -306,7 +324,13 @@ class _Lowering:
         return _Frame(frame.block, called.body, invoked_by=op, called=called)
 
     def _leave(self, frame: _Frame) -> None:
-        """Makes what a function of another module returns stand for the results of what runs it."""
+        """Makes what a function of another module, or a region, returns stand for the results of what runs it."""
+        if frame.chosen_by is not None and frame.source.last is not None:
+            for mine, value in zip(frame.chosen_by.results, frame.source.last.operands, strict=True):
+                if value in self.values:
+                    self.values[mine] = self.values[value]
+                else:
+                    self.missing.add(mine)
         op, called = frame.invoked_by, frame.called
         if op is None or called is None:
             return
@@ -538,8 +562,11 @@ class _Frame(Frame):
         is_nested: bool = False,
         invoked_by: Invocation | None = None,
         called: Function | None = None,
+        chosen_by: Operation | None = None,
     ) -> None:
         super().__init__(block, source)
+        self.source = source
+        self.chosen_by = chosen_by
         self.invoked_by = invoked_by
         self.called = called
         self.is_nested = is_nested

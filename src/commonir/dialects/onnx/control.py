@@ -149,6 +149,9 @@ class If(
         pairs = zip(returned(self.then_branch), returned(self.else_branch), strict=False)
         return tuple([core.common_type(a.type, b.type) for a, b in pairs])
 
+    def branch(self, *, holds: bool) -> Region | None:
+        return self.then_branch if holds else self.else_branch
+
     def verify(self) -> Iterator[Diagnostic]:
         count = len(self.results)
         yield from _counts(self, self.then_branch, 0, count)
