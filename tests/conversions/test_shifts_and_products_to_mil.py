@@ -60,9 +60,16 @@ def test_running_products_of_narrow_integers_wrap_around() -> None:
     np.testing.assert_array_equal(run_mil(made, {"x": np.array([100, 3, 2])})[0], [100, 44, 88])
 
 
-def test_element_types_that_core_ml_has_not_are_refused() -> None:
-    with pytest.raises(DiagnosticError, match="narrow_cast cannot be expressed"):
-        converted(core_module(lambda x: core.narrow_cast(x, ELEMENT_TYPES["f8E8M0FNU"]), {"x": tensor(f32, 2)}))
+def test_powers_of_two_stand_for_the_numbers_of_a_type_that_core_ml_has_not() -> None:
+    narrow = ELEMENT_TYPES["f8E8M0FNU"]
+    made = converted(core_module(lambda x: core.narrow_cast(x, narrow), {"x": tensor(f32, 5)}))
+    found = run_mil(made, {"x": np.array([1.0, 3.0, 0.75, 5.0, 0.3], np.float32)})
+    np.testing.assert_array_equal(found[0], [1.0, 4.0, 1.0, 8.0, 0.5])
+
+
+def test_bits_of_numbers_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="bit_cast cannot be expressed"):
+        converted(core_module(lambda x: core.bit_cast(x, i32), {"x": tensor(f32, 2)}))
 
 
 def test_tensors_without_elements_are_refused() -> None:

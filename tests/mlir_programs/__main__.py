@@ -1,14 +1,17 @@
 """Compares what we print with what mlir-opt prints, over many seeds; prints a table by dialect and operation.
 
 python -m tests.mlir_programs --seeds 20
+
+With a folder, the programs of the files in it instead: `python -m tests.mlir_programs --files FOLDER`.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
-from tests.mlir_programs import comparison, oracle, programs
+from tests.mlir_programs import comparison, files, oracle, programs
 from tests.mlir_programs.comparison import FORMS
 
 
@@ -20,7 +23,11 @@ def main() -> None:
     parser.add_argument("--extra", type=int, default=3, help="statements beside the one that a program is made for")
     parser.add_argument("--wrong", type=int, default=20, help="wrong programs of each kind and seed")
     parser.add_argument("--show", type=int, default=5, help="differences to show")
+    parser.add_argument("--files", type=Path, help="a folder whose files are compared instead")
     given = parser.parse_args()
+    if given.files is not None:
+        _compare_files(given.files, given.show)
+        return
     made = accepted = wrong = agreed = 0
     uses: Counter[str] = Counter()
     differing: Counter[str] = Counter()
@@ -49,6 +56,13 @@ def main() -> None:
         all_ = sorted(k for k in programs.KNOWN if k.startswith(f"{name}."))
         print(f"\n{name}: {len(own)} of {len(all_)} operations")
         print("  " + ", ".join([f"{k.partition('.')[2]} {own.get(k, 0)}" for k in all_]))
+
+
+def _compare_files(folder: Path, show: int) -> None:
+    found = files.compared(folder)
+    print(f"{folder}: " + ", ".join([f"{n} {kind}" for kind, n in sorted(found.counts.items())]))
+    for text in found.differences[:show]:
+        print(text)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,9 @@ def _llama(key_heads: int) -> nn.Module:
 
 
 def _gpt2() -> nn.Module:
-    return Tokens(GPT2LMHeadModel(GPT2Config(VOCABULARY, n_positions=32, n_embd=32, n_layer=LAYERS, n_head=HEADS)))
+    return Tokens(
+        GPT2LMHeadModel(GPT2Config(vocab_size=VOCABULARY, n_positions=32, n_embd=32, n_layer=LAYERS, n_head=HEADS))
+    )
 
 
 _MODULES: Mapping[str, Callable[[], nn.Module]] = {
