@@ -27,9 +27,9 @@ def converted(module: Module, opset: int = 18) -> bytes:
 
 
 def run_onnx(content: bytes, inputs: Mapping[str, Array]) -> list[Array]:
-    """What onnxruntime gives for a model."""
+    """What onnxruntime gives for a model; maps it takes as they are."""
     ort = oracle("onnxruntime")
     options = ort.SessionOptions()
     options.log_severity_level = 3
     session = ort.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, {name: np.asarray(a) for name, a in inputs.items()}))
+    return list(session.run(None, {n: a if isinstance(a, dict) else np.asarray(a) for n, a in inputs.items()}))
