@@ -9,7 +9,16 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
-from commonir.symbolic.analysis import at_least, coefficient, compare, evaluate, plain_symbol, substitute, symbols
+from commonir.symbolic.analysis import (
+    at_least,
+    coefficient,
+    compare,
+    evaluate,
+    is_plainly_at_least,
+    plain_symbol,
+    substitute,
+    symbols,
+)
 from commonir.symbolic.dims import Dim
 
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
@@ -246,9 +255,10 @@ def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
 
 def _follows(c: Constraint, stated: Iterable[Constraint], sizes: Mapping[str, Dim]) -> bool:
     """Whether a constraint holds where others do, which say that symbols have some sizes."""
-    if decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)):
+    if sizes and decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)):
         return True
     difference = c.lhs - c.rhs
     if c.relation in ("==", "!="):
         return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in stated)
-    return any(at_least(own, given) for own in c.slacks for d in stated for given in d.slacks)
+    # There may be many pairs, of sizes with many maxima in them.
+    return any(is_plainly_at_least(own, given) for own in c.slacks for d in stated for given in d.slacks)
