@@ -12,21 +12,30 @@ from commonir.base.text import parse_bytes
 Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
 
-output_option = click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    type=click.Path(readable=False),
-    help="Where to write; `-` is standard output.",
-)
-extern_option = click.option(
+PATH = click.Path(readable=False)
+"""A file or a folder, whether or not there is one: rights do not tell whether it can be read, reading it does."""
+
+
+def output_option(where: str = "Where to write; `-` is standard output.", metavar: str = "OUT") -> Option[Command]:
+    """`-o OUT`, which has to be given."""
+    return click.option("-o", "--output", required=True, metavar=metavar, type=PATH, help=where)
+
+
+def files_option(*names: str, help: str, metavar: str = "FILE") -> Option[Command]:
+    """Files or folders, as many as one likes."""
+    return click.option(*names, metavar=metavar, multiple=True, type=PATH, help=help)
+
+
+extern_option = files_option(
     "--extern",
     "externs",
-    metavar="FILE",
-    type=click.Path(readable=False),
-    multiple=True,
     help="Take the contents of extern globals from this .npz or .safetensors archive, by name.",
+)
+split_option = click.option(
+    "--split-input-file",
+    "is_split",
+    is_flag=True,
+    help="The MLIR text holds several programs, parted by lines `// -----`.",
 )
 resize_option = click.option(
     "--resize", "is_resizing", is_flag=True, help="Bring pictures to the size of their inputs."

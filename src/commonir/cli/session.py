@@ -21,6 +21,7 @@ from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer, write_answer
+from commonir.cli.options import PATH
 from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
 
@@ -284,14 +285,6 @@ def _usage_of_options(command: click.Command) -> str:
     return " ".join(["[OPTIONS]", *[f"{option.opts[0]} {option.metavar}" for option in needed]])
 
 
-split_input_file = click.option(
-    "--split-input-file",
-    "is_split",
-    is_flag=True,
-    help="The MLIR text holds several programs, parted by lines `// -----`.",
-)
-
-
 def _opening_options() -> list[click.Parameter]:
     """Options of verbs that open models. What a model refers to lies beside it unless these say more."""
     return [
@@ -311,14 +304,14 @@ def _opening_options() -> list[click.Parameter]:
             ["--dialect", "definitions"],
             metavar="FILE.td",
             multiple=True,
-            type=click.Path(readable=False),
+            type=PATH,
             help="A TableGen file that defines operations of the program.",
         ),
         click.Option(
             ["-I", "definition_dirs"],
             metavar="DIR",
             multiple=True,
-            type=click.Path(readable=False),
+            type=PATH,
             help="Where files are that a TableGen file includes.",
         ),
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commonir.cli.options import output_option
+from commonir.cli.options import PATH, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path(readable=False))
-@output_option
+@click.argument("model", metavar="M", type=PATH)
+@output_option()
 def bundle(session: Session, model: str, *, output: str) -> Answer:
     """Write a Common IR program with all libraries that it imports, directly and through others, in one file.
 

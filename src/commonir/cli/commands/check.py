@@ -9,14 +9,15 @@ import click
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
-from commonir.cli.session import Session, split_input_file, verb
+from commonir.cli.options import PATH, split_option
+from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
 _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 @verb(opens=True)
-@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=PATH)
 @click.option("--strict", "is_strict", is_flag=True, help="Warnings also make the answer no.")
 @click.option(
     "--level",
@@ -25,7 +26,7 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     show_default=True,
     help="Report findings of at least this weight.",
 )
-@split_input_file
+@split_option
 @click.option(
     "--verify-diagnostics",
     "expects",

@@ -13,6 +13,7 @@ from commonir.base.text import plural
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
 from commonir.cli.options import (
+    PATH,
     function_option,
     resize_option,
     seed_option,
@@ -50,7 +51,7 @@ _NAMES_SHOWN = 6
     show_default=True,
     help="What decides whether two values agree.",
 )
-@click.option("--repro", metavar="DIR", type=click.Path(), help="Save the first divergence as a small reproducer.")
+@click.option("--repro", metavar="DIR", type=PATH, help="Save the first divergence as a small reproducer.")
 @seed_option()
 @sizes_option()
 @resize_option

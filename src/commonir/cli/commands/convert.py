@@ -15,6 +15,7 @@ from commonir.cli.agreement import Agreement, Check, check_agreement, write_agre
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
 from commonir.cli.options import (
+    PATH,
     extern_option,
     output_option,
     seed_option,
@@ -44,8 +45,8 @@ class CheckOption(click.Command):
 
 
 @verb(cls=CheckOption, opens=True)
-@click.argument("model", metavar="IN", type=click.Path(readable=False))
-@output_option
+@click.argument("model", metavar="IN", type=PATH)
+@output_option()
 @click.option(
     "--to",
     metavar="FORMAT",

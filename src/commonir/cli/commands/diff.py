@@ -9,6 +9,7 @@ import click
 from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
+from commonir.cli.options import PATH
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
 
@@ -29,8 +30,8 @@ _LISTED_ONLY_IF_ALL = ("retyped", "renamed")
 
 
 @verb(opens=True)
-@click.argument("first", metavar="A", type=click.Path(readable=False))
-@click.argument("second", metavar="B", type=click.Path(readable=False))
+@click.argument("first", metavar="A", type=PATH)
+@click.argument("second", metavar="B", type=PATH)
 @click.option("--weights", is_flag=True, help="Tell of each weight that differs how far both are apart.")
 @click.option(
     "--tolerance",

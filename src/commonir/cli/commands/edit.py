@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.cli.choices import parse_pairs, parse_sizes
-from commonir.cli.options import function_option
+from commonir.cli.options import PATH, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path(readable=False))
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    type=click.Path(readable=False),
-    help="Where to write; may be M itself.",
-)
+@click.argument("model", metavar="M", type=PATH)
+@output_option("Where to write; may be M itself.")
 @click.option("--rename", "renames", metavar="OLD=NEW", multiple=True, help="Rename an input, output or other value.")
 @click.option(
     "--set-dim",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.base import codes
-from commonir.cli.options import function_option, output_option
+from commonir.cli.options import PATH, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path(readable=False))
-@output_option
+@click.argument("model", metavar="M", type=PATH)
+@output_option()
 @click.option("--from", "sources", metavar="NAME[,NAME...]", multiple=True, help="Values that become the inputs.")
 @click.option("--to", "targets", metavar="NAME[,NAME...]", multiple=True, help="Values that become the outputs.")
 @function_option("Cut this function")

@@ -8,6 +8,7 @@ import click
 
 from commonir.base.text import format_bytes, format_count
 from commonir.cli.answer import Answer
+from commonir.cli.options import PATH
 from commonir.cli.rank_tables import rank_pairs, write_ranks
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path(readable=False))
+@click.argument("model", type=PATH)
 @click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
 @click.option(

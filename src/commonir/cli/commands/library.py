@@ -16,7 +16,7 @@ FORMAT = "common_ir"
 
 @verb()
 @click.argument("dialect")
-@output_option
+@output_option()
 def library(session: Session, dialect: str, *, output: str) -> Answer:
     """Write a dialect, such as core or mil, as a Common IR library: a declaration of each operation.
 

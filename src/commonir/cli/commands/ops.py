@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from commonir.cli.answer import Answer, listed_operations
+from commonir.cli.options import PATH
 from commonir.cli.session import Session, verb
 
 
@@ -13,7 +14,7 @@ from commonir.cli.session import Session, verb
 @click.option(
     "--library",
     metavar="FILE",
-    type=click.Path(readable=False),
+    type=PATH,
     help="Look among the operators and functions that this Common IR file and its libraries declare.",
 )
 def ops(session: Session, name: str | None, library: str | None) -> Answer:

@@ -9,7 +9,7 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.answer import Answer
-from commonir.cli.options import output_option, seed_option, time_limit_option
+from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Terminal
 from commonir.cli.writing import check_output, written_of
@@ -22,20 +22,17 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", metavar="M", type=click.Path(readable=False))
-@output_option
+@click.argument("model", metavar="M", type=PATH)
+@output_option()
 @click.option(
     "--passes",
     metavar="NAMES",
     help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
     "mlprogram-pipeline-globals, lower, fold-all-reduce, expand-all-reduce, compress, simplify.",
 )
-@click.option(
+@files_option(
     "--rules",
     "rule_files",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(readable=False),
     help="Apply the rewrite rules of a TableGen file before the passes. What the file defines is known when M is read.",
 )
 @click.option(

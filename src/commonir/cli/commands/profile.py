@@ -11,6 +11,7 @@ from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
 from commonir.cli.options import (
+    PATH,
     extern_option,
     function_option,
     memory_limit_option,
@@ -31,7 +32,7 @@ _SHOWN = 15
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path(readable=False))
+@click.argument("model", type=PATH)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.")
 @function_option("Time this function")
@@ -44,7 +45,7 @@ _SHOWN = 15
 @click.option(
     "--trace",
     metavar="FILE",
-    type=click.Path(readable=False),
+    type=PATH,
     help="Write the times for a viewer of traces, such as chrome://tracing.",
 )
 @click.option("--all", "is_complete", is_flag=True, help="List every operation instead of the dearest.")

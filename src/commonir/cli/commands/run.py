@@ -15,6 +15,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
 from commonir.cli.options import (
+    PATH,
     extern_option,
     function_option,
     memory_limit_option,
@@ -42,7 +43,7 @@ Probabilities = dict[str, dict[str, float]]
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path(readable=False))
+@click.argument("model", type=PATH)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
 @function_option("Run this function")
@@ -56,8 +57,8 @@ Probabilities = dict[str, dict[str, float]]
     help="Run N times, states going on. An input array with one more axis in front has a part for each step, and so "
     "have the outputs.",
 )
-@click.option("--state", metavar="FILE", type=click.Path(), help="Start with the states of this archive, not anew.")
-@click.option("--save-state", metavar="FILE", type=click.Path(), help="Write the states at the end to an archive.")
+@click.option("--state", metavar="FILE", type=PATH, help="Start with the states of this archive, not anew.")
+@click.option("--save-state", metavar="FILE", type=PATH, help="Write the states at the end to an archive.")
 @ranks_options
 @extern_option
 @time_limit_option
@@ -65,7 +66,7 @@ Probabilities = dict[str, dict[str, float]]
 @click.option(
     "--save",
     metavar="FILE",
-    type=click.Path(readable=False),
+    type=PATH,
     help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png says "
     "which.",
 )

@@ -6,13 +6,13 @@ import click
 
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
-from commonir.cli.options import sizes_option
+from commonir.cli.options import PATH, sizes_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path(readable=False))
+@click.argument("model", type=PATH)
 @sizes_option("Show the shapes for a size of a dimension.")
 @click.option("--constants", "with_constants", is_flag=True, help="List constants too.")
 def shapes(session: Session, model: str, *, sizes: tuple[str, ...], with_constants: bool) -> Answer:

@@ -8,11 +8,12 @@ import click
 
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.cli.answer import Answer
-from commonir.cli.session import Session, split_input_file, verb
+from commonir.cli.options import PATH, split_option
+from commonir.cli.session import Session, verb
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path(readable=False))
+@click.argument("model", type=PATH)
 @click.option("--generic", "is_generic", is_flag=True, help="Write every operation in the generic form.")
 @click.option("--node", metavar="NAME", help="Show only the operation that has this name or defines this value.")
 @click.option(
@@ -34,7 +35,7 @@ from commonir.cli.session import Session, split_input_file, verb
     help="Value names of the program or of mlir-opt; without, mlir-opt's for programs in dialects of MLIR alone.",
 )
 @click.option("--locations", is_flag=True, help="Write where operations come from.")
-@split_input_file
+@split_option
 def show(
     session: Session,
     model: str,

@@ -6,22 +6,16 @@ import click
 
 from commonir.base.files import atomic_file
 from commonir.cli.answer import Answer, listed_operations
+from commonir.cli.options import PATH, files_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 
 
 @verb()
-@click.argument("file", type=click.Path(readable=False))
-@click.option(
-    "-I",
-    "include_dirs",
-    metavar="DIR",
-    multiple=True,
-    type=click.Path(readable=False),
-    help="Where included files are.",
-)
+@click.argument("file", type=PATH)
+@files_option("-I", "include_dirs", metavar="DIR", help="Where included files are.")
 @click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a macro of the preprocessor.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the JSON to a file.")
+@click.option("-o", "--output", metavar="FILE", type=PATH, help="Write the JSON to a file.")
 @click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines instead.")
 def tblgen(
     session: Session,

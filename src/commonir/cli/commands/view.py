@@ -9,6 +9,7 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
+from commonir.cli.options import PATH, output_option
 from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -18,16 +19,9 @@ if TYPE_CHECKING:
 
 
 @verb(opens=True)
-@click.argument("model", type=click.Path(readable=False))
-@click.argument("other", required=False, type=click.Path(readable=False))
-@click.option(
-    "-o",
-    "output",
-    required=True,
-    metavar="FILE",
-    type=click.Path(readable=False),
-    help="Where the picture goes; `.svg` is a picture, `.html` a page with zoom and search.",
-)
+@click.argument("model", type=PATH)
+@click.argument("other", required=False, type=PATH)
+@output_option("Where the picture goes; `.svg` is a picture, `.html` a page with zoom and search.", "FILE")
 @click.option("--to", type=click.Choice(["svg", "html"]), help="What is written, whatever the suffix says.")
 @click.option("--open", "is_opened", is_flag=True, help="Show it in the browser.")
 @ranks_options
