@@ -573,3 +573,29 @@ func.func private @f(!quant.uniform<i8:f16, 1.0e-10>)
 func.func private @f(!quant.calibrated<f32<1.0:-1.0>>)
 // -----
 func.func private @f(!quant.uniform<i8:f32:{0:2,1:4}, {{1.0, 2.0:3}}>)
+// -----
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x2xf32> loc("bee"), %c: tensor<2xf32>, %d: tensor<2x3xf32>, %s: f32, %tt: tensor<2x2xf32>) -> tensor<3x2xf32> {
+  %0 = linalg.transpose ins(%a : tensor<2x3xf32>) outs(%b : tensor<3x2xf32>) permutation = [1, 0]
+  %1 = linalg.broadcast ins(%c : tensor<2xf32>) outs(%a : tensor<2x3xf32>) dimensions = [1]
+  %2 = linalg.transpose ins(%1 : tensor<2x3xf32>) outs(%0 : tensor<3x2xf32>) permutation = [1, 0]
+  %3 = tensor.empty() : tensor<3x2xf32> loc("e"(fused["x", "y"]))
+  %4 = linalg.transpose ins(%1 : tensor<2x3xf32>) outs(%3 : tensor<3x2xf32>) permutation = [1, 0] loc("own")
+  %5 = linalg.map { arith.addf } ins(%a, %d : tensor<2x3xf32>, tensor<2x3xf32>) outs(%d : tensor<2x3xf32>)
+  %6 = linalg.reduce { arith.addf } ins(%a : tensor<2x3xf32>) outs(%c : tensor<2xf32>) dimensions = [1]
+  %7 = linalg.reduce { arith.addf } ins(%a : tensor<2x3xf32>) outs(%c : tensor<2xf32>) dimensions = [1] loc("red")
+  %8 = linalg.fill ins(%s : f32) outs(%a : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %9 = linalg.matmul ins(%a, %b : tensor<2x3xf32>, tensor<3x2xf32>) outs(%tt: tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %4 : tensor<3x2xf32>
+}
+// -----
+#early = loc("early")
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x2xf32> loc(#early)) -> tensor<3x2xf32> {
+  %3 = tensor.empty() : tensor<3x2xf32> loc(#late)
+  %4 = linalg.transpose ins(%a : tensor<2x3xf32>) outs(%3 : tensor<3x2xf32>) permutation = [1, 0] loc(#later)
+  cf.br ^bb1(%4 : tensor<3x2xf32>)
+^bb1(%x: tensor<3x2xf32> loc("blockarg")):
+  %5 = linalg.transpose ins(%a : tensor<2x3xf32>) outs(%x : tensor<3x2xf32>) permutation = [1, 0]
+  return %5 : tensor<3x2xf32>
+}
+#late = loc("late"("x.py":1:2))
+#later = loc("later")

@@ -196,6 +196,10 @@ class FormReader(Protocol):
         """
         ...
 
+    def place_body(self, op: Op) -> None:
+        """Has the arguments of the body of an operation, which its text leaves out, come from where its operands do."""
+        ...
+
     def fail(self, message: str, *, at: int | None = None) -> NoReturn:
         """Gives up with a finding."""
         ...

@@ -30,7 +30,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
-from commonir.ir.locations import FileLineColLoc, LocationAttr
+from commonir.ir.locations import FileLineColLoc
 from commonir.ir.module import Module
 from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.open_types import OpenTensor, TypeAskedError
@@ -47,6 +47,7 @@ from commonir.ods.traits import Terminator
 from commonir.text.custom_forms import FormReader
 from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
+from commonir.text.late_places import LatePlaces
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
@@ -138,7 +139,7 @@ class Parser(GroupReader):
         self._operators: Operators = {}
         self._defaults = ["builtin"]
         self._definitions: dict[str, type[Op] | None] = {}
-        self._late: list[tuple[Operation, str, int]] = []
+        self.late_places = LatePlaces()
         self.lines = TextLines(file, lines_before)
         self._suggestions = 0
         self._repeated = RepeatedLines(source, self.lines, self.told, self.known_tensor)
@@ -173,7 +174,9 @@ class Parser(GroupReader):
                 assert isinstance(op, Operation)
                 found.append(op)
         self._close()
-        self._locate_late()
+        for name, at in self.late_places.settle(self.attribute_aliases):
+            message = f"operation location alias was never defined: '#{name}'"
+            self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
         self.findings.raise_errors()
         self.lines.are_of(self.source, is_kept=self._has_rows)
         if len(found) == 1 and isinstance(found[0], Module):
@@ -476,20 +479,11 @@ class Parser(GroupReader):
         self.advance()
         self.expect("(")
         if self.kind == "attribute" and self.text[1:] not in self.attribute_aliases:
-            self._late.append((op, self.text[1:], self.start))
+            self.late_places.await_alias(op, self.text[1:], self.start)
             self.advance()
         else:
             op.location = self.location()
         self.expect(")")
-
-    def _locate_late(self) -> None:
-        for op, name, at in self._late:
-            found = self.attribute_aliases.get(name)
-            if isinstance(found, LocationAttr):
-                op.location = found
-            else:
-                message = f"operation location alias was never defined: '#{name}'"
-                self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
 
     def location_suffix(self) -> Origin:
         """Reads `loc(...)`; the current token is `loc`."""

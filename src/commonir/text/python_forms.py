@@ -189,6 +189,9 @@ class PythonReader:
             op.successors = tuple(successors)
         return op
 
+    def place_body(self, op: Op) -> None:
+        self.source.late_places.follow_operands(op)
+
 
 class PythonWriter:
     """What a form writes to; see `ods.text_form.FormWriter`."""

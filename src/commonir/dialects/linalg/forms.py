@@ -24,7 +24,6 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.locations import UnknownLoc
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Origin
 from commonir.ir.types import ElementType, MemRefType, Type, i64
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Op
@@ -411,12 +410,6 @@ def _numbers(attribute: Attribute) -> list[int]:
     return [int(v) for v in attribute.values] if isinstance(attribute, DenseArrayAttr) else []
 
 
-def _origin(value: Value) -> Origin | None:
-    """Where a value comes from."""
-    owner = value.owner
-    return owner.origin_of(value) if isinstance(owner, Block) else owner.location if owner is not None else None
-
-
 class RearrangingForm:
     """`linalg.transpose ins(%x : type) outs(%y : type) permutation = [1, 0]`; the body is always the same."""
 
@@ -430,12 +423,12 @@ class RearrangingForm:
             reader.fail("expected one input and one output")
         attributes: dict[str, Attribute] = {self.keyword: integers(reader, self.keyword)}
         attributes |= reader.dictionary()
-        block = Block()
-        origins = [_origin(v) for v in (*inputs.values, *outputs.values)]
-        block.add_arguments((*inputs.elements, *outputs.elements), origins)
+        block = Block((*inputs.elements, *outputs.elements))
         block.append(reader.create("linalg.yield", block.arguments[:1], {}, ()))
         arguments = {"input": inputs.values[0], "init": outputs.values[0], "region_": Region([block])}
-        return reader.make(arguments, tensor_types(outputs.values), attributes)
+        op = reader.make(arguments, tensor_types(outputs.values), attributes)
+        reader.place_body(op)
+        return op
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
