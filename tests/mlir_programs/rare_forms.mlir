@@ -599,3 +599,126 @@ func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x2xf32> loc(#early)) -> tensor<3x2
 }
 #late = loc("late"("x.py":1:2))
 #later = loc("later")
+// -----
+module attributes { dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<i32, dense<32> : vector<2xi64>>, "dlti.endianness" = "little", index = 32> } { }
+// -----
+module attributes { dlti.map = #dlti.map<"a" = 1 : i32, i32 = 2> } { }
+// -----
+module attributes { dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"L1" = 4096 : i32>> } { }
+// -----
+"test.x"() {a = #dlti.dl_entry<"a" , 1>, b = #dlti.dl_spec< #dlti.dl_entry< "x",2:i32 > >, c = #dlti.dl_spec<>, d = #dlti.map<>, e = #dlti.map< i32=1,"b"="c" >, f = #dlti.function_pointer_alignment<64, function_dependent = true>} : () -> ()
+// -----
+"test.x"() {a = #dlti.dl_spec<"a" = 1, "a" = 2>} : () -> ()
+// -----
+"test.x"() {a = #dlti.dl_spec<"" = 1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_system_spec<>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_device_spec<>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_device_spec<"x" = 3>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_system_spec<"CPU" = 3>} : () -> ()
+// -----
+"test.x"() {dlti.dl_spec = 3} : () -> ()
+// -----
+"test.x"() {dlti.foo = 3} : () -> ()
+// -----
+"test.x"() {a = #dlti.foo<3>} : () -> ()
+// -----
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<#dlti.dl_entry<"L1", 4096 : i32>>, "GPU" = #dlti.target_device_spec<"max"=1>>} {}
+// -----
+"test.x"() {a = #dlti.dl_spec<!llvm.ptr = dense<64>: vector<4xi64>>} : () -> ()
+// -----
+"test.x"() {dlti.dl_spec = #dlti.dl_spec<>} : () -> ()
+// -----
+func.func @f() attributes {dlti.dl_spec = #dlti.dl_spec<>} {return}
+// -----
+module attributes {dlti.query = "x"} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.endianness" = "middle">} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.endianness" = 1>} {}
+// -----
+func.func @f() attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.endianness" = 1>} {return}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"foo" = 1>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"foo.x" = 1>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"tosa.x" = 1>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.x" = 1>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.alloca_memory_space" = 1>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.alloca_memory_space" = "s", "dlti.stack_alignment" = "x", "dlti.mangling_mode" = 3>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.stack_alignment" = 128, "dlti.mangling_mode" = "e","dlti.global_memory_space" = 1 : ui64, "dlti.function_pointer_alignment"=#dlti.function_pointer_alignment<64, function_dependent = true>,"dlti.legal_int_widths"=array<i32: 1,2>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<"dlti.legal_int_widths"=3>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<i32 = 3>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<i32 = dense<[32,16]>:vector<2xi64>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<i32 = dense<[32,16,8]>:vector<3xi64>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<i32 = dense<[32,16]>:vector<2xi32>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<f32 = dense<[16]>:tensor<1xi64>, index=32:i32, vector<2xf32> = dense<1>:vector<2xi64>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<index="a">} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<complex<f32> = dense<1>:vector<2xi64>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<tensor<2xf32> = dense<1>:vector<2xi64>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<memref<2xf32> = dense<1>:vector<2xi64>>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<!foo.bar = dense<1>:vector<2xi64>>} {}
+// -----
+"test.x"() {a = #dlti.map<#dlti.dl_entry<"a",1>, "b"=1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_system_spec<#dlti.dl_entry<"a",#dlti.target_device_spec<"x"=1>>>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_system_spec<i32 = #dlti.target_device_spec<"x"=1>>} : () -> ()
+// -----
+"test.x"() {a = #dlti.target_device_spec<i32 = 1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.dl_entry<i32,1:i32>, b = #dlti.dl_entry<"",1:i32>} : () -> ()
+// -----
+"test.x"() {a = #dlti<dl_entry<i32,1:i32>>, b = #dlti<map<"a"= affine_map<(d0)->(d0)>>>} : () -> ()
+// -----
+"test.x"() {a = #dlti.map<a = 1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.map<"a" : 1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.map<"a" = >} : () -> ()
+// -----
+"test.x"() {a = #dlti.map<"a" = unit, "b" = "x" : i32, "c" = [1], "d"={a}, "e"=#dlti.map<"a"=true>, "a b" = @x::@y, "a\"b"=1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.map<"a" = 1, i32 =2, i32=3>} : () -> ()
+// -----
+"test.x"() {a = #dlti.function_pointer_alignment<-1, function_dependent = true>} : () -> ()
+// -----
+"test.x"() {a = #dlti.function_pointer_alignment<64, function_dependent = 1>} : () -> ()
+// -----
+"test.x"() {a = #dlti.function_pointer_alignment<64,function_dependent =false >} : () -> ()
+// -----
+"test.x"() {dlti.map = #dlti.dl_spec<"a" = 1>} : () -> ()
+// -----
+"test.x"() {dlti.target_system_spec = #dlti.dl_spec<"a" = 1>} : () -> ()
+// -----
+"test.x"() {dlti.target_device_spec = #dlti.dl_spec<"a" = 1>} : () -> ()
+// -----
+func.func @f(%a: i32 {dlti.map = 1}, %b : i32 {dlti.foo}) { return }
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<!ub.x = 1>} {}
+// -----
+module attributes {dlti.dl_spec = #dlti.dl_spec<!shape.shape = 1>} {}
+// -----
+"test.x"() {a = #dlti.dl_spec<f32 = 1, "e" = 3 : i32,"e"=2>} : () -> ()
+// -----
+#spec = #dlti.dl_spec<"a" = 1>
+"test.x"() {a = #spec} : () -> ()

@@ -7,6 +7,7 @@ told as a path that follows the program's own structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -21,6 +22,7 @@ from commonir.base.codes import (
     WRONG_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.late import LateModule
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import StringAttr
@@ -39,7 +41,14 @@ from commonir.ods.operation import Op
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
 from commonir.symbolic import compare
 
+if TYPE_CHECKING:
+    from commonir.ods import layouts
+else:
+    # Few programs say what machine they are for.
+    layouts = LateModule("commonir.ods.layouts")
+
 _SEVERAL = 2
+_LAYOUT = "dlti."
 
 
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
@@ -200,9 +209,18 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
                 yield Diagnostic(WRONG_ATTRIBUTE, message)
     if isinstance(op, UnregisteredOperation):
         yield _unknown(op, dialects)
-    elif isinstance(op, Op):
+    if isinstance(op, Op):
         yield from check_operation(op)
+    else:
+        yield from _check_layouts(op)
     yield from _check_blocks(op)
+
+
+def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
+    """What is wrong with undeclared attributes that say what machine an operation is for."""
+    for name, value in op.extra.items():
+        if name.startswith(_LAYOUT):
+            yield from layouts.check_layout(op, name, value)
 
 
 def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
@@ -283,6 +301,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
             found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
     # What a definition checks by itself relies on its operands, attributes and regions being there and on the types of
     # operands, which are not looked at where one is not constant.
+    found.extend(_check_layouts(op))
     if any(v is MISSING for v in op.attribute_values):
         return found
     if not any(d.code in _UNASKED for d in found):

@@ -8,11 +8,14 @@ Source: MLIR language reference, types and attributes; MLIR builtin dialect, as 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from commonir.base.codes import DUPLICATE_NAME
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
+from commonir.base.late import LateModule
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -57,6 +60,12 @@ from commonir.text.affine import AffineReader, read_strided
 from commonir.text.elements import Listed, Literal
 from commonir.text.resources import Blob
 from commonir.text.types import Extent, TypeReader, parts_of_dialect
+
+if TYPE_CHECKING:
+    from commonir.text import layouts
+else:
+    # Few programs say what machine they are for.
+    layouts = LateModule("commonir.text.layouts")
 
 _LARGEST_PLACE = 2**32 - 1
 
@@ -325,6 +334,8 @@ class ConstantReader(TypeReader):
                 made = self.attribute_readers[inner](self)
                 self.expect(">")
                 return made
+        if dialect == "dlti":
+            self.fail(f"unknown attribute '{self.text}'", help=did_you_mean(name, self.attribute_readers))
         start = self.end + 1
         body = self.body()
         if type is None and self.take(":"):
@@ -543,6 +554,15 @@ def _bracketed(read: Callable[[ConstantReader], Attribute]) -> Callable[[Constan
 
 
 _ATTRIBUTES: Mapping[str, Callable[[ConstantReader], Attribute]] = MappingProxyType(
-    {"commonir.dims": _bracketed(_dims), "commonir.bytes": _bracketed(_bytes)}
+    {
+        "commonir.dims": _bracketed(_dims),
+        "commonir.bytes": _bracketed(_bytes),
+        "dlti.dl_entry": layouts.read_entry,
+        "dlti.function_pointer_alignment": layouts.read_function_pointer_alignment,
+        **{
+            f"dlti.{kind}": partial(layouts.read_layout, kind=kind)
+            for kind in ("dl_spec", "map", "target_device_spec", "target_system_spec")
+        },
+    }
 )
 """What reads the attributes that have classes here, by their names, at the token after the name."""
