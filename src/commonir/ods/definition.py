@@ -535,10 +535,6 @@ class Definition(TextForm):
         """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
         return ()
 
-    def branch(self, *, holds: bool) -> Region | None:  # noqa: ARG002  none by default
-        """The region that alone runs where the first operand is known to hold, or not to; None where none is chosen."""
-        return None
-
     def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  none by default
         """Whether the result of a number may be declared with a type that contradicts the inferred one.
 

@@ -18,11 +18,12 @@ from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, data_of
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, placed
-from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
+from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type, are_numbers
 from commonir.ods import (
     Form,
     MlirOp,
@@ -31,11 +32,13 @@ from commonir.ods import (
     check_results,
     infer,
     is_not_known,
+    known_data,
     known_dims,
     operations_behind,
     path_of,
     traits,
 )
+from commonir.ods.branching import Passage, RegionBranch, only_passage
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
 from commonir.passes.local_sizes import SizeNames
@@ -278,9 +281,9 @@ class _Lowering:
                 inner = self._enter(op, frame)
                 frames += [] if inner is None else [inner]
                 continue
-            chosen = self._chosen(op)
-            if chosen is not None:
-                frames.append(_Frame(frame.block, chosen.block, chosen_by=op))
+            passage = self._passage(op)
+            if passage is not None:
+                frames += self._pass_through(op, passage, frame)
                 continue
             if op.regions and op not in frame.ready:
                 frame.ready[op] = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
@@ -291,22 +294,41 @@ class _Lowering:
                 continue
             self._operation(op, frame)
 
-    def _chosen(self, op: Operation) -> Region | None:
-        """The region of an operation that runs whatever the inputs are, where one of several does.
+    def _passage(self, op: Operation) -> Passage | None:
+        """The way through an operation with regions that is taken whatever the inputs are.
 
-        What the others say of sizes that never come to them may be wrong.
+        What the regions beside it say of sizes that never come to them may be wrong.
         """
-        if not op.regions or not op.operands or not isinstance(op, Op):
+        found = only_passage(op, self._known) if isinstance(op, RegionBranch) else None
+        return found if found is not None and not _errors(op) else None
+
+    def _known(self, value: Value) -> Data | None:
+        """What a value holds whatever the inputs are, if only because the sizes are known."""
+        stands = self.values.get(value)
+        data = None if stands is None else known_data(stands)
+        if data is not None or stands is None or not isinstance(stands.type, TensorType):
+            return data
+        dims = known_dims(stands)
+        if dims is None or not are_numbers(dims) or not stands.type.is_static:
             return None
-        condition = self.values.get(op.operands[0])
-        known = None if condition is None else known_dims(condition)
-        chosen = op.branch(holds=known[0] != 0) if known is not None and known in ((0,), (1,)) else None
-        end = None if chosen is None else chosen.block.last
-        return chosen if end is not None and len(end.operands) == len(op.results) else None
+        return data_of(stands.type.element, stands.type.static_shape, dims)
+
+    def _pass_through(self, op: Operation, passage: Passage, frame: _Frame) -> list[_Frame]:
+        """A frame that lowers the block that runs in an operation, in the place of the operation; none without one."""
+        received = passage.given if passage.block is None else passage.received
+        operands = self._operands(received, op)
+        if len(operands) < len(received):
+            self._fail(op)
+        elif passage.block is not None:
+            self.values.update(zip(passage.block.arguments, operands, strict=True))
+            return [_Frame(frame.block, passage.block, passed_by=op, given=passage.given)]
+        else:
+            self.values.update(zip(op.results, operands, strict=True))
+        return []
 
     def _enter(self, op: Invocation, frame: _Frame) -> _Frame | None:
         """A frame that lowers a function of another module where it is run; None when that cannot be."""
-        errors = [d for d in check_operation(op) if d.is_error] if isinstance(op, Op) else []
+        errors = _errors(op)
         operands = self._operands(op.operands, op)
         if not errors and len(operands) < len(op.operands):
             self._fail(op)
@@ -325,8 +347,8 @@ class _Lowering:
 
     def _leave(self, frame: _Frame) -> None:
         """Makes what a function of another module, or a region, returns stand for the results of what runs it."""
-        if frame.chosen_by is not None and frame.source.last is not None:
-            for mine, value in zip(frame.chosen_by.results, frame.source.last.operands, strict=True):
+        if frame.passed_by is not None:
+            for mine, value in zip(frame.passed_by.results, frame.given, strict=True):
                 if value in self.values:
                     self.values[mine] = self.values[value]
                 else:
@@ -352,7 +374,7 @@ class _Lowering:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
         if is_terminator and not frame.is_nested:
             return
-        errors = [d for d in check_operation(op) if d.is_error] if isinstance(op, Op) else []
+        errors = _errors(op)
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors and not self._may_wait(DiagnosticError(*errors), frame):
@@ -552,6 +574,10 @@ def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[D
     return port_attributes([ports.get(name, NO_PORT) for name in names])
 
 
+def _errors(op: Operation) -> list[Diagnostic]:
+    return [d for d in check_operation(op) if d.is_error] if isinstance(op, Op) else []
+
+
 class _Frame(Frame):
     """A block that is being filled from what remains of its source, with what the block is."""
 
@@ -562,11 +588,12 @@ class _Frame(Frame):
         is_nested: bool = False,
         invoked_by: Invocation | None = None,
         called: Function | None = None,
-        chosen_by: Operation | None = None,
+        passed_by: Operation | None = None,
+        given: tuple[Value, ...] = (),
     ) -> None:
         super().__init__(block, source)
-        self.source = source
-        self.chosen_by = chosen_by
+        self.passed_by = passed_by
+        self.given = given
         self.invoked_by = invoked_by
         self.called = called
         self.is_nested = is_nested

@@ -25,6 +25,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.branching import Choice
 from commonir.ods.local_sizes import defined_sizes, sizes_brought
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
@@ -64,7 +65,7 @@ def _differences(what: str, found: Iterable[Type], expected: Iterable[Type]) -> 
             yield Diagnostic(MALFORMED_REGION, f"{what}: value {n} has type {f}, expected {e}")
 
 
-class If(CoreOp, name="core.if", traits=(traits.SingleBlock,)):
+class If(CoreOp, Choice, name="core.if", traits=(traits.SingleBlock,)):
     """Runs one of two nested programs and gives what it yields; both yield values of the same element types.
 
     Sizes in which the branches differ are unknown before running.
@@ -81,6 +82,9 @@ class If(CoreOp, name="core.if", traits=(traits.SingleBlock,)):
         return tuple(
             [common_type(a.type, b.type) for a, b in zip(yielded(self.then), yielded(self.orelse), strict=False)]
         )
+
+    def choices(self) -> tuple[Region, Region]:
+        return self.then, self.orelse
 
     def verify(self) -> Iterable[Diagnostic]:
         first, second = _without_sizes(yielded(self.then)), _without_sizes(yielded(self.orelse))

@@ -25,6 +25,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.branching import Choice
 from commonir.symbolic import size_of
 
 
@@ -54,7 +55,7 @@ def _differences(what: str, found: Iterable[Value], expected: Iterable[Type]) ->
             yield Diagnostic(MALFORMED_REGION, f"{what}: expected {t}, found '{v.name}' of type {v.type}")
 
 
-class Cond(MilOp, name="mil.cond", traits=(traits.SingleBlock,)):
+class Cond(MilOp, Choice, name="mil.cond", traits=(traits.SingleBlock,)):
     """Runs the first of two blocks when pred is true, else the second, and gives what it returns.
 
     The blocks take nothing and return values of the same types.
@@ -72,6 +73,9 @@ class Cond(MilOp, name="mil.cond", traits=(traits.SingleBlock,)):
     def infer(self) -> tuple[Type, ...]:
         pairs = zip(returned(self.then), returned(self.otherwise), strict=False)
         return tuple([_common(a.type, b.type) for a, b in pairs])
+
+    def choices(self) -> tuple[Region, Region]:
+        return self.then, self.otherwise
 
     def verify(self) -> Iterator[Diagnostic]:
         for what, nested in (("the first block", self.then), ("the second block", self.otherwise)):

@@ -28,6 +28,7 @@ from commonir.ods import (
     result,
     types,
 )
+from commonir.ods.branching import Choice
 from commonir.symbolic import Dim, plain_symbol
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
@@ -130,6 +131,7 @@ def _receive(block: Block, number: int, kind: TensorType) -> Value:
 
 class If(
     OnnxOp,
+    Choice,
     name="onnx.If",
     since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
 ):
@@ -149,8 +151,8 @@ class If(
         pairs = zip(returned(self.then_branch), returned(self.else_branch), strict=False)
         return tuple([core.common_type(a.type, b.type) for a, b in pairs])
 
-    def branch(self, *, holds: bool) -> Region | None:
-        return self.then_branch if holds else self.else_branch
+    def choices(self) -> tuple[Region, Region]:
+        return self.then_branch, self.else_branch
 
     def verify(self) -> Iterator[Diagnostic]:
         count = len(self.results)

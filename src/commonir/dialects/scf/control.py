@@ -25,7 +25,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import Op, attribute, kinds, operand, region, result, traits
-from commonir.ods.branching import KnownData, RegionBranch, Way
+from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
 from commonir.ods.known import known_integer
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.requiring import Requiring
@@ -111,7 +111,7 @@ class _IfForm:
 
 class If(
     ScfOp,
-    RegionBranch,
+    Choice,
     name="scf.if",
     traits=(
         traits.RecursiveEffects,
@@ -134,16 +134,8 @@ class If(
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in yielded(self.thenRegion)])
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
-        data = known(self.condition)
-        if data is None or data.values()[0]:
-            yield Way(0)
-        if data is None or not data.values()[0]:
-            yield Way(None if self.elseRegion is None or not self.elseRegion.blocks else 1)
-
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
-        del number, known
-        yield Way(None, last.operands)
+    def choices(self) -> tuple[Region, Region | None]:
+        return self.thenRegion, self.elseRegion
 
     def verify(self) -> Iterator[Diagnostic]:
         types = [r.type for r in self.results]

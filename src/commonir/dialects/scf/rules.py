@@ -12,7 +12,6 @@ from commonir.dialects.scf.base import ScfOp
 from commonir.dialects.scf.control import Condition, ExecuteRegion, For, If, IndexSwitch, While, Yield
 from commonir.dialects.scf.parallel_rules import PARALLEL
 from commonir.ir.attributes import IntegerAttr
-from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean
@@ -28,16 +27,15 @@ def _inline(op: ScfOp, region: Region, values: Sequence[Value], editor: Editor) 
     return True
 
 
-def _known_condition(op: If, editor: Editor) -> bool:
-    """Of a condition that is known, the region that runs stands in the place."""
-    condition = known_integer(op.condition)
-    if condition is None:
+def _known_choice(op: If | IndexSwitch, editor: Editor) -> bool:
+    """Of a condition or position that is known, the region that runs stands in the place."""
+    if known_data(op.operands[0]) is None:
         return False
-    region = op.thenRegion if condition else op.elseRegion
-    if region is None or not region.blocks:
+    (way,) = op.entered(known_data)
+    if way.target is None:
         editor.erase(op)
         return True
-    return _inline(op, region, (), editor)
+    return _inline(op, op.regions[way.target], (), editor)
 
 
 def _condition_inside(op: If, editor: Editor) -> bool:
@@ -406,20 +404,11 @@ def _is_given_by(value: Value, region: Region) -> bool:
     return any(owner is block for block in region.blocks)
 
 
-def _known_case(op: IndexSwitch, editor: Editor) -> bool:
-    """Of a position that is known, the region of its case stands in the place."""
-    found: Data | None = known_data(op.arg)
-    if found is None:
-        return False
-    (way,) = op.entered(known_data)
-    return way.target is not None and _inline(op, op.regions[way.target], (), editor)
-
-
 RULES = Rules(
     (),
     {
         If: (
-            _known_condition,
+            _known_choice,
             _condition_inside,
             _decide_opposite,
             _merge_following,
@@ -431,7 +420,7 @@ RULES = Rules(
         ),
         For: (_few_rounds, *CARRIED_VALUES),
         ExecuteRegion: (_run_once, _run_in_place, *CARRIED_VALUES),
-        IndexSwitch: (_known_case, *CARRIED_VALUES),
+        IndexSwitch: (_known_choice, *CARRIED_VALUES),
         **PARALLEL,
         While: (_condition_holds, _comparison_holds, *CARRIED_VALUES),
     },

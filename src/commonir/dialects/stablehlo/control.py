@@ -31,9 +31,10 @@ from commonir.dialects.stablehlo.base import (
 from commonir.dialects.stablehlo.reduction import RETURNS, arguments_of, malformed, returned
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Block, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attribute, kinds, operand, operations_behind, region, result, traits
+from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_types
 
@@ -70,7 +71,7 @@ def _scalar_problem(op: HloOp, value: Value, what: str) -> Iterator[Diagnostic]:
         yield op.violated(f"{what} must be of rank 0, found {value.type}")
 
 
-class If(HloOp, name="stablehlo.if", traits=(RETURNS,)):
+class If(HloOp, Choice, name="stablehlo.if", traits=(RETURNS,)):
     """Runs the first nested program when a condition holds, else the second, and gives what it returns.
 
     C1: the condition is of rank 0. C2: programs receive nothing and return values of the types of the results.
@@ -86,6 +87,9 @@ class If(HloOp, name="stablehlo.if", traits=(RETURNS,)):
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in returned(self.true_branch)])
+
+    def choices(self) -> tuple[Region, Region]:
+        return self.true_branch, self.false_branch
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _scalar_problem(self, self.pred, "C1: the condition")
@@ -110,7 +114,7 @@ def _scalar(x: Value) -> Value:
     return core.reshape(x, ()) if rank_of(x) else x
 
 
-class Case(HloOp, name="stablehlo.case", traits=(RETURNS,)):
+class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
     """Runs the nested program of a number, the last one when there is none of it, and gives what it returns.
 
     C1: there is a program. C2: programs receive nothing and return values of the types of the results.
@@ -125,6 +129,18 @@ class Case(HloOp, name="stablehlo.case", traits=(RETURNS,)):
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in returned(self.branches[0])]) if self.branches else None
+
+    def entered(self, known: KnownData) -> Iterator[Way]:
+        data, last = known(self.index), len(self.regions) - 1
+        if data is None:
+            yield from map(Way, range(len(self.regions)))
+            return
+        number = data.values()[0]
+        yield Way(number if isinstance(number, int) and 0 <= number < last else last)
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+        del number, known
+        yield Way(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.branches:

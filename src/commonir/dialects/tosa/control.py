@@ -20,6 +20,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean
 from commonir.ods import MlirOp, attribute, kinds, operand, region, result
+from commonir.ods.branching import Choice
 from commonir.ods.text_form import (
     Argument,
     CustomForm,
@@ -112,7 +113,7 @@ class _IfForm:
         writer.write(writer.dictionary())
 
 
-class CondIf(MlirOp, name="tosa.cond_if", traits=(RecursiveEffects,)):
+class CondIf(MlirOp, Choice, name="tosa.cond_if", traits=(RecursiveEffects,)):
     """Runs the first nested program on some values when a condition holds, else the second, and gives what it yields.
 
     C1: the condition has one element. C2: both programs receive the values and yield the results.
@@ -131,6 +132,9 @@ class CondIf(MlirOp, name="tosa.cond_if", traits=(RecursiveEffects,)):
     def infer_results(self) -> tuple[Type, ...] | None:
         found = _yielded(self.then_graph)
         return None if found is None else tuple([v.type for v in found])
+
+    def choices(self) -> tuple[Region, Region]:
+        return self.then_graph, self.else_graph
 
     def verify(self) -> Iterator[Diagnostic]:
         shape = stated_shape(self.condition)
