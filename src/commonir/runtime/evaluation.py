@@ -162,7 +162,7 @@ class Scope:
                     found = self.do(partial(_converted, dtype_of(body.dtype.name)), found)
                 return self.do(partial(_converted, dtype), found)
             case Apply(fn=fn, args=args):
-                return self.do(partial(applied, ARRAY_FUNCTIONS[fn], dtype), *[self.value(a) for a in args])
+                return self.do(Applied(ARRAY_FUNCTIONS[fn], dtype), *[self.value(a) for a in args])
             case Fold():
                 return self.fold(e)
             case Join():
@@ -348,9 +348,14 @@ def _converted(dtype: np.dtype[Any], x: Array) -> Array:
     return x.astype(dtype)
 
 
-def applied(function: Callable[..., Array], dtype: np.dtype[Any], *arrays: Array) -> Array:
-    """What a function of arrays gives, as an array of a dtype."""
-    return np.asarray(function(*arrays)).astype(dtype, copy=False)
+class Applied(NamedTuple):
+    """A calculation: what a function of arrays gives, as an array of a dtype."""
+
+    function: Callable[..., Array]
+    dtype: np.dtype[Any]
+
+    def __call__(self, *arrays: Array) -> Array:
+        return np.asarray(self.function(*arrays)).astype(self.dtype, copy=False)
 
 
 def _shaped(dtype: np.dtype[Any], shape: Sequence[int], x: Array) -> Array:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from commonir.base.tuples import NamedTuple
 from commonir.notation import Access, Expr, Join, Kernel, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
-from commonir.runtime.evaluation import Factor, Scope, applied, summed_products
+from commonir.runtime.evaluation import Applied, Factor, Scope, summed_products
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
 
@@ -94,29 +94,31 @@ class SmallKernel:
 
     def _finished(self, scope: StridedScope) -> Array:
         found = scope.value(self._body)
-        return scope.do(partial(_finished, self._full, self._dtype, self._shape), found)
+        return scope.do(_Finishing(self._full, self._dtype, self._shape), found)
 
 
-def _finished(full: tuple[int, ...], dtype: np.dtype[Any], shape: tuple[int, ...], x: Array) -> Array:
-    """A value over the whole grid of a kernel, in the shape of the result."""
-    # numpy gives scalars where an array has no axes.
-    found = np.asarray(x)
-    if found.shape != full:
-        found = np.array(np.broadcast_to(found, full))
-    if found.dtype != dtype:
-        found = found.astype(dtype)
-    return found if full == shape else found.reshape(shape)
+class _Finishing(NamedTuple):
+    """A calculation: a value over the whole grid of a kernel, in the shape of the result."""
 
+    full: tuple[int, ...]
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
 
-def _is_finishing(function: Calculation) -> bool:
-    return getattr(function, "func", None) is _finished
+    def __call__(self, x: Array) -> Array:
+        # numpy gives scalars where an array has no axes.
+        found = np.asarray(x)
+        if found.shape != self.full:
+            found = np.array(np.broadcast_to(found, self.full))
+        if found.dtype != self.dtype:
+            found = found.astype(self.dtype)
+        return found if self.full == self.shape else found.reshape(self.shape)
 
 
 def _plain(function: Calculation, arrays: Sequence[Array], found: Array) -> Calculation:
     """The function of numpy alone, where nothing else has to be done to what it gives for arrays like these."""
-    if getattr(function, "func", None) is applied and found.ndim:
-        inner: Calculation = getattr(function, "args", (function,))[0]
-        if isinstance(inner, np.ufunc) and np.asarray(inner(*arrays)).dtype == found.dtype:
+    if isinstance(function, Applied) and isinstance(function.function, np.ufunc) and found.ndim:
+        inner = function.function
+        if np.asarray(inner(*arrays)).dtype == found.dtype:
             return inner
     return function
 
@@ -154,7 +156,7 @@ class _Notes:
         places = tuple([self._places[id(x)] for x in arrays])
         if all(self._fixed[n] is not None for n in places) and found.size <= _FOLDED_ELEMENTS:
             self._place(found, found)
-        elif not (_is_finishing(function) and found is arrays[0]):
+        elif not (isinstance(function, _Finishing) and found is arrays[0]):
             self._steps.append(_Step(_plain(function, arrays, found), places, self._place(found, None)))
 
     def _place(self, x: Array, fixed: Array | None) -> int:

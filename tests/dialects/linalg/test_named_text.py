@@ -63,7 +63,16 @@ def test_steps_that_are_a_vector_stay_one_as_torch_mlir_writes_them() -> None:
         ),
         (
             "linalg.matmul ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>)",
-            "linalg.matmul: 1 inputs are fewer than it computes with",
+            "linalg.matmul: expects 2 inputs, found 1",
+        ),
+        (
+            "linalg.matmul ins(%x, %x, %x : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) outs(%x : tensor<2xf32>)",
+            "linalg.matmul: expects 2 inputs, found 3",
+        ),
+        (
+            "linalg.contract indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]"
+            " ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>)",
+            "linalg.contract: expects 2 inputs, found 1",
         ),
     ],
 )

@@ -234,9 +234,13 @@ class Contract(MappedOp, name="linalg.contract"):
     def has_default_maps(self) -> bool:
         return False
 
+    @classmethod
+    def input_count(cls) -> int:
+        return 2
+
     def verify(self) -> Iterator[Diagnostic]:
         maps = self.indexing_maps
-        if len(self.inputs) != 2 or len(self.outputs) != 1:
+        if len(self.inputs) != self.input_count() or len(self.outputs) != 1:
             yield self.violated("expected two inputs and one output")
         elif len(maps) != 3:
             message = f"expected the number of indexing_map ({len(maps)}) to be equal to the number of input/output"

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.codes import WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import plural
 from commonir.dialects.linalg.base import MEMOIZED, IteratorType, StructuredOp, TypeFn, maps_attribute, type_function
 from commonir.dialects.linalg.bodies import Body, Create, converted, elementwise, only, random_number, region_of
 from commonir.dialects.linalg.forms import NamedForm
@@ -68,8 +70,17 @@ class NamedOp(StructuredOp):
         cls, inputs: Sequence[Type], outputs: Sequence[Type], attributes: Mapping[str, Attribute], create: Create
     ) -> Region:
         """The body on elements of some types. Raises: DiagnosticError (E0503) when there is none."""
+        count = cls.input_count()
+        if count is not None and len(inputs) != count:
+            message = f"{cls.name}: expects {plural(count, 'input')}, found {len(inputs)}"
+            raise DiagnosticError(Diagnostic(WRONG_TYPE, message))
         body = cls.scalars_of(attributes)
         return region_of(cls.name, [*inputs, *outputs], len(outputs), body, create, is_unsigned=_unsigned(attributes))
+
+    @classmethod
+    def input_count(cls) -> int | None:
+        """How many inputs have a map that the name tells; None where what is computed of elements tells it."""
+        return None if cls.formula is None else cls.formula.inputs
 
     @classmethod
     def scalars_of(cls, attributes: Mapping[str, Attribute]) -> Body:  # noqa: ARG003  for overrides
