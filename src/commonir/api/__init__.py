@@ -1,6 +1,7 @@
 """The surface for programs and for the command line: load, verify, run, convert, save and ask about models.
 
-Heavy packages are loaded only by the calls that need them: opening loads protobuf, running loads numpy.
+Packages, and modules of ours, are loaded only by the calls that need them: opening loads protobuf, running loads numpy.
+So the modules here import inside of functions what not every call needs.
 """
 
 from __future__ import annotations

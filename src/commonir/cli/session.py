@@ -91,7 +91,7 @@ class Session:
 
     @property
     def api(self):
-        """The surface: `commonir.api`."""
+        """The surface: `commonir.api`; loads all that programs are made of."""
         from commonir import api  # noqa: PLC0415
 
         return api

@@ -105,7 +105,7 @@ def run(
     check_division(ranks, parallel)
     _check_suffix(save, *_ARCHIVES, _PICTURE)
     _check_suffix(save_state, *_ARCHIVES)
-    from commonir.base.arrays import flat_values  # noqa: PLC0415
+    from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
 
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(engine) as tells:
