@@ -189,3 +189,73 @@ def test_positions_that_are_computed_are_read_again_in_every_run() -> None:
         grid = (at / 1.5 - 1).astype(np.float32)
         found = executable.run({"x": x, "grid": grid})["y"]
         np.testing.assert_array_equal(found[0, 0], x[0, 0, at[0, ..., 1], at[0, ..., 0]])
+
+
+COMPRESSED = """
+g (float[4] x, bool[4] c, float[1] s) => (float[k] z, int64[1] n) {
+    y = Mul(x, s)
+    t = Compress<axis = 0>(y, c)
+    z = Add(t, t)
+    n = Shape(z)
+}
+"""
+
+
+def test_sizes_that_running_tells_are_told_in_every_run() -> None:
+    executable = prepared(COMPRESSED)
+    x, s = np.array([1, 2, 3, 4], np.float32), np.array([0], np.float32)
+    taken = [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]
+    for n in range(4 * MAX_RUNS):
+        # The owner writes into the same array.
+        s[0] = n
+        mask = np.array(taken[n // 3 % len(taken)], bool)
+        found = executable.run({"x": x, "c": mask, "s": s})
+        np.testing.assert_array_equal(found["z"], 2 * n * x[mask])
+        np.testing.assert_array_equal(found["n"], [mask.sum()])
+
+
+def test_contents_that_decide_what_is_done_are_read_in_every_run() -> None:
+    executable = prepared(
+        "g (float[2, 3] x, int64[a] axes, bool[2] c) => (float[k] z) { y = Compress<axis = 0>(x, c) "
+        "z = ReduceSum<keepdims = 0>(y, axes) }"
+    )
+    x, c = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([True, True])
+    for n in range(5 * MAX_RUNS):
+        axes = np.array([n // 5 % 2], np.int64)
+        np.testing.assert_array_equal(
+            executable.run({"x": x, "axes": axes, "c": c})["z"], [[3, 5, 7], [3, 12]][axes[0]]
+        )
+
+
+LISTS = "g (seq(float[N]) l, float[N] x) => (seq(float[N]) m) { m = SequenceInsert(l, x) }"
+
+
+def test_lists_are_read_again_in_every_run() -> None:
+    executable = prepared(LISTS)
+    members: list[np.ndarray] = []
+    for n in range(MAX_RUNS + 20):
+        x = np.full(n // 3 % 2 + 1, n, np.float32)
+        found = executable.run({"l": list(members), "x": x})["m"]  # type: ignore[dict-item]
+        assert [v.tolist() for v in found] == [*[v.tolist() for v in members], x.tolist()]
+        members = [np.full(n % 3, n, np.float32) for _ in range(n // 2 % 3)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [[np.zeros(2, np.float64)], [np.zeros((2, 2), np.float32)], [None], None, np.zeros(2)]
+)
+def test_lists_that_do_not_fit_are_refused_after_others_that_do(wrong: object) -> None:
+    executable = prepared(LISTS)
+    x = np.array([1, 2], np.float32)
+    for _ in range(3):
+        executable.run({"l": [x], "x": x})  # type: ignore[dict-item]
+    with pytest.raises(commonir.DiagnosticError, match="E0703"):
+        executable.run({"l": wrong, "x": x})  # type: ignore[dict-item]
+
+
+def test_lists_that_are_given_stay_as_they_are() -> None:
+    executable = prepared(LISTS)
+    x = np.array([1, 2], np.float32)
+    given = [x, x + 1]
+    for _ in range(MAX_RUNS + 5):
+        executable.run({"l": given, "x": x})  # type: ignore[dict-item]
+        assert [v.tolist() for v in given] == [[1, 2], [2, 3]]

@@ -46,10 +46,11 @@ def defined_sizes(op: Operation) -> tuple[LocalSize, ...]:
 def symbols_stated(op: Operation) -> Iterator[str]:
     """The symbols in the attributes of an operation."""
     for value in op.attribute_values if isinstance(op, Op) else ():
-        yield from _symbols_within(value)
+        yield from symbols_within(value)
 
 
-def _symbols_within(value: object) -> Iterator[str]:
+def symbols_within(value: object) -> Iterator[str]:
+    """The symbols in the value of an attribute, or in several."""
     match value:
         case DimExpr():
             yield from symbols(value)
@@ -58,7 +59,7 @@ def _symbols_within(value: object) -> Iterator[str]:
         case tuple():
             members: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]  any values
             for v in members:
-                yield from _symbols_within(v)
+                yield from symbols_within(v)
         case _:
             pass
 

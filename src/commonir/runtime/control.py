@@ -133,6 +133,8 @@ def _stacked(op: Operation, result: Value, slices: list[Array]) -> Array:
 
 def used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
     """The values from outside that the nested programs of an operation use."""
+    if not op.regions:
+        return {}
     return {v: values[v] for inner in op.walk() if inner is not op for v in inner.operands if v in values}
 
 

@@ -25,12 +25,13 @@ def is_concrete(op: Op) -> bool:
     """Whether the operation needs no sizes: its operands, results and attributes are fixed."""
     if not all(is_static(v.type) for v in (*op.operands, *op.results)):
         return False
-    return all(_is_fixed(v) for v in op.stored_attributes.values())
+    return all(is_fixed(v) for v in op.stored_attributes.values())
 
 
-def _is_fixed(value: object) -> bool:
+def is_fixed(value: object) -> bool:
+    """Whether the value of an attribute mentions no symbol."""
     if _is_tuple(value):
-        return all(_is_fixed(v) for v in value)
+        return all(is_fixed(v) for v in value)
     return not isinstance(value, DimExpr)
 
 
@@ -68,7 +69,7 @@ def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
 
     Raises: ValueError when a symbol has no size.
     """
-    return {name: sized(v, sizes) for name, v in op.stored_attributes.items() if not _is_fixed(v)}
+    return {name: sized(v, sizes) for name, v in op.stored_attributes.items() if not is_fixed(v)}
 
 
 def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:

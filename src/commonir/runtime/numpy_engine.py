@@ -24,9 +24,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType, Type, unknown
-from commonir.ods import Form, Op, path_of
-from commonir.ods.local_sizes import defined_sizes
+from commonir.ir.types import TensorType, Type, symbols_of, unknown
+from commonir.ods import Form, Op, known_dims, path_of
+from commonir.ods.local_sizes import defined_sizes, symbols_stated, symbols_within
 from commonir.ods.traits import Pure
 from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.binding import requirements, sizes_of
@@ -77,6 +77,9 @@ SEEN_SHAPES = 64
 
 KEPT_PLANS = 8
 """Shapes for which plans are kept, for each place of a program where one starts; each has buffers of its own."""
+
+KEPT_INSTANCES = 8
+"""Shapes of operands for which an operation is kept that runs alone."""
 
 KEPT_CONTENTS = 4
 """Contents of inputs for which plans of their own are made; then there is one for all others."""
@@ -203,6 +206,8 @@ class _Shared:
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
         self.placed: dict[Op, _Placed] = {}
+        # How blocks ran last.
+        self.trails: dict[Block, _Trail] = {}
         # How far blocks were evaluated directly, by the shapes of what they were given.
         self.direct: dict[Block, _Recent[_Direct]] = {}
 
@@ -238,6 +243,8 @@ class _Shared:
         for recent in self._plans.values():
             for segments in recent.kept.values():
                 yield from segments.made.values()
+        for trail in self.trails.values():
+            yield from [step.segment for step in trail.steps if isinstance(step, _PlanStep)]
 
 
 class _Recent(dict[Hashable, T]):
@@ -275,17 +282,36 @@ class _BlockLayout:
         if block.last is not None:
             self._last_use.update(dict.fromkeys(block.last.operands, len(self.operations)))
 
+    def given(self, values: Mapping[Value, Array]) -> list[tuple[Value, tuple[int, ...] | None]]:
+        """Those of some values that the block uses, with the shapes of tensors."""
+        return [(v, _shape_of(x)) for v, x in values.items() if self.is_needed(v, 0)]
+
     def is_needed(self, value: Value, at: int) -> bool:
         """Whether the operation at a place, or what comes after it, uses a value."""
         return self._last_use.get(value, -1) >= at
 
 
-class _Placed(NamedTuple):
-    """An operation on operands of some shapes, under sizes of symbolic dimensions."""
+class _Placed:
+    """An operation on operands of known shapes, under sizes of the symbols that it mentions: a few are kept."""
 
-    shapes: list[tuple[int, ...]]
-    sizes: dict[str, int]
-    op: Op
+    def __init__(self, op: Op) -> None:
+        self._op = op
+        self._is_concrete = is_concrete(op)
+        dims = [d for v in op.operands for d in known_dims(v) or ()]
+        types = [v.type for v in (*op.operands, *op.results)]
+        self._symbols = tuple(dict.fromkeys((*symbols_of(types), *symbols_within(tuple(dims)), *symbols_stated(op))))
+        self._kept: _Recent[Op] = _Recent(KEPT_INSTANCES)
+
+    def on(self, operands: Sequence[Array], sizes: Mapping[str, int]) -> Op:
+        """The operation on some operands."""
+        if self._is_concrete:
+            return self._op
+        key = (tuple(shapes_of(operands)), tuple([sizes.get(name) for name in self._symbols]))
+        return self._kept.get_or_make(key, lambda: self._made(operands, sizes))
+
+    def _made(self, operands: Sequence[Array], sizes: Mapping[str, int]) -> Op:
+        types = [value_type(v, x) for v, x in zip(self._op.operands, operands, strict=True)]
+        return instance(self._op, [Value(t) for t in types], sizes)
 
 
 class _Direct(NamedTuple):
@@ -293,6 +319,42 @@ class _Direct(NamedTuple):
 
     stop: int
     times: int
+
+
+class _PlanStep(NamedTuple):
+    """A plan that ran as a part of a block, and those among which it was the one."""
+
+    segments: _Segments
+    segment: Segment
+
+
+class _LoneStep(NamedTuple):
+    """The shapes of what an operation of a block gave that ran alone."""
+
+    shapes: list[tuple[int, ...]]
+
+
+class _Trail(NamedTuple):
+    """How a block ran from its begin to its end, for values of some shapes, under sizes around it and inside.
+
+    Of values of the same shapes nothing else needs to be asked, as long as lone operations give the same shapes.
+    """
+
+    given: list[tuple[Value, tuple[int, ...] | None]]
+    outside: dict[str, int]
+    inside: dict[str, int]
+    steps: list[_PlanStep | _LoneStep]
+
+    def fits(self, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> bool:
+        """Whether values are like those with which the block ran."""
+        for v, shape in self.given:
+            if v not in values or _shape_of(values[v]) != shape:
+                return False
+        return self.outside == sizes
+
+
+def _shape_of(x: object) -> tuple[int, ...] | None:
+    return x.shape if is_array(x) else None
 
 
 class _Segments:
@@ -308,8 +370,7 @@ class _Segments:
         """The plan for some values; `make` makes one, and is told of which values it is to depend on the contents, or
         that it may not.
         """
-        contents = _contents(self.pinned, values)
-        found = self.made.get(contents) or self.made.get(None)
+        found = self.known(values)
         if found is not None:
             return found
         pins = len(self.made) < KEPT_CONTENTS
@@ -317,9 +378,12 @@ class _Segments:
         if found.pinned != self.pinned and pins:
             self.made.clear()
             self.pinned = found.pinned
-            contents = _contents(self.pinned, values)
-        self.made[contents if pins else None] = found
+        self.made[_contents(self.pinned, values) if pins else None] = found
         return found
+
+    def known(self, values: Mapping[Value, Array]) -> Segment | None:
+        """The plan for some values, if there is one."""
+        return self.made.get(_contents(self.pinned, values)) or self.made.get(None)
 
 
 def _contents(pinned: Iterable[Value], values: Mapping[Value, Array]) -> tuple[bytes, ...]:
@@ -366,28 +430,74 @@ class _BlockRunner:
         self._shared.check_time()
         check_depth(self._depth)
         layout = self._shared.layout(block)
-        sizes = sizes_inside(block, values, self._sizes)
-        inside = _BlockRunner(self._shared, sizes, self._depth + 1)
-        at = inside._run_directly(block, layout, values)
+        trail = self._shared.trails.get(block)
+        if trail is not None and trail.fits(values, self._sizes):
+            inside = _BlockRunner(self._shared, dict(trail.inside), self._depth + 1)
+            at, steps = inside._follow(trail, layout, values)
+            is_from_begin, given, sizes = True, trail.given, trail.inside
+        else:
+            inside = _BlockRunner(self._shared, sizes_inside(block, values, self._sizes), self._depth + 1)
+            at, steps = inside._run_directly(block, layout, values), []
+            is_from_begin, given, sizes = at == 0, layout.given(values), dict(inside._sizes)
+        if at < len(layout.operations):
+            inside._go_on(block, layout, values, at, steps)
+            if is_from_begin and not self._shared.resizable:
+                self._shared.trails[block] = _Trail(given, dict(self._sizes), sizes, steps)
+        only = steps[0] if is_from_begin and len(steps) == 1 else None
+        self.only_segment = only.segment if isinstance(only, _PlanStep) else None
+
+    def _follow(
+        self, trail: _Trail, layout: _BlockLayout, values: dict[Value, Array]
+    ) -> tuple[int, list[_PlanStep | _LoneStep]]:
+        """Runs a block as it ran before, as far as it does; returns where it is then, and how it came there."""
+        at = 0
+        for n, step in enumerate(trail.steps):
+            if isinstance(step, _LoneStep):
+                shapes = self._run_lone(layout, at, values)
+                if shapes != step.shapes:
+                    return at + 1, [*trail.steps[:n], _LoneStep(shapes)]
+                at += 1
+                continue
+            if step.segments.known(values) is not step.segment:
+                return at, trail.steps[:n]
+            self._run_planned(step.segment, values)
+            at = step.segment.stop
+        return at, trail.steps
+
+    def _go_on(
+        self,
+        block: Block,
+        layout: _BlockLayout,
+        values: dict[Value, Array],
+        at: int,
+        steps: list[_PlanStep | _LoneStep],
+    ) -> None:
+        """Runs the operations of a block from one on, and adds how that was done."""
         # Values that are still needed: a block may fall into thousands of segments, each of which looks at all of them.
         live = values
         while at < len(layout.operations):
             if not layout.alone[at] and (self._shared.plans_control or not is_control(layout.operations[at])):
                 live = {v: x for v, x in live.items() if layout.is_needed(v, at)}
-                segment = inside._run_segment(block, at, live)
-                values.update([(v, live[v]) for v in segment.outputs])
-                sizes.update(segment.sizes)
-                self.only_segment = segment if at == 0 and segment.stop == len(layout.operations) else None
+                segments, segment = self._segment(block, at, live)
+                self._run_planned(segment, values)
+                live.update([(v, values[v]) for v in segment.outputs])
+                steps.append(_PlanStep(segments, segment))
                 at = segment.stop
             if at < len(layout.operations):
                 op = layout.operations[at]
-                found = inside._run_alone(op, values)
-                for known in (values, live):
-                    known.update(zip(op.results, found, strict=False))
-                if layout.sizes[at]:
-                    shapes = shapes_of(found)
-                    sizes.update({s.name: shapes[s.position][s.axis] for s in layout.sizes[at]})
+                steps.append(_LoneStep(self._run_lone(layout, at, values)))
+                live.update([(v, values[v]) for v in op.results if v in values])
                 at += 1
+
+    def _run_lone(self, layout: _BlockLayout, at: int, values: dict[Value, Array]) -> list[tuple[int, ...]]:
+        """Runs one operation of a block alone; returns the shapes of what it gives."""
+        op = layout.operations[at]
+        found = self._run_alone(op, values)
+        values.update(zip(op.results, found, strict=False))
+        shapes = shapes_of(found)
+        if layout.sizes[at]:
+            self._sizes.update({s.name: shapes[s.position][s.axis] for s in layout.sizes[at]})
+        return shapes
 
     def _run_directly(self, block: Block, layout: _BlockLayout, values: dict[Value, Array]) -> int:
         """Evaluates operations from the first on as long as they are small, when shapes are seen for the first time,
@@ -443,8 +553,8 @@ class _BlockRunner:
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _run_segment(self, block: Block, start: int, values: dict[Value, Array]) -> Segment:
-        """Runs operations of a block as one plan, on values that are needed from there on; adds what they compute."""
+    def _segment(self, block: Block, start: int, values: Mapping[Value, Array]) -> tuple[_Segments, Segment]:
+        """The plan for operations of a block from one on, for values that are needed there, and what it is one of."""
         layout = self._shared.layout(block)
         given = [v for v, x in values.items() if _is_tensor(v, x)]
         stored = [(g, self._shared.globals.shape(g)) for g in self._shared.resizable]
@@ -453,14 +563,17 @@ class _BlockRunner:
         control = self._shared.plans_control and len(plans.kept) < NESTED_SHAPES
         known = {v: values[v] for v in given}
         segments = plans.get_or_make(key, _Segments)
-        segment = segments.of(values, lambda pinned: self._planned(layout, start, known, control, pinned))
+        return segments, segments.of(values, lambda pinned: self._planned(layout, start, known, control, pinned))
+
+    def _run_planned(self, segment: Segment, values: dict[Value, Array]) -> None:
+        """Runs operations of a block as one plan, and adds what they compute and the sizes that they tell."""
         arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
         found = _run_plan(segment.plan, arrays, self._shared.deadline)
         count = len(segment.outputs)
         values.update(zip(segment.outputs, [np.array(x) for x in found[:count]], strict=True))
         for target, array in zip(segment.stored, found[count:], strict=True):
             self._shared.globals.store(target, array)
-        return segment
+        self._sizes.update(segment.sizes)
 
     def _planned(
         self,
@@ -492,17 +605,11 @@ class _BlockRunner:
         return tuple([computed(x, r.type) for x, r in zip(found, op.results, strict=True)])
 
     def _placed(self, op: Op, operands: Sequence[Array]) -> Op:
-        """The operation on operands of known sizes: the one of the run before, where they are the same."""
-        shapes = shapes_of(operands)
-        last = self._shared.placed.get(op)
-        if last is not None and last.shapes == shapes and last.sizes == self._sizes:
-            return last.op
-        placed = op
-        if not is_concrete(op):
-            types = [value_type(v, x) for v, x in zip(op.operands, operands, strict=True)]
-            placed = instance(op, [Value(t) for t in types], self._sizes)
-        self._shared.placed[op] = _Placed(shapes, dict(self._sizes), placed)
-        return placed
+        """The operation on operands of known sizes."""
+        placed = self._shared.placed.get(op)
+        if placed is None:
+            placed = self._shared.placed[op] = _Placed(op)
+        return placed.on(operands, self._sizes)
 
     def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
         """An operation whose meaning depends on the values of its operands."""

@@ -23,25 +23,65 @@ Array = NDArray[np.generic]
 class _Like(NamedTuple):
     """An array that was given: all others like it are taken as it was."""
 
-    name: str
     dtype: np.dtype[np.generic]
     shape: tuple[int, ...]
 
+    def fits(self, x: object) -> bool:
+        """Whether a value is like it."""
+        # A class of its own may have other ideas of what it is.
+        return type(x) is np.ndarray and x.dtype == self.dtype and x.shape == self.shape
 
-def _declared(function: Function) -> tuple[_Like, ...] | None:
+
+class _Nothing(NamedTuple):
+    """An optional value that was given as absent."""
+
+    def fits(self, x: object) -> bool:
+        """Whether a value is absent, too."""
+        return x is None
+
+
+class _ListLike(NamedTuple):
+    """A list that was given."""
+
+    members: tuple[_Likeness, ...]
+
+    def fits(self, x: object) -> bool:
+        """Whether a value is like it."""
+        if type(x) is not list or len(x) != len(self.members):  # pyright: ignore[reportUnknownArgumentType]  of anything
+            return False
+        return all(like.fits(v) for like, v in zip(self.members, x, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
+
+
+_Likeness = _Like | _ListLike | _Nothing
+
+
+def _likeness(given: object, bound: object) -> _Likeness | None:
+    """What others are like that can be taken as they are; None of what is converted, or is no array or list of them."""
+    if given is None and bound is None:
+        return _Nothing()
+    if type(given) is np.ndarray:
+        return _Like(given.dtype, given.shape) if given is bound else None
+    if type(given) is not list or type(bound) is not list or len(given) != len(bound):  # pyright: ignore[reportUnknownArgumentType]  of anything
+        return None
+    members = [_likeness(x, y) for x, y in zip(given, bound, strict=True)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
+    known = [m for m in members if m is not None]
+    return _ListLike(tuple(known)) if len(known) == len(members) else None
+
+
+def _declared(function: Function) -> dict[str, _Likeness] | None:
     """The arrays that the declared types of inputs tell; None when there is more to ask of inputs than they do."""
     if function.input_ports:
         return None
-    found: list[_Like] = []
+    found: dict[str, _Likeness] = {}
     for name, value in zip(names_of(function), function.inputs, strict=True):
         kind = value.type
         if not isinstance(kind, TensorType) or not kind.is_static:
             return None
         try:
-            found.append(_Like(name, dtype_of(kind.element.name), kind.static_shape))
+            found[name] = _Like(dtype_of(kind.element.name), kind.static_shape)
         except KeyError:  # numpy holds no such elements
             return None
-    return tuple(found)
+    return found
 
 
 class Binder:
@@ -62,23 +102,22 @@ class Binder:
         bound = bind(self._function, given, self._needed)
         names = names_of(self._function)
         # What was converted, or stands for what was not given, is made anew each time.
-        if len(given) == len(names) and all(given[n] is x for n, x in zip(names, bound.arrays, strict=True)):
-            whole = [type(x) is np.ndarray for x in bound.arrays]
-            if all(whole):
-                self._last = tuple([_Like(n, x.dtype, x.shape) for n, x in zip(names, bound.arrays, strict=True)])
-                self._sizes = dict(bound.sizes)
+        if len(given) == len(names):
+            pairs = zip(names, bound.arrays, strict=True)
+            likes = {n: like for n, x in pairs if (like := _likeness(given[n], x)) is not None}
+            if len(likes) == len(names):
+                self._last, self._sizes = likes, dict(bound.sizes)
         return bound
 
     def bound_as_before(self, given: Mapping[str, object]) -> tuple[Array, ...] | None:
-        """The arrays in the order of the inputs; None when one is not like that of the run before."""
+        """The values in the order of the inputs; None when one is not like that of the run before."""
         last = self._last
         if last is None or len(given) != len(last):
             return None
         found: list[Array] = []
-        for name, dtype, shape in last:
+        for name, like in last.items():
             x = given.get(name)
-            # A class of its own may have other ideas of what it is.
-            if type(x) is not np.ndarray or x.dtype != dtype or x.shape != shape:
+            if not like.fits(x):
                 return None
-            found.append(x)
+            found.append(x)  # pyright: ignore[reportArgumentType]  what is a list stands for a value, too (`values.py`)
         return tuple(found)

@@ -22,7 +22,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, check_use, is_not_known, operations_behind
 from commonir.ods.fields import Field, FieldKind
 from commonir.rewrite.expand import append, expand
-from commonir.runtime.instances import with_sizes
+from commonir.runtime.instances import is_fixed, with_sizes
 from commonir.runtime.operations import data_of_array
 from commonir.runtime.values import is_array, value_type
 
@@ -47,25 +47,37 @@ class Statements:
     """The statements of the operations of a program, kept by types and known elements of operands."""
 
     def __init__(self) -> None:
-        self._kept: dict[Op, OrderedDict[object, Statement]] = {}
+        self._kept: dict[Op, _Kept] = {}
 
     def of(self, op: Op, operands: Sequence[Any], sizes: Mapping[str, int]) -> Statement:
         """The statement of an operation for values of its operands.
 
         Raises: DiagnosticError when they contradict its definition.
         """
-        read = read_operands(op, operands)
-        types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
-        kept = self._kept.setdefault(op, OrderedDict())
-        attributes = with_sizes(op, sizes)
-        key = (types, tuple([(n, content_of(operands[n])) for n in read]), tuple(attributes.items()))
-        found = kept.get(key)
+        kept = self._kept.get(op)
+        if kept is None:
+            kept = self._kept[op] = _Kept(op)
+        read = [n for n in kept.may_read if _is_small(operands[n])]
+        shapes = tuple([(v.type, x.shape if is_array(x) else None) for v, x in zip(op.operands, operands, strict=True)])
+        attributes = with_sizes(op, sizes) if kept.mentions_sizes else {}
+        key = (shapes, tuple([(n, content_of(operands[n])) for n in read]), tuple(attributes.items()))
+        found = kept.statements.get(key)
         if found is None:
-            found = kept[key] = stated(op, operands, types, read, attributes)
-            if len(kept) > KEPT_STATEMENTS:
-                kept.popitem(last=False)
-        kept.move_to_end(key)
+            types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
+            found = kept.statements[key] = stated(op, operands, types, read, attributes)
+            if len(kept.statements) > KEPT_STATEMENTS:
+                kept.statements.popitem(last=False)
+        kept.statements.move_to_end(key)
         return found
+
+
+class _Kept:
+    """What is known of an operation before it runs, and its statements so far."""
+
+    def __init__(self, op: Op) -> None:
+        self.may_read = _may_read(op)
+        self.mentions_sizes = not all(map(is_fixed, op.stored_attributes.values()))
+        self.statements: OrderedDict[object, Statement] = OrderedDict()
 
 
 def stated(
@@ -125,11 +137,15 @@ def copied_regions(op: Op) -> dict[str, Region]:
 
 def read_operands(op: Op, operands: Sequence[Any]) -> list[int]:
     """The operands whose elements take part in the statement."""
-    return [
-        n
-        for n, f in enumerate(op.operand_fields())
-        if reads_elements(f) and is_array(operands[n]) and operands[n].size <= KNOWN_ELEMENTS
-    ]
+    return [n for n in _may_read(op) if _is_small(operands[n])]
+
+
+def _may_read(op: Op) -> list[int]:
+    return [n for n, f in enumerate(op.operand_fields()) if reads_elements(f)]
+
+
+def _is_small(x: object) -> bool:
+    return is_array(x) and x.size <= KNOWN_ELEMENTS
 
 
 def reads_elements(field: Field) -> bool:

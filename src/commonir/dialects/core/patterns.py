@@ -20,6 +20,8 @@ MOST_REPEATED = 1000
 """The greatest number in a repetition, as in RE2."""
 MOST_STEPS = 50_000
 """Steps of a program: repetitions inside one another multiply."""
+MOST_KEPT = 1 << 10
+"""Answers that are kept of a program."""
 
 Holds = Callable[[str], bool]
 
@@ -41,22 +43,37 @@ class Step(NamedTuple):
 
 
 class Program:
-    """A pattern ready to match; the last step is the end."""
+    """A pattern ready to match; the last step is the end. What follows from a few places and characters is kept: texts
+    are long, and patterns come back to the same places.
+    """
 
     def __init__(self, steps: list[Step], start: int, end: int) -> None:
         self._steps = steps
-        self._start = start
+        self._start = frozenset({start})
         self._end = end
+        self._looks_back = any(s.asserts is not None for s in steps)
+        self._after = lru_cache(MOST_KEPT)(self._taking)
+        self._ends = lru_cache(MOST_KEPT)(self._ending)
 
     def matches(self, text: str) -> bool:
         """Whether the pattern matches the whole text."""
-        active = {self._start}
-        for n, c in enumerate(text):
-            here = self._reached(active, text[n - 1] if n else "", c)
-            active = {k for s in here if (holds := self._steps[s].consumes) and holds(c) for k in self._steps[s].next}
+        active, before = self._start, ""
+        for c in text:
+            active = self._after(active, before, c)
             if not active:
                 return False
-        return self._end in self._reached(active, text[-1:], "")
+            if self._looks_back:
+                before = c
+        return self._ends(active, before)
+
+    def _taking(self, active: frozenset[int], before: str, c: str) -> frozenset[int]:
+        """Where a program is after a character, from any of several places."""
+        here = [self._steps[n] for n in self._reached(active, before, c)]
+        return frozenset([k for s in here if s.consumes is not None and s.consumes(c) for k in s.next])
+
+    def _ending(self, active: frozenset[int], before: str) -> bool:
+        """Whether the end is reached from any of several places, after the last character."""
+        return self._end in self._reached(active, before, "")
 
     def _reached(self, active: Iterable[int], before: str, after: str) -> set[int]:
         """The steps that are reached without taking a character."""

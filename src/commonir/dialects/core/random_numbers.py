@@ -12,7 +12,8 @@ from math import factorial, pi
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random.bit_generator import ISeedSequence
+from numpy.typing import DTypeLike, NDArray
 
 Array = NDArray[Any]
 Doubles = NDArray[np.float64]
@@ -57,9 +58,21 @@ def _cosine_of_turns(x: Doubles) -> Doubles:
     return np.where(is_far, -near, near)
 
 
+class _Unseeded(ISeedSequence):
+    """Stands for the seed of a generator that is given another before it is used: making a good one takes longer than
+    everything else.
+    """
+
+    def generate_state(self, n_words: int, dtype: DTypeLike = np.uint32) -> NDArray[np.uint32 | np.uint64]:
+        return np.zeros(n_words, dtype)
+
+
 def _twisted_numbers(seed: int, count: int) -> Doubles:
     """As `_numbers`, by the Mersenne twister."""
-    return np.random.RandomState(secrets.randbits(32) if seed == -1 else seed % (1 << 32)).random_sample(count)
+    bits = np.random.MT19937(_Unseeded())  # pyright: ignore[reportArgumentType]  its stubs know no seeds but those of numpy
+    generator = np.random.RandomState(bits)
+    generator.seed(secrets.randbits(32) if seed == -1 else seed % (1 << 32))
+    return generator.random_sample(count)
 
 
 def uniform(
