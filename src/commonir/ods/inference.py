@@ -32,7 +32,7 @@ from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
 from commonir.ods.type_rules import Typing, type_of_attribute
-from commonir.symbolic import Dim, DimExpr, symbol, symbols
+from commonir.symbolic import Dim, DimExpr, maxima_in, symbol, symbols
 from commonir.symbolic.constraints import Constraint, NotationError, NotKnownError, without_implied
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
+_MAXIMA_LIMIT = 8
 _COMPARED_ELEMENTS = 64
 _KEPT_NUMBERS = 8
 _NUMBERS = frozenset({bool, int, float})
@@ -208,10 +209,15 @@ class _Trace:
         return any(isinstance(d, DimExpr) and any(s in self.own for s in symbols(d)) for d in dims)
 
     def forget_unknown(self, type: Type) -> Type:
-        """The type with dimensions unknown again that were symbols for the time of the trace."""
-        if not self.own or not isinstance(type, TensorType) or type.shape is None:
+        """The type with dimensions unknown again that were symbols for the time of the trace.
+
+        So are those that say too much to go on with: where open sizes meet again and again, each layer of a network
+        doubles the expression of the layer before.
+        """
+        if not isinstance(type, TensorType) or type.shape is None or are_numbers(type.shape):
             return type
-        return type.with_shape(tuple([None if self.mentions_unknown(d) else d for d in type.shape]))
+        dims = [None if self.mentions_unknown(d) or maxima_in(d or 0) > _MAXIMA_LIMIT else d for d in type.shape]
+        return type.with_shape(tuple(dims)) if None in dims else type
 
     def violated(self, error: NotationError) -> Diagnostic:
         label = f"{error.label}: " if error.label else ""

@@ -7,6 +7,7 @@ Source: `docs/architecture.md`, "Types that cross borders".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from math import gcd, inf, lcm
 
 from commonir.symbolic.dims import (
@@ -46,17 +47,22 @@ def size_of(shape: Iterable[Dim]) -> Dim:
 
 def largest(*values: Dim) -> Dim:
     """The maximum; values that are provably not it are dropped."""
+    return _largest(values, at_least)
+
+
+def _largest(values: Iterable[Dim], covers: Callable[[Dim, Dim], bool]) -> Dim:
+    """The maximum without what something else of it covers."""
     keep: list[Dim] = []
     for x in dict.fromkeys(values):
-        if any(at_least(k, x) for k in keep):
+        if any(covers(k, x) for k in keep):
             continue
-        keep = [*(k for k in keep if not at_least(x, k)), x]
+        keep = [*(k for k in keep if not covers(x, k)), x]
     if not keep:
         raise ValueError("the maximum of no values")
     if len(keep) == 1:
         return keep[0]
     flat = [y for x in keep for y in _max_args(x)]
-    return atom_dim(Max(tuple(flat))) if len(flat) == len(keep) else largest(*flat)
+    return atom_dim(Max(tuple(flat))) if len(flat) == len(keep) else _largest(flat, covers)
 
 
 def _max_args(x: Dim) -> tuple[Dim, ...]:
@@ -68,6 +74,21 @@ def _max_args(x: Dim) -> tuple[Dim, ...]:
     return (x,)
 
 
+def maxima_in(x: Dim) -> int:
+    """How many maxima there are in an expression, at any depth; comparing it goes through cases of each."""
+    count = 0
+    for m in terms_of(x):
+        for a in m:
+            match a:
+                case Symbol():
+                    pass
+                case Floor() | Mod():
+                    count += maxima_in(a.num) + maxima_in(a.den)
+                case Max():
+                    count += 1 + sum(map(maxima_in, a.args))
+    return count
+
+
 def smallest(*values: Dim) -> Dim:
     """The minimum; values that are provably not it are dropped."""
     return -largest(*(-x for x in values))
@@ -77,7 +98,14 @@ def at_least(a: Dim, b: Dim) -> bool:
     """Whether `a >= b` is proven for every value of the symbols."""
     if isinstance(a, int) and isinstance(b, int):
         return a >= b
-    return _is_nonnegative(a - b, PROOF_STEPS)
+    x = a - b
+    return _is_nonnegative_alone(x) or (isinstance(x, DimExpr) and _is_proven_nonnegative(x))
+
+
+@lru_cache(maxsize=1024)
+def _is_proven_nonnegative(x: DimExpr) -> bool:
+    """Kept, because a definition asks the same again for each of its operands and each of its results."""
+    return _is_nonnegative(x, PROOF_STEPS)
 
 
 def _is_nonnegative(x: Dim, steps: int, facts: tuple[Dim, ...] = ()) -> bool:
@@ -139,9 +167,14 @@ def _holds_by_cases(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
     left = steps // len(a.args)
     for y in a.args:
         here = (*facts, *(y - z for z in a.args if z != y))
-        if not _is_nonnegative(_rebuilt(x, lambda b, y=y: y if b == a else None), left, here):
+        # Maxima around it are not proven anew: proofs within proofs would have no end to speak of.
+        if not _is_nonnegative(_rebuilt(x, lambda b, y=y: y if b == a else None, _covers_alone), left, here):
             return False
     return True
+
+
+def _covers_alone(a: Dim, b: Dim) -> bool:
+    return _is_nonnegative_alone(a - b)
 
 
 def _first_max(x: Dim) -> Max | None:
@@ -230,28 +263,31 @@ def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
     return _rebuilt(x, lambda a: values.get(a.name) if isinstance(a, Symbol) else None)
 
 
-def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None]) -> Dim:
-    """The expression with atoms replaced, outermost first, in normal form again; None keeps an atom."""
+def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool] = at_least) -> Dim:
+    """The expression with atoms replaced, outermost first, in normal form again; None keeps an atom.
+
+    `covers` tells which arguments of a maximum are not needed.
+    """
     out: Dim = 0
     for m, c in terms_of(x).items():
         term: Dim = c
         for a in m:
             new = replace(a)
-            term = term * (_rebuilt_atom(a, replace) if new is None else new)
+            term = term * (_rebuilt_atom(a, replace, covers) if new is None else new)
         out = out + term
     return out
 
 
-def _rebuilt_atom(atom: Atom, replace: Callable[[Atom], Dim | None]) -> Dim:
+def _rebuilt_atom(atom: Atom, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool]) -> Dim:
     match atom:
         case Symbol():
             return atom_dim(atom)
         case Floor():
-            return floor_div(_rebuilt(atom.num, replace), _rebuilt(atom.den, replace))
+            return floor_div(_rebuilt(atom.num, replace, covers), _rebuilt(atom.den, replace, covers))
         case Mod():
-            return modulo(_rebuilt(atom.num, replace), _rebuilt(atom.den, replace))
+            return modulo(_rebuilt(atom.num, replace, covers), _rebuilt(atom.den, replace, covers))
         case Max():
-            return largest(*(_rebuilt(y, replace) for y in atom.args))
+            return _largest([_rebuilt(y, replace, covers) for y in atom.args], covers)
 
 
 def evaluate(x: Dim, values: Mapping[str, int]) -> int:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx import parser
 
 import commonir
 
+from tests.conversions.running import run_onnx
 from tests.dialects.onnx.onnx_programs import Array, program, run_here
+from tests.work_counts import calls_of
 
 _X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 _Q, _K = np.sin(np.arange(48, dtype=np.float32)).reshape(2, 2, 3, 4), np.cos(np.arange(48.0, dtype=np.float32))
@@ -41,3 +44,37 @@ def test_operator_runs_on_inputs_of_which_every_size_is_open(name: str, engine: 
     assert commonir.verify(commonir.loads(model.SerializeToString(), format="onnx")) == []
     (found,) = run_here(model, inputs, engine)
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def _meeting_sizes(layers: int) -> bytes:
+    """Sizes of two inputs meet in every layer, and the next one computes with what has come of it."""
+    lines = ["batch = Shape <start=0, end=1> (y)"]
+    last = "x"
+    for n in range(layers):
+        lines += [
+            f"to{n} = Concat <axis=0> (batch, open, width)",
+            f"moved{n} = Reshape ({last}, to{n})",
+            f"sum{n} = Add (moved{n}, {last})",
+        ]
+        last = f"sum{n}"
+    body = "\n".join([*lines, f"out = Identity ({last})"])
+    return parser.parse_model(
+        f'<ir_version: 8, opset_import: ["": 17]> net (float[n{layers},s,4] x, float[m,t,4] y) => (float[a,b,4] out) '
+        f"<int64[1] open = {{-1}}, int64[1] width = {{4}}> {{ {body} }}"
+    ).SerializeToString()
+
+
+def test_work_grows_with_the_layers_in_which_open_sizes_meet() -> None:
+    one, few, many = (commonir.loads(_meeting_sizes(n), format="onnx") for n in (1, 12, 48))
+    commonir.lower(one)  # what is loaded on the way is no work
+    short = calls_of(lambda: commonir.lower(few))
+    # Of the first layers more is said in fewer words.
+    assert calls_of(lambda: commonir.lower(many)) < 8 * short
+
+
+@pytest.mark.parametrize("engine", ["reference", "numpy"])
+def test_open_sizes_meet_in_every_layer(engine: str) -> None:
+    model = _meeting_sizes(12)
+    inputs = {"x": _X, "y": np.zeros((2, 5, 4), np.float32)}
+    (found,) = commonir.run(commonir.loads(model, format="onnx"), inputs, engine=engine).values()
+    np.testing.assert_array_equal(found, run_onnx(model, inputs)[0])
