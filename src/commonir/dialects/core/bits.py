@@ -9,7 +9,8 @@ from commonir.dialects.core.elementwise import bitwise_and, bitwise_or, cast, sh
 from commonir.dialects.core.shape import slice_, squeeze, unsqueeze
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, element_named
-from commonir.notation import NotationError, NotKnownError
+from commonir.notation import NotationError
+from commonir.ods.sizes import known_sizes
 
 
 def bits_as(x: Value, wanted: ElementType) -> Value:
@@ -50,9 +51,7 @@ def _wider(x: Value, wanted: ElementType) -> Value:
     parts = cast(_bits_of_one_width(x, _unsigned(source.bits)), unsigned)
     moved = shift_left(parts, vector(tuple(range(0, wanted.bits, source.bits)), unsigned))
     rank = rank_of(moved)
-    sizes = tuple([d for d in tensor_type(moved).shape or () if d is not None])
-    if len(sizes) < rank:
-        raise NotKnownError("a size of an operand is not known before running")
+    sizes = known_sizes(moved)
     out: Value | None = None
     for n in range(wanted.bits // source.bits):
         one = slice_(moved, (*(0,) * (rank - 1), n), (*sizes[:-1], n + 1), (1,) * rank)

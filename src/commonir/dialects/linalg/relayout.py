@@ -11,9 +11,10 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core
 from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.operation import Value
-from commonir.ir.types import Shape, TensorType, are_known, i64
+from commonir.ir.types import Shape, i64
 from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_kinds import array_of
+from commonir.ods.sizes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim
@@ -30,19 +31,6 @@ _TAIL = (
 _OF_DEST = types_match_with("result type matches type of dest", "dest", "result_", lambda t: t)
 
 
-def _shape(value: Value) -> Shape:
-    shape = value.type.shape if isinstance(value.type, TensorType) else None
-    if shape is None:
-        raise NotKnownError("the rank of an operand is not known before running")
-    return shape
-
-
-def _known(shape: Shape) -> tuple[Dim, ...]:
-    if not are_known(shape):
-        raise NotKnownError("a size is not known before running")
-    return shape
-
-
 class _Relayout(LinalgOp):
     """Base of both. Of each axis that `inner_dims_pos` names, the tiles become an axis at the end."""
 
@@ -56,7 +44,7 @@ class _Relayout(LinalgOp):
     ) -> Iterator[Diagnostic]:
         """What is wrong with the positions and sizes of tiles of a tensor."""
         order, where, tiles, dynamic = layout
-        shape, parts = _shape(whole), _shape(packed)
+        shape, parts = ranked_shape(whole), ranked_shape(packed)
         rank = len(shape)
         if element_of(whole.type) is not element_of(packed.type):
             yield self.violated("expected elements of one type")
@@ -132,7 +120,7 @@ class Pack(
             if self.padding_value.type is not element:
                 yield self.violated(f"expected padding_value has {element} but got: {self.padding_value.type}")
             return
-        shape = _shape(self.source)
+        shape = ranked_shape(self.source)
         for axis, tile in zip(where, tiles, strict=True):
             n = shape[axis]
             if isinstance(n, int) and tile != DYNAMIC and n % tile:
@@ -147,10 +135,10 @@ class Pack(
         padding_value: Value | None,
         inner_tiles: tuple[Value, ...],  # noqa: ARG002
     ) -> Value:
-        rank = len(_shape(source))
+        rank = len(ranked_shape(source))
         order = self.outer_dims_perm or tuple(range(rank))
         where = self.inner_dims_pos
-        parts = _known(_shape(dest))
+        parts = known_sizes(dest)
         outer = {axis: parts[n] for n, axis in enumerate(order)}
         tiles = dict(zip(where, parts[rank:], strict=True))
         x = _continued(source, [outer[a] * tiles.get(a, 1) for a in range(rank)], padding_value)
@@ -165,7 +153,7 @@ class Pack(
 
 def _continued(x: Value, sizes: Sequence[Dim], value: Value | None) -> Value:
     """A tensor continued at the end of its axes up to some sizes. Raises: NotKnownError when they are not known."""
-    shape = _known(_shape(x))
+    shape = known_sizes(x)
     more = [m - n for m, n in zip(sizes, shape, strict=True)]
     if all(n == 0 for n in more) or value is None:
         return x
@@ -204,7 +192,7 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTen
         yield from self.wrong_layout(self.dest, self.source, layout)
 
     def reference(self, source: Value, dest: Value, inner_tiles: tuple[Value, ...]) -> Value:  # noqa: ARG002
-        shape = _known(_shape(dest))
+        shape = known_sizes(dest)
         rank = len(shape)
         order = self.outer_dims_perm or tuple(range(rank))
         perm: list[int] = []
@@ -212,7 +200,7 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTen
             perm.append(order.index(a))
             if a in self.inner_dims_pos:
                 perm.append(rank + self.inner_dims_pos.index(a))
-        parts = _known(_shape(source))
+        parts = known_sizes(source)
         joined = [
             parts[order.index(a)] * (parts[rank + self.inner_dims_pos.index(a)] if a in self.inner_dims_pos else 1)
             for a in range(rank)

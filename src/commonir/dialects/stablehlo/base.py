@@ -23,7 +23,6 @@ from commonir.ir.types import (
     TensorType,
     TupleType,
     Type,
-    are_known,
     boolean,
     i32,
     i64,
@@ -524,24 +523,6 @@ def like(type: Type, shape: Shape | None, element: Type | None = None) -> Type:
 def kind_of(value: Value) -> ElementType:
     """The element type of a value of the core."""
     return core.tensor_type(value).element
-
-
-def dims_of(value: Value | Type) -> tuple[Dim, ...]:
-    """The sizes of a tensor. Raises: NotKnownError when one is not known, not even by a name."""
-    kind = value.type if isinstance(value, Value) else value
-    shape = kind.shape if isinstance(kind, TensorType) else None
-    if not are_known(shape):
-        raise NotKnownError("a size of an operand is not known before running")
-    return shape
-
-
-def static(value: Value | Type) -> tuple[int, ...]:
-    """The sizes of a tensor in numbers. Raises: NotKnownError when one is no number."""
-    sizes = dims_of(value)
-    numbers = [d for d in sizes if isinstance(d, int)]
-    if len(numbers) < len(sizes):
-        raise NotKnownError("a size of an operand is not known before running")
-    return tuple(numbers)
 
 
 def sizes_in(value: Value) -> tuple[Dim, ...]:

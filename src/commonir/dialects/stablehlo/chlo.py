@@ -16,7 +16,6 @@ from commonir.dialects.stablehlo.base import (
     HloOp,
     axes,
     axis,
-    dims_of,
     element,
     is_complex,
     is_number,
@@ -34,6 +33,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
 from commonir.ods import Dialect, TypeConstraint, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods.sizes import known_sizes
 from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape
 from commonir.symbolic import Dim
@@ -316,7 +316,7 @@ class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
     def reference(self, operand: Value) -> tuple[Value, Value]:
         key = total_order(operand) if kind_of(operand).is_float else operand
         order = core.argsort(key, -1, True)
-        sizes = dims_of(order)
+        sizes = known_sizes(order)
         kept = core.slice(order, (0,) * len(sizes), (*sizes[:-1], self.k), (1,) * len(sizes))
         return core.gather_elements(operand, kept, -1), core.cast(kept, i32)
 
@@ -342,12 +342,12 @@ class _Broadcasting(
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         first, second = _aligned(lhs, rhs, self.broadcast_dimensions)
-        wanted = like(first.type, dims_of(first), element(self.result_))
+        wanted = like(first.type, known_sizes(first), element(self.result_))
         return type(self).kind.build({"lhs": first, "rhs": second}, [wanted]).reference(first, second)
 
 
 def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value, Value]:
-    left, right = dims_of(a), dims_of(b)
+    left, right = known_sizes(a), known_sizes(b)
     rank = max(len(left), len(right))
     at = [places if places is not None and len(s) < rank else range(rank - len(s), rank) for s in (left, right)]
     sizes: list[Dim] = [1] * rank

@@ -22,7 +22,6 @@ from commonir.dialects.stablehlo.base import (
     kind_of,
     non_negative,
     rank_of,
-    static,
 )
 from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.ir.carriers import carrier
@@ -30,6 +29,7 @@ from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
 from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.ods.sizes import sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.symbolic import Dim
 
@@ -91,7 +91,7 @@ class Iota(
     def reference(self) -> Value:
         kind = element(self.output)
         assert isinstance(kind, ElementType)
-        return _counted(static(self.output), self.iota_dimension, kind)
+        return _counted(sizes_in_numbers(self.output), self.iota_dimension, kind)
 
 
 class DynamicIota(
@@ -131,7 +131,7 @@ def all_numbered(shape: Value) -> Value:
 def _counted_by(shape: Value, axis: int) -> Value:
     """Numbers from 0 along an axis of a computed shape."""
     wide = number_as(shape, i64)
-    rank = static(wide)[0]
+    rank = sizes_in_numbers(wide)[0]
     size = core.reshape(core.slice(wide, (axis,), (axis + 1,), (1,)), ())
     later = core.reduce_prod(core.slice(wide, (axis + 1,), (rank,), (1,)), (0,))
     return core.mod(core.floor_div(all_numbered(shape), later), size)

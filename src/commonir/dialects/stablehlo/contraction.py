@@ -26,7 +26,6 @@ from commonir.dialects.stablehlo.base import (
     axes,
     axis,
     dialect_attribute,
-    dims_of,
     element,
     fft_type,
     flags,
@@ -39,7 +38,6 @@ from commonir.dialects.stablehlo.base import (
     reshaped,
     shape_of,
     stated_shape,
-    static,
     transposed,
     transposition,
 )
@@ -53,6 +51,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, Type, boolean, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.symbolic import Dim, size_of
 
@@ -80,7 +79,7 @@ def _complex_product(a: Value, b: Value) -> Value:
 
 def contracted(a: Value, b: Value, dims: DotDims, wanted: ElementType) -> Value:
     """The sums of products over some axes of two tensors, which may share others."""
-    left, right = dims_of(a), dims_of(b)
+    left, right = known_sizes(a), known_sizes(b)
     rows = [n for n in range(len(left)) if n not in (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)]
     columns = [
         n for n in range(len(right)) if n not in (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
@@ -124,7 +123,7 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
     def reference(self, lhs: Value, rhs: Value) -> Value:
         wanted = element(self.result_)
         assert isinstance(wanted, ElementType)
-        dims = DotDims((), (), (len(dims_of(lhs)) - 1,), (0,))
+        dims = DotDims((), (), (len(known_sizes(lhs)) - 1,), (0,))
         return contracted(lhs, rhs, dims, wanted)
 
 
@@ -338,7 +337,7 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation, self.window_reversal)
-        pads = pairs_of(self.padding, len(dims_of(lhs)) - 2)
+        pads = pairs_of(self.padding, len(known_sizes(lhs)) - 2)
         groups = self.feature_group_count, self.batch_group_count
         wanted = element(self.result_)
         assert isinstance(wanted, ElementType)
@@ -419,10 +418,10 @@ def convolved(
     if batch_groups > 1:
         image = _batches_as_features(image, batch_groups)
         feature_groups = batch_groups
-    sizes, window = dims_of(image)[2:], dims_of(kernel)[2:]
+    sizes, window = known_sizes(image)[2:], known_sizes(kernel)[2:]
     fitting = window_sizes(sizes, [w for w in window if isinstance(w, int)], strides, ((1,) * count, spread), pads)
     if any(n == 0 for n in fitting):
-        shape = (dims_of(image)[0], dims_of(kernel)[0], *[0 if n is None else n for n in fitting])
+        shape = (known_sizes(image)[0], known_sizes(kernel)[0], *[0 if n is None else n for n in fitting])
         found = core.broadcast_to(core.splat(0, image), shape)
     elif count:
         found = core.conv(image, kernel, None, tuple(strides), tuple(spread), pads, feature_groups)
@@ -441,7 +440,7 @@ def _narrowed(x: Value, wanted: ElementType) -> Value:
 
 def _batches_as_features(image: Value, groups: int) -> Value:
     """Images in groups of batches, of which each becomes features of its own."""
-    batch, features, *spatial = dims_of(image)
+    batch, features, *spatial = known_sizes(image)
     rest = len(spatial)
     each = size_of([batch]) // groups if isinstance(batch, int) else batch // groups
     apart = core.reshape(image, (groups, each, features, *spatial))
@@ -514,7 +513,7 @@ class Fft(
             )
 
     def reference(self, operand: Value) -> Value:
-        rank = len(dims_of(operand))
+        rank = len(known_sizes(operand))
         at = [rank - len(self.fft_length) + n for n in range(len(self.fft_length))]
         match self.fft_type:
             case FftType.RFFT:
@@ -530,19 +529,19 @@ class Fft(
 
 
 def _parts(x: Value) -> Value:
-    rank = len(dims_of(x))
+    rank = len(known_sizes(x))
     return core.concat((core.unsqueeze(core.real(x), (rank,)), core.unsqueeze(core.imag(x), (rank,))), rank)
 
 
 def _transformed(pair: Value, axes: Sequence[int], *, inverse: bool) -> Value:
-    rank = len(dims_of(pair))
+    rank = len(known_sizes(pair))
     for at in axes:
-        pair = core.dft(pair, static(pair)[at], at - rank, inverse, False)
+        pair = core.dft(pair, sizes_in_numbers(pair)[at], at - rank, inverse, False)
     return pair
 
 
 def _joined_part(pair: Value, n: int) -> Value:
-    sizes = dims_of(pair)
+    sizes = known_sizes(pair)
     rank = len(sizes)
     one = core.slice(pair, (*(0,) * (rank - 1), n), (*sizes[:-1], n + 1), (1,) * rank)
     return core.squeeze(one, (rank - 1,))
@@ -574,8 +573,8 @@ class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, Compatible
     def reference(self, a: Value) -> Value:
         if is_complex_value(a):
             raise NotationError("the factor of complex matrices has no meaning here")
-        size = static(a)[-1]
-        rank = len(dims_of(a))
+        size = sizes_in_numbers(a)[-1]
+        rank = len(known_sizes(a))
         source = a if self.lower else _swapped(a)
         found = _lower_factor(source, size, rank)
         return found if self.lower else _swapped(found)
@@ -590,13 +589,13 @@ def _check_square(op: HloOp, a: Value, label: str) -> Iterator[Diagnostic]:
 
 
 def _swapped(a: Value) -> Value:
-    rank = len(dims_of(a))
+    rank = len(known_sizes(a))
     return core.transpose(a, (*range(rank - 2), rank - 1, rank - 2))
 
 
 def _lower_factor(a: Value, size: int, rank: int) -> Value:
     """The lower factor, column by column."""
-    sizes = dims_of(a)
+    sizes = known_sizes(a)
     columns = core.iota((size,))
     zeros = core.broadcast_to(core.splat(0.0, a), sizes)
 
@@ -659,7 +658,7 @@ class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.P
 
 def _solved(a: Value, b: Value, *, lower: bool, unit: bool) -> Value:
     """The solution, row by row; what lies on the other side of the diagonal is not read."""
-    sizes, rank, size = dims_of(b), len(dims_of(b)), static(a)[-1]
+    sizes, rank, size = known_sizes(b), len(known_sizes(b)), sizes_in_numbers(a)[-1]
     columns = core.iota((size,))
     zeros = core.broadcast_to(core.splat(0.0, b), sizes)
 

@@ -18,7 +18,6 @@ from commonir.dialects.stablehlo.base import (
     StaticIntegers1D,
     axes,
     axis,
-    dims_of,
     element,
     is_quantized,
     like,
@@ -34,6 +33,7 @@ from commonir.dialects.stablehlo.reduction import check_reducer, returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64
 from commonir.ods import attribute, kinds, known_data, operand, region, result, traits
+from commonir.ods.sizes import known_sizes
 from commonir.ods.type_rules import all_element_types_match
 from commonir.symbolic import Dim, size_of
 
@@ -187,18 +187,18 @@ class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
 
 def _rows(indices: Value, vector: int) -> tuple[Value, tuple[Dim, ...]]:
     """Positions with their numbers along the last axis, and the sizes of the other axes."""
-    rank = len(dims_of(indices))
+    rank = len(known_sizes(indices))
     wide = number_as(indices, i64)
     if vector == rank:
         wide = core.unsqueeze(wide, (rank,))
     elif vector != rank - 1:
         wide = transposed(wide, [*[n for n in range(rank) if n != vector], vector])
-    return wide, dims_of(wide)[:-1]
+    return wide, known_sizes(wide)[:-1]
 
 
 def _column(rows: Value, n: int) -> Value:
     """One number of each position."""
-    sizes = dims_of(rows)
+    sizes = known_sizes(rows)
     rank = len(sizes)
     if sizes[-1] == 1:
         return core.squeeze(rows, (rank - 1,))
@@ -222,7 +222,7 @@ def _shared(n: int, batch: Sequence[Dim], vector: int) -> Value:
 
 def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -> Value:
     """Slices of a tensor at positions."""
-    whole = dims_of(x)
+    whole = known_sizes(x)
     rows, batch = _rows(indices, dims.index_vector_dim)
     dropped = (*dims.collapsed_slice_dims, *dims.operand_batching_dims)
     # Along an axis that a slice has whole there is nothing to position.
@@ -242,7 +242,7 @@ def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -
                 dims.start_indices_batching_dims[dims.operand_batching_dims.index(n)], batch, dims.index_vector_dim
             )
         if at is not None and inner:
-            at = core.reshape(at, (*dims_of(at), *(1,) * len(inner)))
+            at = core.reshape(at, (*known_sizes(at), *(1,) * len(inner)))
         if n in inner:
             place = inner.index(n)
             along = core.reshape(
@@ -347,7 +347,7 @@ def _scalar_like(v: Value) -> Value:
 def _scattered_windows(
     inputs: Sequence[Value], indices: Value, updates: Sequence[Value], dims: ScatterDims, body: Region
 ) -> tuple[Value, ...]:
-    whole, wide = dims_of(inputs[0]), dims_of(updates[0])
+    whole, wide = known_sizes(inputs[0]), known_sizes(updates[0])
     rows, batch = _rows(indices, dims.index_vector_dim)
     dropped = (*dims.inserted_window_dims, *dims.input_batching_dims)
     window = dict(zip([n for n in range(len(whole)) if n not in dropped], dims.update_window_dims, strict=True))
@@ -368,7 +368,7 @@ def _scattered_windows(
             shared = dims.scatter_indices_batching_dims[dims.input_batching_dims.index(n)]
             at = _shared(shared, batch, dims.index_vector_dim)
         if at is not None and inner:
-            at = core.reshape(at, (*dims_of(at), *(1,) * len(inner)))
+            at = core.reshape(at, (*known_sizes(at), *(1,) * len(inner)))
         if n in inner:
             place = inner.index(n)
             size = spread[place]
@@ -416,7 +416,7 @@ class TorchIndexSelect(HloOp, name="stablehlo.torch_index_select", traits=(trait
     result_: Value = result(AnyHlo)
 
     def reference(self, operand: Value, index: Value) -> Value:
-        sizes, places = dims_of(operand), dims_of(index)
+        sizes, places = known_sizes(operand), known_sizes(index)
         at = self.dim % len(sizes)
         shared = self.batch_dims % max(len(places), 1) if places else 0
         batch = tuple(range(shared))

@@ -26,7 +26,6 @@ from commonir.dialects.stablehlo.base import (
     Sizes,
     axes,
     axis,
-    dims_of,
     distinct,
     element,
     filled,
@@ -41,7 +40,6 @@ from commonir.dialects.stablehlo.base import (
     reshaped,
     shape_of,
     stated_shape,
-    static,
     transposed,
 )
 from commonir.dialects.stablehlo.constants import all_numbered
@@ -50,6 +48,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotKnownError
 from commonir.ods import attribute, known_data, known_dims, operand, result, traits
+from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, all_element_types_match, all_types_match
 from commonir.symbolic import Dim
@@ -72,7 +71,7 @@ class Reshape(HloOp, name="stablehlo.reshape", traits=(traits.Pure, CompatibleEl
             yield self.violated(f"C1: number of output elements ({counts[1]}) doesn't match expected ({counts[0]})")
 
     def reference(self, operand: Value) -> Value:
-        return reshaped(operand, static(self.result_))
+        return reshaped(operand, sizes_in_numbers(self.result_))
 
 
 def _count(shape: Shape | None) -> int | None:
@@ -133,16 +132,16 @@ class Broadcast(
         return None if shape is None else (like(self.operand.type, (*self.broadcast_sizes, *shape)),)
 
     def reference(self, operand: Value) -> Value:
-        return core.broadcast_to(operand, (*self.broadcast_sizes, *dims_of(operand)))
+        return core.broadcast_to(operand, (*self.broadcast_sizes, *known_sizes(operand)))
 
 
 def broadcast_in(x: Value, axes: Sequence[int], shape: Sequence[Dim]) -> Value:
     """A tensor whose axes become those named of a shape, along the others of which it is repeated."""
     ordered = transposed(x, sorted(range(len(axes)), key=lambda n: axes[n]))
-    sizes = dims_of(ordered)
+    sizes = known_sizes(ordered)
     places = dict(zip(sorted(axes), sizes, strict=True))
     placed = reshaped(ordered, [places.get(n, 1) for n in range(len(shape))])
-    return placed if tuple(dims_of(placed)) == tuple(shape) else core.broadcast_to(placed, tuple(shape))
+    return placed if tuple(known_sizes(placed)) == tuple(shape) else core.broadcast_to(placed, tuple(shape))
 
 
 def _check_broadcast(op: HloOp, x: Value, axes: Sequence[int], out: Value) -> Iterator[Diagnostic]:
@@ -188,7 +187,7 @@ class BroadcastInDim(
         yield from _check_broadcast(self, self.operand, self.broadcast_dimensions, self.result_)
 
     def reference(self, operand: Value) -> Value:
-        return broadcast_in(operand, self.broadcast_dimensions, static(self.result_))
+        return broadcast_in(operand, self.broadcast_dimensions, sizes_in_numbers(self.result_))
 
 
 class DynamicBroadcastInDim(
@@ -225,8 +224,8 @@ class DynamicBroadcastInDim(
             return broadcast_in(operand, self.broadcast_dimensions, known)
         places = self.broadcast_dimensions
         ordered = transposed(operand, sorted(range(len(places)), key=lambda n: places[n]))
-        sizes = dict(zip(sorted(places), dims_of(ordered), strict=True))
-        placed = reshaped(ordered, [sizes.get(n, 1) for n in range(static(output_dimensions)[0])])
+        sizes = dict(zip(sorted(places), known_sizes(ordered), strict=True))
+        placed = reshaped(ordered, [sizes.get(n, 1) for n in range(sizes_in_numbers(output_dimensions)[0])])
         everywhere = core.greater_equal(all_numbered(output_dimensions), core.scalar(0, i64))
         return core.select(everywhere, placed, placed)
 
@@ -443,7 +442,7 @@ class DynamicSlice(
     def reference(self, operand: Value, start_indices: tuple[Value, ...]) -> Value:
         if not start_indices:
             return operand
-        starts = clamped_starts(start_indices, dims_of(operand), self.slice_sizes)
+        starts = clamped_starts(start_indices, known_sizes(operand), self.slice_sizes)
         known = known_dims(starts)
         sizes = self.slice_sizes
         if known is not None:
@@ -501,7 +500,7 @@ class DynamicUpdateSlice(
                 yield self.violated(f"C2: expects size at dimension {n} of update to be in range [0, {b}]. Got: {a}")
 
     def reference(self, operand: Value, update: Value, start_indices: tuple[Value, ...]) -> Value:
-        whole, part = dims_of(operand), dims_of(update)
+        whole, part = known_sizes(operand), known_sizes(update)
         if whole == part:
             return update
         starts = clamped_starts(start_indices, whole, part)
@@ -522,7 +521,7 @@ class DynamicUpdateSlice(
 
 def _updated_along(operand: Value, update: Value, starts: Value, axis: int) -> Value:
     """A tensor with elements replaced from a position on along one axis; the others are all replaced there."""
-    size, rank = dims_of(update)[axis], len(dims_of(update))
+    size, rank = known_sizes(update)[axis], len(known_sizes(update))
     start = core.slice(starts, (axis,), (axis + 1,), (1,))
     positions = core.unsqueeze(core.add(core.iota((size,)), start), (1,))
     order = [axis, *[n for n in range(rank) if n != axis]]
@@ -547,7 +546,7 @@ def padded(x: Value, value: Value, low: Sequence[int], high: Sequence[int], inte
         else:
             x = _surrounded(x, value, before, after)
     if any(n < 0 for n in (*low, *high)):
-        sizes = dims_of(x)
+        sizes = known_sizes(x)
         starts = tuple([max(-n, 0) for n in low])
         stops = tuple([size - max(-n, 0) for size, n in zip(sizes, high, strict=True)])
         x = core.slice(x, starts, stops, (1,) * rank)
@@ -556,7 +555,7 @@ def padded(x: Value, value: Value, low: Sequence[int], high: Sequence[int], inte
 
 def _surrounded(x: Value, value: Value, before: Sequence[int], after: Sequence[int]) -> Value:
     for n in range(len(before)):
-        sizes = dims_of(x)
+        sizes = known_sizes(x)
         pieces = [filled(value, (*sizes[:n], count, *sizes[n + 1 :])) for count in (before[n], after[n])]
         parts = [pieces[0]] * (before[n] > 0) + [x] + [pieces[1]] * (after[n] > 0)
         x = core.concat(tuple(parts), n) if len(parts) > 1 else x
@@ -565,7 +564,7 @@ def _surrounded(x: Value, value: Value, before: Sequence[int], after: Sequence[i
 
 def _spread(x: Value, value: Value, axis: int, count: int) -> Value:
     """A tensor with some elements put between its own along an axis."""
-    sizes = dims_of(x)
+    sizes = known_sizes(x)
     size = sizes[axis]
     if size == 0:
         return x
@@ -719,6 +718,6 @@ class SetDimensionSize(
         known = known_dims(size)
         if known is None:
             raise NotKnownError("the size of an axis is not known before running")
-        sizes = dims_of(operand)
+        sizes = known_sizes(operand)
         stops = tuple([known[0] if n == self.dimension else d for n, d in enumerate(sizes)])
         return core.slice(operand, (0,) * len(sizes), stops, (1,) * len(sizes))

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.dialects.late_core import core
-from commonir.dialects.stablehlo.base import converted, dims_of, kind_of
+from commonir.dialects.stablehlo.base import converted, kind_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, boolean
+from commonir.ods.sizes import known_sizes
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function1, Function2
@@ -49,7 +50,7 @@ def complex_splat(value: float, x: Value) -> Value:
 
 def zero_like(x: Value) -> Value:
     """Zeros in the shape of a tensor."""
-    return core.broadcast_to(core.splat(0.0, x), dims_of(x))
+    return core.broadcast_to(core.splat(0.0, x), known_sizes(x))
 
 
 def negated(x: Value) -> Value:

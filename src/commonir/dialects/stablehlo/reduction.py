@@ -18,7 +18,6 @@ from commonir.dialects.stablehlo.base import (
     HloOp,
     axes,
     axis,
-    dims_of,
     element,
     filled,
     is_quantized,
@@ -29,7 +28,6 @@ from commonir.dialects.stablehlo.base import (
     rank_of,
     shape_of,
     stated_shape,
-    static,
     transposed,
 )
 from commonir.dialects.stablehlo.layout import padded
@@ -37,6 +35,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import TensorType, Type, boolean, i64
 from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes
@@ -147,7 +146,7 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
         if not self.dimensions:
-            shape = dims_of(inputs[0])
+            shape = known_sizes(inputs[0])
             return bodies.applied(body, [*[filled(v, shape) for v in init_values], *inputs], shape)
         known = bodies.combination_of(body) if len(inputs) == 1 else None
         if known is not None:
@@ -171,7 +170,7 @@ def _is_neutral(name: str, value: Value) -> bool:
 def _reduced(
     body: Region, inputs: Sequence[Value], inits: Sequence[Value], dimensions: Sequence[int]
 ) -> tuple[Value, ...]:
-    sizes = dims_of(inputs[0])
+    sizes = known_sizes(inputs[0])
     over = sorted(dimensions)
     kept = [n for n in range(len(sizes)) if n not in over]
     shape = tuple([sizes[n] for n in kept])
@@ -279,7 +278,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
         low, high = [p[0] for p in pads], [p[1] for p in pads]
         between = [n - 1 for n in base]
         xs = tuple([padded(x, v, low, high, between) for x, v in zip(inputs, init_values, strict=True)])
-        sizes = window_sizes(dims_of(inputs[0]), self.window_dimensions, strides, (base, dilations), pads)
+        sizes = window_sizes(known_sizes(inputs[0]), self.window_dimensions, strides, (base, dilations), pads)
         if any(n == 0 for n in sizes):
             whole = tuple([0 if n is None else n for n in sizes])
             return tuple([filled(v, whole) for v in init_values])
@@ -287,8 +286,8 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
             if window > 1:
                 xs = bodies.windows_folded(body, xs, n, window, dilations[n])
             if strides[n] > 1:
-                xs = tuple([bodies.part(x, n, 0, dims_of(x)[n], strides[n]) for x in xs])
-        shape = dims_of(xs[0])
+                xs = tuple([bodies.part(x, n, 0, known_sizes(x)[n], strides[n]) for x in xs])
+        shape = known_sizes(xs[0])
         return bodies.combined(body, tuple([filled(v, shape) for v in init_values]), xs)
 
 
@@ -316,7 +315,7 @@ def _pooled(
     others = [n for n in range(len(window)) if n not in spatial]
     if any(max(pads[n]) > (window[n] - 1) * dilations[n] for n in spatial):
         return None
-    sizes = dims_of(x)
+    sizes = known_sizes(x)
     # Images have two axes before the spatial ones; what else there is becomes one with the first.
     order = [*others, *spatial]
     moved = transposed(x, order)
@@ -329,7 +328,7 @@ def _pooled(
     around = tuple([pads[n] for n in spatial])
     found = pool(moved, kernel, steps, spread, around)
     if len(leading) != 2:
-        found = core.reshape(found, (*leading, *dims_of(found)[2:]))
+        found = core.reshape(found, (*leading, *known_sizes(found)[2:]))
     return transposed(found, [order.index(n) for n in range(len(order))])
 
 
@@ -384,7 +383,7 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
 
     def reference(self, operand: Value, source: Value, init_value: Value, *, select: Region, scatter: Region) -> Value:
         window, strides, pads = self._numbers()
-        sizes, count = static(operand), static(source)
+        sizes, count = sizes_in_numbers(operand), sizes_in_numbers(source)
         places = core.reshape(core.iota((size_of(sizes),)), sizes)
         low, high = [p[0] for p in pads], [p[1] for p in pads]
         none = (0,) * len(sizes)
@@ -464,7 +463,7 @@ class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndRes
         return -1 if self.dimension is None else self.dimension
 
     def reference(self, inputs: tuple[Value, ...], *, comparator: Region) -> tuple[Value, ...]:
-        sizes = dims_of(inputs[0])
+        sizes = known_sizes(inputs[0])
         if not sizes:
             return inputs
         at = self._axis() % len(sizes)
@@ -542,5 +541,5 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
             yield malformed(self, "C3: computation must return a single 0-ranked output")
 
     def reference(self, inputs: tuple[Value, ...], *, computation: Region) -> Value:
-        (found,) = bodies.applied(computation, inputs, dims_of(inputs[0]))
+        (found,) = bodies.applied(computation, inputs, known_sizes(inputs[0]))
         return found

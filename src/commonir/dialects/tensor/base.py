@@ -66,15 +66,6 @@ reassociation = kinds.Kind[Groups](
 """Which neighbouring axes belong together: `[[0, 1], [2]]`."""
 
 
-def shape_of(value: Value | Type) -> Shape:
-    """The shape of a tensor of known rank. Raises: NotKnownError when the rank is not known."""
-    kind = value.type if isinstance(value, Value) else value
-    shape = kind.shape if isinstance(kind, TensorType) else None
-    if shape is None:
-        raise NotKnownError("the rank of an operand is not known before running")
-    return shape
-
-
 def static_sizes(shape: Shape) -> tuple[int, ...]:
     """A shape as a list of numbers says it."""
     return tuple([d if isinstance(d, int) else DYNAMIC for d in shape])

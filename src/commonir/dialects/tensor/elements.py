@@ -16,13 +16,13 @@ from commonir.dialects.tensor.base import (
     mixed_sizes,
     refined,
     row,
-    shape_of,
 )
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean, i64, index
 from commonir.ods import known_dims, operand, region, result, traits
+from commonir.ods.sizes import ranked_shape
 from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import (
     AnyRankedTensor,
@@ -70,14 +70,14 @@ def zero(element: ElementType) -> Value:
 def filled(value: Value, stated: Type, dynamic: tuple[Value, ...]) -> Value:
     """A tensor of one element, of a stated type with values for the sizes that it leaves open."""
     try:
-        return core.broadcast_to(value, mixed_sizes(shape_of(stated), dynamic))
+        return core.broadcast_to(value, mixed_sizes(ranked_shape(stated), dynamic))
     except NotKnownError:
         return _filled_when_running(value, stated, dynamic)
 
 
 def _filled_when_running(value: Value, stated: Type, dynamic: tuple[Value, ...]) -> Value:
     """As `filled`, of sizes that only running tells: nothing, continued on one side by as much as is asked for."""
-    shape = shape_of(stated)
+    shape = ranked_shape(stated)
     rest = iter(dynamic)
     sizes = row([core.scalar(d, i64) if isinstance(d, int) else next(rest) for d in shape])
     nothing = core.broadcast_to(core.scalar(0, i64), (0,) * len(shape))
@@ -87,7 +87,7 @@ def _filled_when_running(value: Value, stated: Type, dynamic: tuple[Value, ...])
 
 
 def _wrong_count(op: TensorOp, dynamic: tuple[Value, ...], stated: Type) -> Iterator[Diagnostic]:
-    expected = count_dynamic(shape_of(stated))
+    expected = count_dynamic(ranked_shape(stated))
     if len(dynamic) != expected:
         yield op.violated(f"incorrect number of dynamic sizes, has {len(dynamic)}, expected {expected}")
 
@@ -161,7 +161,7 @@ class FromElements(
                 return
 
     def reference(self, elements: tuple[Value, ...]) -> Value:
-        shape = tuple([d for d in shape_of(self.result_) if isinstance(d, int)])
+        shape = tuple([d for d in ranked_shape(self.result_) if isinstance(d, int)])
         if not elements:
             return core.broadcast_to(zero(core.as_tensor(carrier(self.result_.type)).element), shape)
         whole = core.concat(tuple([core.unsqueeze(v, (0,)) for v in elements]), 0)
@@ -228,7 +228,7 @@ class Extract(
         return all(isinstance(n, int) and 0 <= n < size for n, size in zip(places, tensor.shape, strict=True))
 
     def verify(self) -> Iterator[Diagnostic]:
-        if len(self.indices) != len(shape_of(self.tensor)):
+        if len(self.indices) != len(ranked_shape(self.tensor)):
             yield self.violated("incorrect number of indices for extract_element")
 
     def reference(self, tensor: Value, indices: tuple[Value, ...]) -> Value:
@@ -261,7 +261,7 @@ class Insert(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        if len(self.indices) != len(shape_of(self.dest)):
+        if len(self.indices) != len(ranked_shape(self.dest)):
             yield self.violated("incorrect number of indices")
 
     def reference(self, scalar: Value, dest: Value, indices: tuple[Value, ...]) -> Value:
@@ -358,13 +358,13 @@ class Generate(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        shape = shape_of(self.result_)
+        shape = ranked_shape(self.result_)
         if len(self.dynamic_extents) != count_dynamic(shape):
             yield self.violated("must have as many index operands as dynamic extents in the result type")
         yield from wrong_body(self, self.body, len(shape), element_of(self.result_.type))
 
     def reference(self, dynamic_extents: tuple[Value, ...], *, body: Region) -> Value:
-        return generated(body, mixed_sizes(shape_of(self.result_), dynamic_extents))
+        return generated(body, mixed_sizes(ranked_shape(self.result_), dynamic_extents))
 
 
 __all__ = ["Dim_", "Empty", "Extract", "FromElements", "Generate", "Insert", "Rank", "Splat", "Yield"]

@@ -19,13 +19,13 @@ from commonir.dialects.tensor.base import (
     positions,
     reassociation,
     refined,
-    shape_of,
     static_sizes,
 )
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type
 from commonir.ods import attribute, operand, result, traits
+from commonir.ods.sizes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import (
     AnyFloat,
     AnySignedInteger,
@@ -128,7 +128,7 @@ class Reshape(
         source, wanted = self.source.type, self.result_.type
         if element_of(source) is not element_of(wanted):
             yield self.violated("element types of source and destination tensor types should be the same")
-        (length,) = shape_of(self.shape)
+        (length,) = ranked_shape(self.shape)
         if not isinstance(wanted, TensorType) or wanted.shape is None:
             return
         if not isinstance(length, int):
@@ -193,7 +193,7 @@ class ExpandShape(
         if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
             yield self.violated("C1: expected source and result of known rank")
             return
-        source, wanted = shape_of(self.src), shape_of(self.result_)
+        source, wanted = ranked_shape(self.src), ranked_shape(self.result_)
         if element_of(self.src.type) is not element_of(self.result_.type):
             yield self.violated("expected source and result to have one element type")
         if len(self.static_output_shape) != len(wanted):
@@ -209,7 +209,7 @@ class ExpandShape(
         yield from _wrong_groups(self, self.reassociation, wanted, source)
 
     def reference(self, src: Value, output_shape: tuple[Value, ...]) -> Value:
-        source = shape_of(src)
+        source = ranked_shape(src)
         given = mixed(self.static_output_shape, output_shape)
         sizes: list[Dim] = [n if isinstance(n, int) else -1 for n in given]
         for axis, n in enumerate(given):
@@ -254,13 +254,10 @@ class CollapseShape(
         if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
             yield self.violated("C1: expected source and result of known rank")
         else:
-            yield from _wrong_groups(self, self.reassociation, shape_of(self.src), shape_of(self.result_))
+            yield from _wrong_groups(self, self.reassociation, ranked_shape(self.src), ranked_shape(self.result_))
 
     def reference(self, src: Value) -> Value:
-        source = shape_of(src)
-        known = [d for d in source if d is not None]
-        if len(known) != len(source):
-            raise NotKnownError("a size is not known before running")
+        known = known_sizes(src)
         return core.reshape(src, tuple([size_of([known[a] for a in group]) for group in self.reassociation]))
 
 

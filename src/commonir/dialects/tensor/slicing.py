@@ -18,7 +18,6 @@ from commonir.dialects.tensor.base import (
     positions,
     rank_reduction,
     refined,
-    shape_of,
     sizes_text,
     static_sizes,
 )
@@ -27,10 +26,10 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import Shape, TensorType, boolean, i64
 from commonir.ods import attribute, kinds, known_data, known_dims, operand, region, result, traits
 from commonir.ods.mlir_kinds import typed_integer
+from commonir.ods.sizes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnySignlessIntegerOrIndex, Index, ranked_tensor_of
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, at_least
-from commonir.symbolic.constraints import NotKnownError
 
 
 class OffsetsSizesStrides(TensorOp):
@@ -111,12 +110,12 @@ class ExtractSlice(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        wrong = list(self.wrong_part(shape_of(self.source), self.offsets, self.sizes, self.strides))
+        wrong = list(self.wrong_part(ranked_shape(self.source), self.offsets, self.sizes, self.strides))
         yield from wrong
         if not wrong:
             source, part = core.as_tensor(self.source.type), core.as_tensor(self.result_.type)
             yield from self.wrong_type(part, "expected type to be", source)
-            yield from self.out_of_bounds(shape_of(self.source))
+            yield from self.out_of_bounds(ranked_shape(self.source))
 
     def reference(
         self, source: Value, offsets: tuple[Value, ...], sizes: tuple[Value, ...], strides: tuple[Value, ...]
@@ -144,9 +143,9 @@ def as_dim(number: int | Value) -> Dim | None:
 
 def taken(x: Value, axis: int, offset: int | Value, size: int | Value, stride: int | Value) -> Value:
     """Some positions of one axis."""
-    rank = len(shape_of(x))
+    rank = len(ranked_shape(x))
     first, count, step = as_dim(offset), as_dim(size), as_dim(stride)
-    whole = shape_of(x)[axis]
+    whole = ranked_shape(x)[axis]
     if first == 0 and step == 1 and count is not None and count == whole:
         return x
     # Where there may be nothing to take, the position behind the last one would lie before the first.
@@ -182,12 +181,12 @@ class Inserting(OffsetsSizesStrides):
     strides: tuple[Value, ...] = operand(Index, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
-        wrong = list(self.wrong_part(shape_of(self.dest), self.offsets, self.sizes, self.strides))
+        wrong = list(self.wrong_part(ranked_shape(self.dest), self.offsets, self.sizes, self.strides))
         yield from wrong
         if not wrong:
             source, whole = core.as_tensor(self.source.type), core.as_tensor(self.dest.type)
             yield from self.wrong_type(source, "expected source type to be", whole)
-            yield from self.out_of_bounds(shape_of(self.dest))
+            yield from self.out_of_bounds(ranked_shape(self.dest))
 
 
 _INTO = (
@@ -245,13 +244,13 @@ class InsertSlice(
 
     @staticmethod
     def _covers(dest: Value, axis: int, first: int | Value, count: int | Value, step: int | Value) -> bool:
-        whole, known = shape_of(dest)[axis], as_dim(count)
+        whole, known = ranked_shape(dest)[axis], as_dim(count)
         return as_dim(first) == 0 and as_dim(step) == 1 and known is not None and known == whole
 
 
 def _joined(part: Value, dest: Value, axis: int, first: Dim | None, count: Dim | None) -> Value | None:
     """What stands before a part along one axis, the part, and what stands after it."""
-    whole = shape_of(dest)[axis]
+    whole = ranked_shape(dest)[axis]
     if not isinstance(first, int) or not isinstance(count, int) or not isinstance(whole, int):
         return None
     pieces = [part]
@@ -267,9 +266,7 @@ def _scattered(
 ) -> Value:
     """A part put where it belongs element by element."""
     rank = len(first)
-    sizes = [n for n in shape_of(part) if n is not None]
-    if len(sizes) != rank:
-        raise NotKnownError("a size is not known before running")
+    sizes = known_sizes(part)
     rows: list[Value] = []
     for axis, (f, n, s) in enumerate(zip(first, counts, steps, strict=True)):
         others = tuple([a for a in range(rank) if a != axis])
@@ -321,7 +318,7 @@ class Pad(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        source, padded = shape_of(self.source), shape_of(self.result_)
+        source, padded = ranked_shape(self.source), ranked_shape(self.result_)
         kind = core.as_tensor(self.result_.type)
         if len(self.static_low) != len(source) or len(self.static_high) != len(source):
             found = f"({len(self.static_low)}, {len(self.static_high)})"
@@ -346,12 +343,10 @@ class Pad(
         if fixed is not None and (number := _number(fixed)) is not None:
             return refined(padded_with(source, before, after, number), self.result_.type)
         wide = refined(padded_with(source, before, after, 0), self.result_.type)
-        sizes = [n for n in shape_of(wide) if n is not None]
-        if len(sizes) != len(before):
-            raise NotKnownError("a size is not known before running")
-        inside = core.broadcast_to(core.scalar(1, i64), tuple([n for n in shape_of(source) if n is not None]))
+        sizes = known_sizes(wide)
+        inside = core.broadcast_to(core.scalar(1, i64), known_sizes(source))
         mask = core.equal(padded_with(inside, before, after, 0), core.scalar(1, i64))
-        around = generated(region_, tuple(sizes)) if fixed is None else fixed
+        around = generated(region_, sizes) if fixed is None else fixed
         return core.select(mask, wide, around)
 
 
@@ -411,7 +406,7 @@ class Concat(
 
     def verify(self) -> Iterator[Diagnostic]:
         wanted = core.as_tensor(self.result_.type)
-        shape = shape_of(self.result_)
+        shape = ranked_shape(self.result_)
         if not self.inputs:
             yield self.violated("requires at least one input")
             return
@@ -495,7 +490,7 @@ class Gather(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        source, at = shape_of(self.source), shape_of(self.indices)
+        source, at = ranked_shape(self.source), ranked_shape(self.indices)
         wrong = list(self.wrong_dims(self.gather_dims, source, at, "gather", "source"))
         yield from wrong
         if wrong:
@@ -508,12 +503,12 @@ class Gather(
 
     def reference(self, source: Value, indices: Value) -> Value:
         dims = self.gather_dims
-        rank = len(shape_of(source))
+        rank = len(ranked_shape(source))
         others = [a for a in range(rank) if a not in dims]
         ordered = core.transpose(source, (*dims, *others))
         found = core.gather_nd(ordered, indices)
-        leading = len(shape_of(indices)) - 1
-        if len(shape_of(self.result_)) == leading + rank:
+        leading = len(ranked_shape(indices)) - 1
+        if len(ranked_shape(self.result_)) == leading + rank:
             found = core.unsqueeze(found, tuple([leading + d for d in dims]))
         return refined(found, self.result_.type)
 
@@ -542,7 +537,7 @@ class Scatter(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        dest, at = shape_of(self.dest), shape_of(self.indices)
+        dest, at = ranked_shape(self.dest), ranked_shape(self.indices)
         wrong = list(self.wrong_dims(self.scatter_dims, dest, at, "scatter", "dest"))
         yield from wrong
         if wrong:
@@ -559,10 +554,10 @@ class Scatter(
 
     def reference(self, source: Value, dest: Value, indices: Value) -> Value:
         dims = self.scatter_dims
-        rank, leading = len(shape_of(dest)), len(shape_of(indices)) - 1
+        rank, leading = len(ranked_shape(dest)), len(ranked_shape(indices)) - 1
         others = [a for a in range(rank) if a not in dims]
         order = (*dims, *others)
-        if len(shape_of(source)) == leading + rank:
+        if len(ranked_shape(source)) == leading + rank:
             source = core.squeeze(source, tuple([leading + d for d in dims]))
         placed = core.scatter_nd(core.transpose(dest, order), indices, source)
         return core.transpose(placed, tuple([order.index(a) for a in range(rank)]))

@@ -21,7 +21,6 @@ from commonir.ir.types import (
     TensorType,
     Type,
     VectorType,
-    are_known,
     i32,
     i64,
     integer_type,
@@ -322,22 +321,6 @@ class TosaOp(MlirOp, traits=(Pure, ResolvableShapeOperands), assembly=FUNCTIONAL
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
 
-def shape_of(value: Value) -> Shape:
-    """The shape of a tensor of the core. Raises: NotKnownError when its rank is not known."""
-    kind = value.type
-    if not isinstance(kind, TensorType) or kind.shape is None:
-        raise NotKnownError("the rank of an operand is not known before running")
-    return kind.shape
-
-
-def dims_of(value: Value) -> tuple[Dim, ...]:
-    """The sizes of a tensor of the core. Raises: NotKnownError when one is not known, not even by a name."""
-    shape = shape_of(value)
-    if not are_known(shape):
-        raise NotKnownError("a size of an operand is not known before running")
-    return shape
-
-
 def stated_shape(value: Value) -> Shape | None:
     """The shape of a tensor as the program says it; None where it does not."""
     return value.type.shape if isinstance(value.type, TensorType) else None
@@ -354,15 +337,6 @@ def element(value: Value | Type) -> ElementType:
 def tensor_like(kind: ElementType, shape: Shape | None) -> TensorType:
     """A tensor type."""
     return TensorType(kind, shape)
-
-
-def static(value: Value) -> tuple[int, ...]:
-    """The shape of a tensor in numbers. Raises: NotKnownError when a size is not known."""
-    shape = shape_of(value)
-    numbers = [d for d in shape if isinstance(d, int)]
-    if len(numbers) < len(shape):
-        raise NotKnownError("a size of an operand is not known before running")
-    return tuple(numbers)
 
 
 def numbers_in(value: Value) -> tuple[Dim, ...]:

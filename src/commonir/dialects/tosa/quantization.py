@@ -30,12 +30,10 @@ from commonir.dialects.tosa.base import (
     TosaOp,
     ZeroPoint,
     block_size,
-    dims_of,
     element,
     known_number,
     rounding_mode,
     stated_shape,
-    static,
     tensor_like,
 )
 from commonir.dialects.tosa.layout import same_sizes
@@ -43,6 +41,7 @@ from commonir.dialects.tosa.numbers import extended, saturated, scaled
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, i8, i16, i32
 from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import NonScalarsAlike
 
@@ -227,8 +226,8 @@ class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
 
 
 def _unscaled(data: Value, scale: Value, size: int) -> Value:
-    *lead, last = dims_of(data)
-    parts = core.reshape(core.cast(data, f32), (*lead, dims_of(scale)[-1], size))
+    *lead, last = known_sizes(data)
+    parts = core.reshape(core.cast(data, f32), (*lead, known_sizes(scale)[-1], size))
     factors = core.unsqueeze(core.cast(scale, f32), (len(lead) + 1,))
     return core.reshape(core.mul(parts, factors), (*lead, last))
 
@@ -293,8 +292,8 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
     def reference(self, a_data: Value, a_scale: Value, b_data: Value, b_scale: Value) -> Value:
         size = _SIZES[self.block_size]
         left, right = _unscaled(a_data, a_scale, size), _unscaled(b_data, b_scale, size)
-        if static(right)[0] == 1:
-            right = core.broadcast_to(right, (dims_of(left)[0], *dims_of(right)[1:]))
+        if sizes_in_numbers(right)[0] == 1:
+            right = core.broadcast_to(right, (known_sizes(left)[0], *known_sizes(right)[1:]))
         return core.cast(core.matmul(left, right, False, True), element(self.output_data))
 
 

@@ -23,12 +23,12 @@ from commonir.dialects.tosa.base import (
     known_integers,
     resize_mode,
     stated_shape,
-    static,
 )
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i64
 from commonir.ods import attribute, operand, result
+from commonir.ods.sizes import sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 
 
@@ -108,7 +108,7 @@ class Resize(TosaOp, name="tosa.resize"):
                     yield self.violated(f"expect {what} of the input and output to match, got {self.output.type}")
 
     def reference(self, input: Value, scale: Value, offset: Value, border: Value) -> Value:
-        _, height, width, _ = static(input)
+        _, height, width, _ = sizes_in_numbers(input)
         s, o, b = integers_in(scale), integers_in(offset), integers_in(border)
         rows = _axis(height, s[0], s[1], o[0], b[0])
         columns = _axis(width, s[2], s[3], o[1], b[1])

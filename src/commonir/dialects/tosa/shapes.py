@@ -16,7 +16,6 @@ from commonir.dialects.tosa.base import (
     ScalarInt32,
     TosaOp,
     axis,
-    dims_of,
     known_number,
     numbers_in,
     shape_rank,
@@ -29,6 +28,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods.sizes import known_sizes
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
 from commonir.symbolic.constraints import NotationError, NotKnownError
 
@@ -321,7 +321,7 @@ class DimOp(TosaOp, name="tosa.dim"):
             yield self.violated(f"expect output shape type to have one size, got {self.output.type}")
 
     def reference(self, input1: Value) -> Value:
-        return _sizes((dims_of(input1)[self.axis],))
+        return _sizes((known_sizes(input1)[self.axis],))
 
 
 __all__ = [

@@ -1,0 +1,37 @@
+"""What references read of the shapes of operands: as much as they need, or a reason why it is not known yet."""
+
+from __future__ import annotations
+
+from commonir.ir.operation import Value
+from commonir.ir.types import Shape, TensorType, Type, are_known, are_numbers
+from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
+
+_UNKNOWN_SIZE = "a size of an operand is not known before running"
+
+
+def ranked_shape(of: Value | Type) -> Shape:
+    """The shape of a tensor of known rank. Raises: NotKnownError for another."""
+    kind = of.type if isinstance(of, Value) else of
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        raise NotKnownError("the rank of an operand is not known before running")
+    return kind.shape
+
+
+def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
+    """The sizes of a tensor. Raises: NotKnownError when one is not known, not even by a name."""
+    shape = ranked_shape(of)
+    if not are_known(shape):
+        raise NotKnownError(_UNKNOWN_SIZE)
+    return shape
+
+
+def sizes_in_numbers(of: Value | Type) -> tuple[int, ...]:
+    """The sizes of a tensor in numbers. Raises: NotKnownError when one is no number."""
+    shape = ranked_shape(of)
+    if not are_numbers(shape):
+        raise NotKnownError(_UNKNOWN_SIZE)
+    return shape
+
+
+__all__ = ["known_sizes", "ranked_shape", "sizes_in_numbers"]
