@@ -50,8 +50,10 @@ def product_by_cases(op: CumProd, context: Context, x: Value, axis: Value) -> Re
     """A branch for each axis."""
     del context
     rank = rank_of(x)
-    if known_dims(axis) is not None or not 0 < rank <= MOST_CASES:
+    if known_dims(axis) is not None:
         return _KNOWN
+    if not 0 < rank <= MOST_CASES:
+        return Mismatch(f"there are {rank} choices of axes")
     code = core.reshape(_from_start(axis, rank), ())
     return _by_cases(code, range(rank), lambda n: core.cumprod(x, n, op.exclusive, op.reverse))
 

@@ -11,8 +11,8 @@ from itertools import product
 from commonir.conversions.core_to_mil.building import small
 from commonir.conversions.core_to_mil.windows import padded_for_slices
 from commonir.conversions.fourier import dft_by_matrix
+from commonir.conversions.image_regions import region_means
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.conversions.regions import region_means
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import i32

@@ -74,6 +74,10 @@ class Rule(Record):
         code = COMMON_IR_RULE if self.level is Level.MUST and not is_tolerated else COMMON_IR_ADVICE
         return Diagnostic(code, f"{self.label}: {message}", where=where, notes=notes, help=help or self.remedy)
 
+    def is_told_by(self, finding: Diagnostic) -> bool:
+        """Whether a finding is that this rule is broken."""
+        return finding.message.startswith(f"{self.label}: ")
+
 
 ACYCLIC = Rule(1, Level.MUST, "a graph is free of cycles", _GRAPHS, "break the circle that the message shows")
 HAS_OUTPUT = Rule(

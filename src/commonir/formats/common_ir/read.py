@@ -67,7 +67,7 @@ def check(
         # What a library would declare that cannot be had is not known.
         faulty |= {places.place_of(op) for op in calls_into_libraries_missing(module)}
     # What nothing defines is told by the rule, of nodes at their place and of outputs of a graph at its outputs.
-    undefined = {d.where for d in more if d.message.startswith(f"{rules.DEFINED_INPUTS.label}: ")}
+    undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_told_by(d)}
     told = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
     once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in told)]
     return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]

@@ -7,7 +7,7 @@ Source: Common IR specification; ONNX IR specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import UNRESOLVED_IMPORT
@@ -47,15 +47,14 @@ def verify_file(module: Module, dialects: Dialects, places: Places) -> Iterator[
             case common_ir.Graph():
                 yield from _opsets(op.opset_import, f"{GRAPH}.")
                 yield from _untyped_outputs(op)
-                yield from _located(_unnamed_outputs(op.body), GRAPH)
+                yield from places.located(op, _unnamed_outputs(op.body))
             case common_ir.FunctionDefinition():
-                place = places.place_of(op)
-                yield from _opsets(op.opset_import, f"{place}.")
-                yield from _located(_unnamed_outputs(op.body), place)
+                yield from _opsets(op.opset_import, f"{places.place_of(op)}.")
+                yield from places.located(op, _unnamed_outputs(op.body))
             case common_ir.Library():
                 yield from _opsets(op.opset_import, f"{op.symbol_name}.")
             case onnx.SparseInitializer():
-                yield from _located(op.misplaced(), places.place_of(op))
+                yield from places.located(op, op.misplaced())
             case _:
                 pass
 
@@ -77,10 +76,6 @@ def _unknown_dialect(op: common_ir.Import, dialects: Dialects) -> Iterator[Diagn
         if dialects.get(name) is None:
             text = f"the library '{op.uri}' is not found: no dialect is called '{name}'"
             yield Diagnostic(UNRESOLVED_IMPORT, text, help=did_you_mean(name, dialects.names()))
-
-
-def _located(found: Iterable[Diagnostic], place: str) -> Iterator[Diagnostic]:
-    return (d.located(where=place) for d in found)
 
 
 def _opsets(given: DictionaryAttr, prefix: str) -> Iterator[Diagnostic]:

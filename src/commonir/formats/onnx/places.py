@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
 from commonir.formats.onnx.messages import NodeProto
 from commonir.ir.operation import Block, Operation
@@ -41,6 +44,11 @@ class Places:
             at = holder
         parts.append(place)
         return ".".join(reversed(list(filter(None, parts))))
+
+    def located(self, op: Operation, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        """Findings about an operation, at its place."""
+        for d in found:  # of most operations there are none, and places take long to tell
+            yield d.located(where=self.place_of(op))
 
     def place_of_holder(self, op: Operation) -> str | None:
         """The place of what holds nodes that nothing else holds, a graph or a function; None for anything else."""
