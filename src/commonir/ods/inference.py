@@ -531,15 +531,6 @@ def operations_behind(
     outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), settled: Settled = _NOTHING_SETTLED
 ) -> list[Operation]:
     """Operations that are in no block yet and that the values depend on, each after what it uses, also inside."""
-    if len(outputs) == 1:
-        # Most of what references make is one operation on what they are given.
-        only = outputs[0].owner
-        if isinstance(only, Operation) and not only.regions and _is_loose(outputs[0], stop):
-            for v in only.operands:
-                if _is_loose(v, stop):
-                    break
-            else:
-                return [only]
     order: dict[Operation, None] = {}
     pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
     while pending:
