@@ -16,6 +16,7 @@ from commonir.base.version import __version__
 if TYPE_CHECKING:
     from commonir.api import (
         State,
+        calling,
         check,
         compare,
         compare_outputs,
@@ -59,6 +60,7 @@ __all__ = [
     "Module",
     "State",
     "__version__",
+    "calling",
     "check",
     "compare",
     "compare_outputs",

@@ -165,6 +165,10 @@ def output_ports(module: Module, *, function: str | None) -> Mapping[str, Port]:
     return module.function(function).output_ports
 
 
+def call_attributes(module: Module, function: str | None) -> tuple[str, ...] | None:
+    return None
+
+
 def runs(module: Module) -> tuple[str | None, ...]:
     return (None,)
 
@@ -262,7 +266,12 @@ def compare(
 
 
 def save(
-    module: Module, path: str, *, format: str | None = None, external_data: bool | None = None
+    module: Module,
+    path: str,
+    *,
+    format: str | None = None,
+    external_data: bool | None = None,
+    findings: Diagnostics | None = None,
 ) -> tuple[FileEntry, ...]:
     with atomic_file(path) as out:
         out.write(module.mood.encode())

@@ -192,6 +192,7 @@ def test_outputs_that_differ_are_the_answer_no(cir: Cir, folder: Path) -> None:
     done = cir("convert", "differs.mil", "-o", "o.onnx", "--check")
     assert done.status == 1
     assert lines(done.err)[0] == "error[E0710]: the converted program computes something else"
+    assert "output 'y' differs by 1 at [0, 1], allowed is " in lines(done.err)[2]
     assert "differs at [0, 1]" in done.out
     assert (folder / "o.onnx").exists()
 

@@ -25,6 +25,8 @@ from commonir.api.opening import (
 )
 from commonir.api.programs import (
     bundle,
+    call_attributes,
+    calling,
     convert,
     edit,
     extract,
@@ -95,6 +97,8 @@ __all__ = [
     "Rewrite",
     "State",
     "bundle",
+    "call_attributes",
+    "calling",
     "check",
     "check_pieces",
     "compare",

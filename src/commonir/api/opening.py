@@ -213,12 +213,18 @@ def dumps(module: Module, *, format: str | None = None) -> bytes:
 
 
 def save(
-    module: Module, path: Path_, *, format: str | None = None, external_data: bool | None = None
+    module: Module,
+    path: Path_,
+    *,
+    format: str | None = None,
+    external_data: bool | None = None,
+    findings: Diagnostics | None = None,
 ) -> tuple[FileEntry, ...]:
     """Writes a module in its own format, or as MLIR text, and returns the files written.
 
     `external_data` says of formats that leave the choice whether weights go to a file beside the model; without, their
-    size decides. The old file survives any failure.
+    size decides. The old file survives any failure. `findings` receives warnings, as of libraries that the file imports
+    and that are not there beside it.
 
     Raises: DiagnosticError (E08xx) when it cannot be written.
     """
@@ -233,6 +239,8 @@ def save(
         )
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
     written = target.written(module, path, WriteOptions(external_data))
+    if findings is not None:
+        findings.extend(target.left_behind(module, path))
     return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
 
 

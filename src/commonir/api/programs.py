@@ -279,6 +279,35 @@ def optimize(
         return optimized(module, chosen, rules, max_growth_bytes, reports, findings)
 
 
+def calling(module: Module, function: str | None, **attributes: object) -> Module:
+    """A program that calls a function of a Common IR graph or library, or of what it imports: neither a library nor a
+    function runs by itself.
+
+    The function is called by its name, or by `domain.library.name`; None says which there are. Its parameters are the
+    inputs, and `attributes` are values of its attributes.
+
+    Raises: DiagnosticError (E0505 for attributes that do not fit, E0706 for an unknown function).
+    """
+    from commonir.passes.calling import calling as program_calling  # noqa: PLC0415
+
+    return program_calling(module, function, attributes)
+
+
+def call_attributes(module: Module, function: str | None) -> tuple[str, ...] | None:
+    """The names of the attributes that a function of a Common IR program is called with; None for one that runs
+    by itself.
+
+    Raises: DiagnosticError (E0706) where there is no such function.
+    """
+    if module.functions if function is None else function in module.functions:
+        return None
+    if not any(op.name.startswith("common_ir.") for op in module.body.operations):
+        return None
+    from commonir.passes.calling import formal_attributes  # noqa: PLC0415
+
+    return tuple(formal_attributes(module, function))
+
+
 def load_rules(
     path: Path_,
     include_dirs: Sequence[Path_] = (),

@@ -309,6 +309,15 @@ NOT_A_LIBRARY = Code(
     status=_UNREADABLE,
 )
 
+LIBRARY_LEFT_BEHIND = Code(
+    "W0254",
+    "a library that the output imports is not there beside it",
+    "A Common IR file imports libraries by paths from its own folder. The output was written to another folder than "
+    "the model was read from, and does not open until its libraries are there, too, or their folder is named with "
+    "`--library-path`. `cir bundle` writes a graph and all that it imports as one file.",
+    severity=Severity.WARNING,
+)
+
 COMMON_IR_RULE = Code(
     "E0255",
     "a rule of the Common IR is broken",

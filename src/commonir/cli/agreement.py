@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base import codes
@@ -104,6 +104,23 @@ def write_agreement(agreement: Agreement, form: str, out: Terminal) -> None:
         for error in worst
     ]
     out.table(columns, rows, indent=2)
+
+
+def differences(errors: Iterable[OutputError], of: str = "") -> list[str]:
+    """What is to be told of outputs beyond the tolerance, the worst of each; `of` says which function they are of."""
+    worst: dict[str, OutputError] = {}
+    for error in errors:
+        if not error.is_within:
+            worst[error.name] = max(worst.get(error.name, error), error, key=_badness)
+    return [f"output '{name}'{of}{_told(error)}" for name, error in worst.items()]
+
+
+def _told(error: OutputError) -> str:
+    if error.absolute is None:
+        return f": {error.note}"
+    at = f" at {list(error.at)}" if error.at else ""
+    note = f": {error.note}" if error.note else ""
+    return f" differs by {_number(error.absolute)}{at}, allowed is {_allowed(error)}{note}"
 
 
 def _badness(error: OutputError) -> tuple[bool, float]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Concatenate, TypedDict
 
 import click
 
-from commonir.base import codes, file_codes
+from commonir.base import codes, file_codes, strict_json
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer, write_answer
@@ -144,6 +144,20 @@ class Session:
             return program
         return self.api.with_externs(program, self.arrays.parse_inputs([f"@{path}" for path in archives], seed=0))
 
+    def called(
+        self, program: Module, function: str | None, texts: Sequence[str] = ()
+    ) -> tuple[Module, str | None, list[str]]:
+        """What runs a function of a program: the program itself, or one that calls a function of a Common IR file with
+        those values among inputs that are for its attributes; with the name of the function there, and the inputs.
+        """
+        names = self.api.call_attributes(program, function)
+        if names is None:
+            return program, function, list(texts)
+        parts = [text.partition("=") for text in texts]
+        values = {name: _value_of(value) for name, equals, value in parts if equals and name in names}
+        rest = [text for text, (name, _, _) in zip(texts, parts, strict=True) if name not in names]
+        return self.api.calling(program, function, **values), None, rest
+
     def inputs(
         self, program: Module, texts: Sequence[str], *, function: str | None, seed: int, resize: bool
     ) -> dict[str, Array]:
@@ -236,6 +250,14 @@ class Session:
             notes=finding.notes,
             help=finding.help,
         )
+
+
+def _value_of(text: str) -> object:
+    """The value that is meant by a text: a number, a truth value or a list as JSON has them, else the text itself."""
+    try:
+        return strict_json.parse(text)
+    except strict_json.JsonError:
+        return text
 
 
 def _system_finding(error: OSError) -> Diagnostic:

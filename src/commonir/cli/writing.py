@@ -49,7 +49,8 @@ def written_of(
     format = api.writable_format(after)
     is_standard = output == STANDARD_OUTPUT
     path = str(session.scratch_folder() / f"model.{format}") if is_standard else output
-    files = api.save(after, path, format=format if is_standard else None)
+    findings = None if is_standard else session.findings
+    files = api.save(after, path, format=format if is_standard else None, findings=findings)
     if is_standard:
         check_is_one_file(files)
     told = {

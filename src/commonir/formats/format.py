@@ -103,7 +103,8 @@ class Format(NamedTuple):
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
     format demands beyond its operations, which `verify` does for a module whose operations are right. `write` writes
-    files atomically and returns their paths. `outline` tells what the module has kept of the file besides the program.
+    files atomically and returns their paths; `left_behind` warns of files that a module refers to and that are not
+    there where it was written to. `outline` tells what the module has kept of the file besides the program.
     `show` is the text of a module for people to read, constants of more elements than a limit left out; None for a
     format that is no text.
     """
@@ -125,6 +126,7 @@ class Format(NamedTuple):
     read_with: ReadWith | None = None
     check_with: ReadWith | None = None
     outline: Callable[[Module], Outline] = lambda _: Outline()
+    left_behind: Callable[[Module, str | os.PathLike[str]], list[Diagnostic]] = lambda _, __: []
     show: Callable[[Module, int | None], str] | None = None
 
     def opened(

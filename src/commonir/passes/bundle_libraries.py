@@ -36,8 +36,8 @@ def _no_graph(module: Module) -> Diagnostic:
     if any(isinstance(op, common_ir.Library) for op in module.body.operations):
         message, help = "a library holds no libraries, only a graph does", "bundle the graph that imports the library"
     else:
-        message = "the program is no Common IR graph, and no other program imports libraries"
-        help = "to write it as Common IR, convert it: `cir convert M -o OUT.cir`"
+        message = "there is nothing to bundle: only Common IR graphs import libraries, and the program is none"
+        help = "to write it as a Common IR file, convert it: `cir convert M -o OUT.cir`"
     return Diagnostic(NOT_A_LIBRARY, message, help=help)
 
 

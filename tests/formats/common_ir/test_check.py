@@ -70,6 +70,11 @@ def test_two_outputs_of_one_name_are_told(path: Path) -> None:
     assert found == ["E0255 CIR14: 'y' is the name of two outputs @ graph"]
 
 
+def test_two_nodes_that_give_one_value_are_told_once(path: Path) -> None:
+    found = told(path, model(graph(node("Relu", "x", "y", name="n"), node("Abs", "x", "y", name="m"))))
+    assert found == ["E0402 'y' is defined twice @ graph.node[1] 'm'"]
+
+
 def test_a_version_of_the_specification_that_is_not_stated_is_told(path: Path) -> None:
     document = {"ModelProto": {"domain": "com.example", "model_version": 1, "graph": graph()}}
     assert "E0255 CIR12: ir_version is not stated @ graph" in told(path, document)
@@ -133,6 +138,30 @@ def test_a_reference_to_an_attribute_that_the_function_lacks_is_told(path: Path)
     assert told(path, model(made)) == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
     with pytest.raises(DiagnosticError, match=text):
         cir.run(cir.load(path))
+
+
+@pytest.mark.parametrize(("stated", "held"), [("FLOAT", []), ("INT", ["E0505"])])
+def test_a_reference_to_an_attribute_of_another_kind_is_told(path: Path, stated: str, held: list[str]) -> None:
+    """As by onnxruntime for functions of ONNX models; without the check an integer computes as a number."""
+    reference = {"name": "alpha", "ref_attr_name": "slope", "type": "FLOAT"}
+    function = {
+        "name": "F",
+        "input_params": [vector("p")],
+        "output_params": [vector("q")],
+        "node": [node("LeakyRelu", "p", "q", attribute=[reference])],
+        "attr": [
+            {"name": "slope", "f": 0.5, "type": "FLOAT"}
+            if stated == "FLOAT"
+            else {"name": "slope", "i": 3, "type": "INT"}
+        ],
+    }
+    found = told(path, model(graph(node("F", "x", "y", input_arg_count=[1]), function=[function])))
+    assert [f.split()[0] for f in found] == held
+    if held:
+        text = "LeakyRelu: attribute 'alpha' is FLOAT, and refers to 'slope' of the function, which is INT"
+        assert found == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
+        with pytest.raises(DiagnosticError, match=text):
+            cir.load(path)
 
 
 def test_a_model_without_a_graph_is_refused(path: Path) -> None:

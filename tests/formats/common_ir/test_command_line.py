@@ -136,7 +136,9 @@ def test_a_library_is_no_program(cir: Any) -> None:
 
 def test_what_cannot_hold_libraries_is_told_apart(cir: Any) -> None:
     assert cir("convert", "plain_onnx.cir.json", "-o", "plain.onnx").status == 0
-    with pytest.raises(DiagnosticError, match=r"no Common IR graph.*\n.*`cir convert M -o OUT.cir`"):
+    with pytest.raises(
+        DiagnosticError, match=r"nothing to bundle: only Common IR graphs.*\n.*`cir convert M -o OUT.cir`"
+    ):
         api.bundle(api.load("plain.onnx"))
     with pytest.raises(DiagnosticError, match="a library holds no libraries, only a graph does"):
         api.bundle(api.load("libraries/layers.cir.json"))
@@ -200,3 +202,92 @@ def test_conversions_say_that_control_edges_are_lost(cir: Any) -> None:
     for output in ("o.onnx", "o.mlpackage"):
         done = cir("convert", "control_inputs.cir.json", "-o", output, "--range", "n=1..8")
         assert (done.status, "W0601" in done.codes) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["Leaky", "com.example.activations.Leaky"])
+@pytest.mark.parametrize("model", ["libraries/activations.cir.json", "libraries/layers.cir.json", "imports.cir.json"])
+@pytest.mark.parametrize(("slope", "expected"), [((), [-0.5, 2]), (("slope=0.5",), [-2, 2])])
+def test_a_function_runs_by_its_name(
+    cir: Any, model: str, name: str, slope: tuple[str, ...], expected: list[float]
+) -> None:
+    np.savez("in.npz", x=np.array([-4, 2], np.float32))
+    done = cir("run", model, "@in.npz", "--function", name, *slope, "--save", "out.npz")
+    assert (done.status, done.codes) == (0, [])
+    np.testing.assert_array_equal(np.load("out.npz")["y"], expected)
+
+
+def test_a_function_of_a_graph_runs_by_its_name(cir: Any) -> None:
+    np.savez("in.npz", x=np.array([1, 2], np.float32))
+    assert (
+        cir("run", "functions.cir.json", "@in.npz", "--function", "Scaled", "scale=7", "--save", "out.npz").status == 0
+    )
+    np.testing.assert_array_equal(np.load("out.npz")["y"], [7, 14])
+
+
+def test_a_function_of_matrices_runs_converts_and_is_compared(cir: Any) -> None:
+    model = "libraries/layers.cir.json"
+    np.savez("in.npz", x=np.array([[1, -2]], np.float32), w=np.ones((2, 3), np.float32), b=np.ones(3, np.float32))
+    assert cir("run", model, "@in.npz", "--function", "Layer", "--save", "out.npz").status == 0
+    np.testing.assert_array_equal(np.load("out.npz")["y"], [[0, 0, 0]])
+    assert cir("compare", model, "--function", "Layer").status == 0
+    assert cir("convert", model, "--function", "Layer", "-o", "layer.onnx").status == 0
+    done = cir("convert", model, "--function", "Layer", "-o", "one/layer.cir.json")
+    assert (done.status, done.codes) == (6, ["E0801"])
+    done = cir("convert", model, "--function", "Layer", "-o", "layer.cir.json")
+    assert (done.status, done.codes) == (0, [])
+    assert cir("check", "layer.cir.json").codes == []
+    shutil.rmtree("libraries")
+    assert cir("run", "layer.cir.json", "@in.npz", "--save", "alone.npz").status == 0
+    np.testing.assert_array_equal(np.load("alone.npz")["y"], [[0, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        (["libraries/layers.cir.json"], "E0706", "com.example.layers.Layer"),
+        (["libraries/layers.cir.json", "--function", "Laky"], "E0706", "did you mean 'Leaky' or 'Layer'?"),
+        (["functions.cir.json", "--function", "scaled"], "E0706", "did you mean 'Scaled'?"),
+        (["functions.cir.json", "--function", "Scaled", "scale=big"], "E0505", "expected a number, found 'big'"),
+        (["libraries/operators.cir.json"], "E0706", "operators that are only declared cannot be run"),
+    ],
+)
+def test_what_cannot_be_called_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: str, expected: str
+) -> None:
+    assert main(["run", *arguments]) in (1, 2)
+    told = capsys.readouterr().err
+    assert code in told
+    assert expected in told
+
+
+def test_two_functions_of_one_name_are_called_by_their_full_names(cir: Any, folder: Path) -> None:
+    document = json.loads((folder / "functions.cir.json").read_text())
+    document["ModelProto"]["graph"]["imported_libraries"] = [
+        "libraries/float_twice.cir.json",
+        "libraries/integer_twice.cir.json",
+    ]
+    (folder / "two.cir.json").write_text(json.dumps(document))
+    assert cir("run", "two.cir.json", "--function", "Twice").codes == ["E0706"]
+    np.savez("in.npz", x=np.array([1, 2], np.int64))
+    done = cir("run", "two.cir.json", "@in.npz", "--function", "com.example.integer_twice.Twice", "--save", "out.npz")
+    assert (done.status, done.codes) == (0, [])
+    np.testing.assert_array_equal(np.load("out.npz")["y"], [2, 4])
+
+
+def test_libraries_that_stay_behind_are_told(cir: Any, folder: Path) -> None:
+    (folder / "other").mkdir()
+    done = cir("convert", "imports.cir.json", "-o", "other/moved.cir.json")
+    assert (done.status, done.codes) == (0, ["W0254"])
+    assert cir("convert", "libraries/layers.cir.json", "-o", "other/layers.cir").codes == ["W0254"]
+    shutil.copytree("libraries", "other/libraries")
+    assert cir("convert", "imports.cir.json", "-o", "other/moved.cir.json").codes == []
+    assert cir("check", "other/moved.cir.json").codes == []
+    assert cir("bundle", "imports.cir.json", "-o", "other/alone.cir").codes == []
+
+
+def test_calling_gives_a_program_that_runs(folder: Path) -> None:
+    library = api.load("libraries/activations.cir.json")
+    x = np.array([-4, 2], np.float32)
+    np.testing.assert_array_equal(api.run(api.calling(library, "Leaky", slope=0.25), {"x": x})["y"], [-1, 2])
+    with pytest.raises(DiagnosticError, match="no attribute 'slop'"):
+        api.calling(library, "Leaky", slop=1.0)

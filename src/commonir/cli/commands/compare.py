@@ -94,8 +94,9 @@ def compare(
     names = _engine_names(engines, len(paths))
     dimensions = parse_sizes(sizes, "--set")
     with session.progress(f"reading {paths[0]}") as progress:
-        programs = [session.load(path) for path in paths]
         texts = [text for text in models if _is_input(text)]
+        called = [session.called(session.load(path), function, texts) for path in paths]
+        programs, (_, function, texts) = [program for program, _, _ in called], called[0]
         given = session.inputs(programs[0], texts, function=function, seed=seed, resize=is_resizing)
         found = session.api.compare(
             programs[0],

@@ -11,7 +11,7 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
-from commonir.cli.agreement import Agreement, Check, check_agreement, write_agreement
+from commonir.cli.agreement import Agreement, Check, check_agreement, differences, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
 from commonir.cli.options import (
@@ -42,6 +42,9 @@ class CheckOption(click.Command):
         end = args.index("--") if "--" in args else len(args)
         filled = ["--check=1" if arg == "--check" else arg for arg in args[:end]]
         return super().parse_args(ctx, filled + args[end:])
+
+
+_SHOWN_OUTPUTS = 4
 
 
 @verb(cls=CheckOption, opens=True)
@@ -142,7 +145,6 @@ def convert(
         api.convert,
         opset=opset,
         target=target,
-        function=function,
         precision=precision,
         sizes=new_sizes,
         ranges=bounds,
@@ -158,12 +160,15 @@ def convert(
         wanted = to or api.output_format(output)
         form = api.file_format(wanted)
         source = session.with_externs(session.load(model), externs)
+        if function is not None:
+            source, function, _ = session.called(source, function)
         progress.step(f"converting to {wanted}")
-        converted = convert_to(source, wanted)
+        converted = convert_to(source, wanted, function=function)
         _refuse_losses(session, is_strict=is_strict)
         progress.step(f"writing {output}")
         path = str(session.scratch_folder() / f"model.{form}") if output == "-" else output
-        files = api.save(converted, path, format=form, external_data=external_data)
+        findings = None if output == "-" else session.findings
+        files = api.save(converted, path, format=form, external_data=external_data, findings=findings)
         if output == "-":
             check_is_one_file(files)
         agreement: Agreement | None = None
@@ -187,7 +192,11 @@ def _answer(
     is_within = all(error.is_within for run in errors for error in run)
     if not is_within:
         session.findings.add(
-            codes.OUTPUTS_DIFFER, "the converted program computes something else", file=output, help=_kept(output)
+            codes.OUTPUTS_DIFFER,
+            "the converted program computes something else",
+            file=output,
+            notes=differences(error for run in errors for error in run)[:_SHOWN_OUTPUTS],
+            help=_kept(output),
         )
     result = {
         "output": output,

@@ -8,6 +8,7 @@ import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
 from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option
 from commonir.cli.session import Session, verb
@@ -170,9 +171,8 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
             )
             # Outputs of MLIR have no names of their own: those of the values returned, which may be others now.
             named = dict(zip(expected, found.values(), strict=True))
-            wrong = [error for error in api.compare_outputs(expected, named, rtol=rtol) if not error.is_within]
             of = "" if name is None else f" of '{name}'"
-            notes += [f"output '{error.name}'{of} differs by {error.absolute}" for error in wrong]
+            notes += differences(api.compare_outputs(expected, named, rtol=rtol), of)
     except DiagnosticError as error:
         help = "--no-check writes it without running it"
         raise DiagnosticError(*[d.advised(help) for d in error.diagnostics]) from None

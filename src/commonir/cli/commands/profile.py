@@ -82,8 +82,8 @@ def profile(
     INPUT is as in `cir run`.
     """
     with session.progress(f"reading {model}") as progress:
-        program = session.with_externs(session.load(model), externs)
-        given = session.inputs(program, inputs, function=function, seed=seed, resize=is_resizing)
+        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
+        given = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
         found = session.api.profile(
             program,
             given,

@@ -101,6 +101,10 @@ def run(
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
       NAME=3, NAME=-1.5, NAME=true a value, for an input that is a scalar
+
+    Of a Common IR file, --function also takes a function that it declares or
+    imports, by its name or by domain.library.name; INPUT may then be
+      NAME=3, NAME=[1,2], NAME=text a value, for an attribute of the function
     """
     check_division(ranks, parallel)
     _check_suffix(save, *_ARCHIVES, _PICTURE)
@@ -109,8 +113,8 @@ def run(
 
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(engine) as tells:
-        program = session.with_externs(session.load(model), externs)
-        given = session.inputs(program, inputs, function=function, seed=seed, resize=is_resizing)
+        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
+        given = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
         dimensions = parse_sizes(sizes, "--set")
         kept = api.State({} if state is None else arrays.parse_inputs([f"@{state}"], seed=seed))
         progress.step(f"running {model}")

@@ -222,6 +222,7 @@ class CommonIrDecoder(ModelDecoder):
         for v in block.arguments:
             self.define(v.name, v, scope, "input")
         self.fill(block, proto.node, [p.name for p in proto.output_params], scope)
+        self.check_references(proto.node, proto.attr)
         self.types = outer
         made = common_ir.FunctionDefinition(
             proto.name,

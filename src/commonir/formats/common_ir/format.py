@@ -62,6 +62,12 @@ def _dumps(module: Module) -> bytes:
     return dumps(module)
 
 
+def _left_behind(module: Module, path: str | os.PathLike[str]) -> list[Diagnostic]:
+    from commonir.formats.common_ir.write import left_behind  # noqa: PLC0415  as above
+
+    return left_behind(module, path)
+
+
 def outline(module: Module) -> Outline:
     """What a file tells around its graph, or a library of itself."""
     from commonir.formats.common_ir.outline import outline as outline_of  # noqa: PLC0415  as above
@@ -83,4 +89,5 @@ FORMAT = Format(
     loads=_loads,
     dumps=_dumps,
     outline=outline,
+    left_behind=_left_behind,
 )

@@ -68,6 +68,11 @@ def parse_import(text: str) -> ImportUri:
     return ImportUri(uri, found[1]) if hash_ and found else ImportUri(text, "")
 
 
+def is_relative(uri: str) -> bool:
+    """Whether an import is a path, from the folder of the file that says it."""
+    return not urlsplit(uri).scheme
+
+
 class Place(NamedTuple):
     """Where a file lies: a path relative to a folder that it stays below, or an address, for which that is empty."""
 

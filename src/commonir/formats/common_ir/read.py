@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from commonir.base.codes import UNDEFINED_VALUE
+from commonir.base.codes import DUPLICATE_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM
 from commonir.base.limits import DEFAULT_LIMITS, Limits
@@ -70,6 +70,9 @@ def check(
     undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_told_by(d)}
     told = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
     once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in told)]
+    # Where one name is given twice, the reader told the second place; the rule tells that of names of other things.
+    twice = {f"{rules.UNIQUE_NAMES.label}: {d.message.split()[0]} is " for d in found if d.code is DUPLICATE_NAME}
+    once = [d for d in once if not d.message.startswith(tuple(twice))]
     return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]
 
 

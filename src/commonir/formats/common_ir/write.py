@@ -14,9 +14,12 @@ from typing import BinaryIO
 
 from commonir.base.codes import NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIBRARY_LEFT_BEHIND
 from commonir.base.files import atomic_file, atomic_files
+from commonir.dialects.common_ir import Import, Library
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.encode import encode_file
+from commonir.formats.common_ir.imports import is_relative
 from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, plan
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
 from commonir.formats.onnx.declaring import Message
@@ -60,6 +63,25 @@ def write(
         sidecar.write(data_stream, _copy)
         stream.write(content)
     return (Path(path), beside)
+
+
+def left_behind(module: Module, path: str | os.PathLike[str]) -> list[Diagnostic]:
+    """Warns of libraries that a module imports by relative paths and that are not there beside a file of it."""
+    folder = Path(path).parent
+    holders = [op for op in module.body.operations if isinstance(op, Library) and not op.uri and not op.is_embedded]
+    blocks = [module.body, *[library.body for library in holders]]
+    uris = dict.fromkeys([op.uri for block in blocks for op in block.operations if isinstance(op, Import)])
+    return [
+        Diagnostic(
+            LIBRARY_LEFT_BEHIND,
+            f"the library '{uri}' is not there beside the output, which imports it",
+            file=os.fspath(path),
+            notes=(f"looked for: {folder / uri}",),
+            help="copy it there, open the output with --library-path, or write one file of all: `cir bundle M -o OUT`",
+        )
+        for uri in uris
+        if is_relative(uri) and not (folder / uri).exists()
+    ]
 
 
 def dumps(module: Module, *, is_json: bool = False) -> bytes:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
@@ -20,6 +21,7 @@ from commonir.dialects import onnx
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.kept import keep, keep_names
 from commonir.formats.onnx.messages import (
+    AttributeProto,
     FunctionProto,
     GraphProto,
     ModelProto,
@@ -33,6 +35,7 @@ from commonir.formats.onnx.messages import (
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.places import GRAPH, function_place
 from commonir.formats.onnx.read_types import ELEMENTS
+from commonir.formats.onnx.references import kinds_of, wrong_references
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
@@ -199,6 +202,7 @@ class ModelDecoder(NodeDecoder):
         scope = Scope(stated)
         scope.values.update(zip(names, block.arguments, strict=True))
         self.fill(block, proto.node, list(proto.output), scope)
+        self.check_references(proto.node, proto.attribute_proto)
         defaults, rest, _ = self.dictionary(proto.attribute_proto, scope)
         made = onnx.LocalFunction(
             symbol,
@@ -217,6 +221,11 @@ class ModelDecoder(NodeDecoder):
         self._keep_infos(made, proto.value_info, block, ())
         keep(made, kept.FIELDS, self.leftover(proto, _OF_FUNCTION))
         return made
+
+    def check_references(self, nodes: Repeated[NodeProto], formals: Repeated[AttributeProto]) -> None:
+        """Tells of references to attributes of the function that are of another kind."""
+        for wrong in wrong_references(nodes, kinds_of(formals)):
+            self.tell(WRONG_ATTRIBUTE, wrong.message, wrong.part)
 
     def nested(self, proto: GraphProto, around: Scope | None) -> Region:
         """A graph inside of an attribute."""

@@ -1,0 +1,137 @@
+"""Makes a program of a function of a Common IR file: a graph that calls it.
+
+A function is a template, and a library has no graph, so neither runs by itself. The graph has the parameters of the
+function as inputs and what it returns as outputs; formal attributes have the values that are given, or their defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.base.codes import UNKNOWN_FUNCTION, WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir import FunctionDefinition, Library
+from commonir.dialects.common_ir.signatures import attributes_from
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.cloning import clone
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Region
+from commonir.ods.declared import DeclaredAttribute
+from commonir.passes.bundle_libraries import bundle_libraries
+
+
+def callable_functions(module: Module) -> dict[str, FunctionDefinition]:
+    """The functions that a Common IR program declares or imports, by the names under which its graph calls them."""
+    out: dict[str, FunctionDefinition] = {}
+    for op in module.body.operations:
+        if isinstance(op, FunctionDefinition):
+            out.setdefault(op.sym_name, op)
+        elif isinstance(op, Library):
+            for inner in op.body.operations:
+                if isinstance(inner, FunctionDefinition):
+                    out.setdefault(f"{op.sym_name}.{inner.sym_name}", inner)
+    return out
+
+
+def callee_named(module: Module, name: str | None) -> str:
+    """The full name of the function that is meant by a name: this, or its last part where only one has it.
+
+    Raises: DiagnosticError (E0706) when there is none, or more than one.
+    """
+    known = callable_functions(module)
+    if name is None:
+        message = "there is no graph to run: a library has functions alone"
+        help = f"name one of them: {', '.join(known)}" if known else "operators that are only declared cannot be run"
+        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, help=help))
+    if name in known:
+        return name
+    meant = [full for full in known if full.rpartition(".")[2] == name]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        message = f"several functions are called '{name}'"
+        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, help=f"name one of them: {', '.join(meant)}"))
+    names = [*module.functions, *known]
+    near = did_you_mean(name, [*names, *(full.rpartition(".")[2] for full in known)])
+    help = near or f"functions: {', '.join(names) or 'none'}"
+    raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{name}'", help=help))
+
+
+def formal_attributes(module: Module, name: str | None) -> dict[str, DeclaredAttribute]:
+    """The formal attributes of a function by name. Raises: DiagnosticError (E0505, E0706)."""
+    function = callable_functions(module)[callee_named(module, name)]
+    try:
+        return {a.name: a for a in attributes_from(function.attributes)}
+    except ValueError as error:
+        text = f"function '{function.sym_name}': {error}"
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
+
+
+def calling(module: Module, name: str | None, attributes: Mapping[str, object]) -> Module:
+    """A program that calls a function of a Common IR program, with Python values for some of its attributes.
+
+    Raises: DiagnosticError (E0505 for attributes that do not fit, E0706 for an unknown function).
+    """
+    full = callee_named(module, name)
+    function = callable_functions(module)[full]
+    formals = formal_attributes(module, full)
+    given = DictionaryAttr(tuple([(n, _stored(function, n, v, formals)) for n, v in attributes.items()]))
+    function.actual_attributes(given)
+    graphs = [op for op in module.body.operations if isinstance(op, Function)]
+    opsets = next((g.opset_import for g in graphs if isinstance(g, onnx.Graph)), _opsets_around(function))
+    made = clone(module, keep=lambda op: op not in graphs)
+    block = Block([v.type for v in function.inputs], [v.name for v in function.inputs])
+    call = common_ir.Call.build(
+        {"function": full, "arguments": block.arguments, "attributes": given}, [v.type for v in function.outputs]
+    )
+    for mine, v in zip(call.results, function.outputs, strict=True):
+        mine.name = v.name
+    block.append(call)
+    block.append(onnx.Return(call.results))
+    taken = set(made.symbols)
+    symbol = function.sym_name
+    while symbol in taken:
+        symbol += "_"
+    graph = common_ir.Graph(symbol, opsets, Region([block]), DictionaryAttr(()), function.declared)
+    made.body.append(graph)
+    made.entry = symbol
+    return made if graphs else _with_libraries(made, full)
+
+
+def _with_libraries(made: Module, full: str) -> Module:
+    """A program with all libraries inside, as no graph imports them, and with what a graph has to state."""
+    library = made.symbols[full.rpartition(".")[0]]
+    assert isinstance(library, Library)
+    for name, number in ((onnx.IR_VERSION, library.ir_version), (onnx.MODEL_VERSION, library.model_version)):
+        if number is not None:
+            made.set_extra(name, IntegerAttr(number))
+    made.set_extra(onnx.DOMAIN, StringAttr(library.domain))
+    made.set_extra(onnx.DOC_STRING, StringAttr(f"Calls `{full}`."))
+    return bundle_libraries(made)
+
+
+def _opsets_around(function: FunctionDefinition) -> DictionaryAttr:
+    holder = function.parent_op
+    return holder.opset_import if isinstance(holder, Library) else function.opset_import
+
+
+def _stored(
+    function: FunctionDefinition, name: str, value: object, formals: Mapping[str, DeclaredAttribute]
+) -> Attribute:
+    """The value of an attribute in the form that calls hold. Raises: DiagnosticError (E0505)."""
+    formal = formals.get(name)
+    if formal is None:
+        help = did_you_mean(name, formals) or f"attributes: {', '.join(formals) or 'none'}"
+        text = f"function '{function.sym_name}' has no attribute '{name}'"
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text, help=help))
+    kind = formal.kind.kind
+    if kind is None:
+        text = f"attribute '{name}' of function '{function.sym_name}' is a graph, of which no value can be given"
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text))
+    try:
+        return kind.to_attribute(kind.coerce(value))
+    except ValueError as error:
+        text = f"attribute '{name}' of function '{function.sym_name}': {error}"
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
