@@ -111,7 +111,7 @@ class InOlderOpset(Converting):
         with refusing():
             ours = runner(commonir.load(made), self._engine)
         try:
-            run, note = _unless_refused(onnxruntime_runner(made), ours), told(fixed)
+            run, note = _unless_refused(_in_onnxruntime(made), ours), told(fixed)
         except Unsupported as refusal:
             run, note = ours, f"not in onnxruntime: {refusal}"
         graph = onnx.load(made).graph
@@ -161,7 +161,7 @@ class ThroughOnnx(Converting):
         with refusing():
             ours = runner(commonir.load(again), self._engine)
         try:
-            theirs = onnxruntime_runner(again)
+            theirs = _in_onnxruntime(again)
         except Unsupported as refusal:
             return Prepared(_without(ours, fixed), f"not in onnxruntime: {refusal}", CONVERTED_ERROR)
         is_random = any(node.op_type in _DRAWING for node in proto.graph.node)
@@ -182,16 +182,29 @@ _NO_KERNEL = ("convert", "NOT_IMPLEMENTED", "No corresponding Numpy type")
 """What onnxruntime says when its kernels or its interface cannot take something: it has no class of errors for that."""
 
 
-def _unless_refused(theirs: Run, ours: Run) -> Run:
-    """What onnxruntime gives; what we give where it cannot take the values."""
+def _in_onnxruntime(model: Path) -> Run:
+    """Runs a model with onnxruntime. Raises: Unsupported, also while it runs, for what onnxruntime cannot take."""
+    theirs = onnxruntime_runner(model)
 
     def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
         try:
             return theirs(inputs)
         except Exception as error:
             if any(reason in str(error) for reason in _NO_KERNEL):
-                return ours(inputs)
+                raise Unsupported(str(error)) from error
             raise
+
+    return run
+
+
+def _unless_refused(theirs: Run, ours: Run) -> Run:
+    """What onnxruntime gives; what we give where it cannot take the values."""
+
+    def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+        try:
+            return theirs(inputs)
+        except Unsupported:
+            return ours(inputs)
 
     return run
 
@@ -201,10 +214,8 @@ def _agreeing(ours: Run, theirs: Run, *, is_random: bool) -> Run:
         found = ours(inputs)
         try:
             peers = theirs(inputs)
-        except Exception as error:
-            if any(reason in str(error) for reason in _NO_KERNEL):
-                return found
-            raise
+        except Unsupported:
+            return found
         # It gives codes instead of floats of eight bits.
         given = [_decoded(peer, mine) for peer, mine in zip(peers, found, strict=True)]
         compare_all(found, given, PEER_RTOL, PEER_ATOL, CONVERTED_ERROR, is_random=is_random)
