@@ -14,9 +14,9 @@ def quantized_steps(x: Value, scale: Value, zero_point: Value | None, element: E
 
     Raises: DiagnosticError (E0601) for blocks of sizes that are not known.
     """
-    steps = core.round(core.div(x, fitted(scale, x)))
+    steps = core.round(core.div(x, _fitted(scale, x)))
     if zero_point is not None:
-        steps = core.add(steps, fitted(zero_point, x))
+        steps = core.add(steps, _fitted(zero_point, x))
     low, high = limits(element)
     return core.clip(steps, float(low), float(high))
 
@@ -26,11 +26,11 @@ def dequantized_steps(x: Value, scale: Value, zero_point: Value | None) -> Value
 
     Raises: DiagnosticError (E0601) for blocks of sizes that are not known.
     """
-    steps = x if zero_point is None else core.sub(x, fitted(zero_point, x))
-    return core.mul(steps, fitted(scale, x))
+    steps = x if zero_point is None else core.sub(x, _fitted(zero_point, x))
+    return core.mul(steps, _fitted(scale, x))
 
 
-def fitted(values: Value, x: Value) -> Value:
+def _fitted(values: Value, x: Value) -> Value:
     """Values that are broadcast along a tensor; those for blocks are repeated for their elements.
 
     Raises: DiagnosticError (E0601) for blocks of sizes that are not known.

@@ -7,7 +7,7 @@ its symbols. Parameters of operations are literals here; `finish.py` makes const
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.conversions.operands import element_of, refused, runs_of, shape_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SMALLEST_HALF = 2.0**-24
 """The least positive number of half precision: what stands for constants that would become 0."""
-_DATA_TYPES = {d.element: d for d in DataType}
+DATA_TYPES: Mapping[ElementType, DataType] = {d.element: d for d in DataType}
 
 
 def mil_element(element: ElementType) -> ElementType:
@@ -123,7 +123,7 @@ def cast(value: Value, element: ElementType) -> Value:
     wanted = mil_element(element)
     if element_of(value) is wanted:
         return value
-    kind = _DATA_TYPES.get(wanted)
+    kind = DATA_TYPES.get(wanted)
     if kind is None or element_of(value) is string:
         raise refused(f"Core ML does not convert {element_of(value)} to {element}")
     return elementwise.CastCoreML7(value, kind).output

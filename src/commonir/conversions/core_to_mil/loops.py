@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from commonir.conversions.core_to_mil.building import const
+from commonir.conversions.core_to_mil.building import DATA_TYPES
 from commonir.conversions.operands import element_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import elementwise, lists
@@ -22,8 +22,6 @@ from commonir.ir.operation import Block, Value
 from commonir.ir.types import ListType, TensorType, Type, boolean, i32
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-
-_KINDS = {d.element: d for d in DataType}
 
 
 @rule(core.While)
@@ -40,14 +38,19 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     if len(kinds) < len(op.ys) - count:
         return Mismatch("what a loop stacks has no fixed shape")
     made = [_empty(kind) for kind in kinds]
-    variables = (*initial, const(data_of(i32, (), (0,))), *made)
+    variables = (*initial, _whole(0).output, *made)
     for block in (condition.block, body.block):
         block.add_arguments([v.type for v in variables[count:]])
     _write(context, body.block, count, kinds)
     found = WhileLoop(variables, condition, body).outputs
-    zero, one = (const(data_of(i32, (), (n,))) for n in (0, 1))
+    zero, one = (_whole(n).output for n in (0, 1))
     every = Range1d(found[count], zero, one).output
     return (*found[:count], *[_joined(v, every, s) for v, s in zip(found[count + 1 :], stacked, strict=True)])
+
+
+def _whole(value: int) -> Const:
+    """A whole number."""
+    return Const(data_of(i32, (), (value,)))
 
 
 def _held(kind: TensorType) -> TensorType:
@@ -58,8 +61,8 @@ def _held(kind: TensorType) -> TensorType:
 
 def _empty(kind: TensorType) -> Value:
     """A list whose elements are still to be written, of a length that changes."""
-    sizes = tuple([const(data_of(i32, (), (n,))) for n in kind.static_shape])
-    made = lists.MakeList(const(data_of(i32, (), (1,))), True, sizes, _KINDS[kind.element]).output
+    sizes = tuple([_whole(n).output for n in kind.static_shape])
+    made = lists.MakeList(_whole(1).output, True, sizes, DATA_TYPES[kind.element]).output
     made.retype(ListType(kind))
     return made
 
@@ -77,7 +80,7 @@ def _write(context: Context, block: Block, count: int, kinds: Sequence[TensorTyp
         put(lists.ListWrite(ls, number, _as_element(put, v, kind)))
         for ls, v, kind in zip(before, last.values[count:], kinds, strict=True)
     ]
-    following = put(elementwise.Add(number, put(Const(data_of(i32, (), (1,))))))
+    following = put(elementwise.Add(number, put(_whole(1))))
     values = (*last.values[:count], following, *after)
     block.append(Return.build({"values": values, "names": ("",) * len(values)}, ()))
     last.erase()

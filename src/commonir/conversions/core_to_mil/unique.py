@@ -30,8 +30,8 @@ def unique(op: core.Unique, context: Context, x: Value) -> Result:
     if op.ascending:
         place = core.reduce_sum(core.mul(core.cast(less, i32), core.unsqueeze(is_first, (1,))), (0,))
     else:
-        first = core.arg_max(alike, 1, False, i32)
-        place = core.gather(core.cumsum(is_first, 0, True), first, 0)
+        met = core.arg_max(alike, 1, False, i32)
+        place = core.gather(core.cumsum(is_first, 0, True), met, 0)
     found = core.cast(core.squeeze(core.non_zero(is_first), (1,)), i32)
     first = core.gather(found, core.cast(core.argsort(core.gather(place, found, 0), 0), i32), 0)
     counts = core.gather(core.reduce_sum(alike, (1,)), first, 0)

@@ -23,7 +23,7 @@ def known_elements(opset: int) -> frozenset[ElementType]:
     return onnx.ANY.at(onnx.version_of(opset)).elements
 
 
-def known_element(element: ElementType, known: frozenset[ElementType]) -> ElementType:
+def _known_element(element: ElementType, known: frozenset[ElementType]) -> ElementType:
     """The type itself where it is known, else the one that holds its numbers, if it is a narrow one of ONNX."""
     if element in known or element not in onnx.ANY.elements or element.bits > i8.bits:
         return element
@@ -62,7 +62,7 @@ class _KnownElements(ElementPolicy):
         self._opset = opset
 
     def inside(self, element: ElementType) -> ElementType:
-        return known_element(element, self.known)
+        return _known_element(element, self.known)
 
     def at_border(self, element: ElementType) -> ElementType:
         return self.inside(element)
