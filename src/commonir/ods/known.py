@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from commonir.ir.data import AbsentData, Data
+from commonir.ir.data import AbsentData, Data, data_of
 from commonir.ir.operation import UNASKED, Operation, Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, are_numbers
 from commonir.symbolic import Dim
 
 
@@ -79,6 +79,15 @@ def known_dims(value: Value) -> tuple[Dim, ...] | None:
         pending.pop()
         at.elements = found = owner.constant_dims() if isinstance(owner, Operation) else None
     return found
+
+
+def known_contents(value: Value) -> Data | None:
+    """The contents of a value that a constant defines, or that follow from sizes that are numbers."""
+    data, kind = known_data(value), value.type
+    if data is not None or not isinstance(kind, TensorType) or not kind.is_static:
+        return data
+    dims = known_dims(value)
+    return data_of(kind.element, kind.static_shape, dims) if are_numbers(dims) else None
 
 
 def _may_tell(value: Value) -> bool:

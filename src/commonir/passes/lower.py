@@ -18,12 +18,12 @@ from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.carriers import carrier
-from commonir.ir.data import Data, data_of
+from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, placed
-from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type, are_numbers
+from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
 from commonir.ods import (
     Form,
     MlirOp,
@@ -32,8 +32,7 @@ from commonir.ods import (
     check_results,
     infer,
     is_not_known,
-    known_data,
-    known_dims,
+    known_contents,
     operations_behind,
     path_of,
     traits,
@@ -305,13 +304,7 @@ class _Lowering:
     def _known(self, value: Value) -> Data | None:
         """What a value holds whatever the inputs are, if only because the sizes are known."""
         stands = self.values.get(value)
-        data = None if stands is None else known_data(stands)
-        if data is not None or stands is None or not isinstance(stands.type, TensorType):
-            return data
-        dims = known_dims(stands)
-        if dims is None or not are_numbers(dims) or not stands.type.is_static:
-            return None
-        return data_of(stands.type.element, stands.type.static_shape, dims)
+        return None if stands is None else known_contents(stands)
 
     def _pass_through(self, op: Operation, passage: Passage, frame: _Frame) -> list[_Frame]:
         """A frame that lowers the block that runs in an operation, in the place of the operation; none without one."""
