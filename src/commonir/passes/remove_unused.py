@@ -26,10 +26,10 @@ def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -
                 op.erase()
                 erased += 1
             else:
+                if current is block:
+                    for inner in op.walk() if op.regions else (op,):
+                        mentioned.update(symbols_stated(inner))
                 # What is nested is looked at later, when what it needs from outside has been decided on.
-                inside = () if current is not block else op.walk() if op.regions else (op,)
-                for inner in inside:
-                    mentioned.update(symbols_stated(inner))
                 for region in op.regions:
                     pending.extend(region.blocks)
             op = previous

@@ -150,9 +150,8 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
             fit = core.greater(best, core.reshape(score_threshold, ()))
             best = core.select(fit, best, core.scalar(-math.inf, f32))
         given = core.broadcast_to(core.unsqueeze(self._corners(boxes), (1,)), (n, classes, count, 4))
-        known_most = None if max_output_boxes_per_class is None else known_dims(max_output_boxes_per_class)
-        limit = known_most[0] if known_most else None
-        most = limit if isinstance(limit, int) and limit > 0 else None
+        known = None if max_output_boxes_per_class is None else known_dims(max_output_boxes_per_class)
+        most = known[0] if known and isinstance(known[0], int) and known[0] > 0 else None
         kept = core.non_max_suppression(core.reshape(given, (*rows, 4)), best, threshold, most=most)
         order = core.argsort(best, 1, True)
         taken = core.gather_elements(kept, order, 1)
