@@ -134,6 +134,14 @@ ENDLESS_LOOP = Code(
     "requires a positive step of `scf.for`. Running ends with E0716 when it reaches the loop with a round to do.",
     severity=Severity.WARNING,
 )
+DOUBTED_SHAPE = Code(
+    "W0502",
+    "the declared shape contradicts the inferred one, and does not count",
+    "Shapes within an ONNX model and of its outputs are notes that no runtime relies on, and tools that change models "
+    "leave them as they were. The shape that follows from the operators counts here; a contradicting element type is "
+    "E0506. What follows from a declared shape that is wrong is not told.",
+    severity=Severity.WARNING,
+)
 
 # -- E06xx: conversion
 UNSUPPORTED_CONVERSION = Code(

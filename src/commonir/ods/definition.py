@@ -542,6 +542,9 @@ class Definition(TextForm):
         """
         return False
 
+    shapes_count: ClassVar[bool] = True
+    """Whether shapes that a program declares for results are part of it; otherwise those that follow count alone."""
+
     def fold(self) -> Value | None:
         """A value that the single result equals and that is there already; None when there is none."""
         return None

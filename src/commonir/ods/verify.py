@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import (
+    DOUBTED_SHAPE,
     DUPLICATE_NAME,
     MALFORMED_REGION,
     NOT_CONSTANT,
@@ -72,15 +73,21 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     locate = _at_path() if locate is None else locate
     found = Diagnostics()
     visible: set[Value] = set()
+    doubted: set[Value] = set()
     alike = AlikeChecks(check_operation)
     is_right = alike.is_right
     pending = [_Entered(iter((root,)))]
     while pending:
         entered = pending[-1]
         for op in entered.rest(visible):
-            if not (visible.issuperset(op.operands) and is_right(op)):
+            if doubted and not doubted.isdisjoint(op.operands):
+                # Types that follow from a wrong one are wrong without a fault of their own.
+                doubted.update(op.results)
+            elif not (visible.issuperset(op.operands) and is_right(op)):
                 wrong = [*[(op, d) for d in _check(op, visible, dialects)], *_check_symbols(op)]
                 if wrong:
+                    if any(d.code is DOUBTED_SHAPE for _, d in wrong):
+                        doubted.update(op.results)
                     if len(found) >= DEFAULT_LIMITS.max_diagnostics:
                         return list(found)
                     found.extend([locate(at, d) for at, d in wrong])
@@ -352,7 +359,13 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
     for n, (r, t) in enumerate(zip(op.results, inferred, strict=False)):
         if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
-            found.add(WRONG_RESULT_TYPE, f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}")
+            is_shape = not op.shapes_count and are_compatible(_without_shape(r.type), t)
+            message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
+            found.add(DOUBTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
+
+
+def _without_shape(type: Type) -> Type:
+    return type.with_shape(None) if isinstance(type, TensorType) else type
 
 
 def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
-from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
+from commonir.base.codes import DOUBTED_SHAPE, UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.dialects.core.communication import rank_of, set_rank
@@ -219,6 +219,8 @@ class _Lowering:
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
+        # Values of the source whose declared types do not count, and what is declared in accordance with them.
+        self.doubted: set[Value] = set()
         self.sizes = SizeNames(source.inputs)
 
     def function(self) -> Operation:
@@ -299,7 +301,7 @@ class _Lowering:
         What the regions beside it say of sizes that never come to them may be wrong.
         """
         found = only_passage(op, self._known) if isinstance(op, RegionBranch) else None
-        return found if found is not None and not _errors(op) else None
+        return found if found is not None and not self._errors(op) else None
 
     def _known(self, value: Value) -> Data | None:
         """What a value holds whatever the inputs are, if only because the sizes are known."""
@@ -321,7 +323,7 @@ class _Lowering:
 
     def _enter(self, op: Invocation, frame: _Frame) -> _Frame | None:
         """A frame that lowers a function of another module where it is run; None when that cannot be."""
-        errors = _errors(op)
+        errors = self._errors(op)
         operands = self._operands(op.operands, op)
         if not errors and len(operands) < len(op.operands):
             self._fail(op)
@@ -367,7 +369,7 @@ class _Lowering:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
         if is_terminator and not frame.is_nested:
             return
-        errors = _errors(op)
+        errors = self._errors(op)
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors and not self._may_wait(DiagnosticError(*errors), frame):
@@ -397,6 +399,18 @@ class _Lowering:
             help = f"it can be printed, not run; a plugin with the dialect '{dialect}' may state what it means"
             message = f"{op.name} has no meaning in terms of the core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
+
+    def _errors(self, op: Operation) -> list[Diagnostic]:
+        """What is wrong with an operation as it stands; what stands for it tells that where a type is in doubt."""
+        if not isinstance(op, Op):
+            return []
+        if self.doubted and not self.doubted.isdisjoint(op.operands):
+            self.doubted.update(op.results)
+            return []
+        found = check_operation(op)
+        if any(d.code is DOUBTED_SHAPE for d in found):
+            self.doubted.update(op.results)
+        return [d for d in found if d.is_error]
 
     def _regroup(self, op: Op, operands: tuple[Value, ...]) -> None:
         """Puts values together, or takes one out of those that were."""
@@ -565,10 +579,6 @@ def without_shared_sizes(type: Type) -> Type:
 
 def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:
     return port_attributes([ports.get(name, NO_PORT) for name in names])
-
-
-def _errors(op: Operation) -> list[Diagnostic]:
-    return [d for d in check_operation(op) if d.is_error] if isinstance(op, Op) else []
 
 
 class _Frame(Frame):

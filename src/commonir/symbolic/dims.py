@@ -327,7 +327,9 @@ def _split(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     ((mono, coefficient),) = b.terms.items()
     taken: Terms = {}
     left: Terms = {}
-    for m, c in terms_of(a).items():
+    # A multiple of a floor is written as what it rounds, less the remainder.
+    has_floor = any(isinstance(f, Floor) for f in mono)
+    for m, c in (regrouped(terms_of(a)) if has_floor else terms_of(a)).items():
         rest = without(m, mono)
         if rest is None or c % coefficient:
             left[m] = c

@@ -78,3 +78,29 @@ def test_open_sizes_meet_in_every_layer(engine: str) -> None:
     inputs = {"x": _X, "y": np.zeros((2, 5, 4), np.float32)}
     (found,) = commonir.run(commonir.loads(model, format="onnx"), inputs, engine=engine).values()
     np.testing.assert_array_equal(found, run_onnx(model, inputs)[0])
+
+
+_DECLARED = [
+    ("float[?,?] x", "float[a,b] y", ""),  # two sizes that are open, not one
+    ("float[n,m] x", "float[n] y", ""),
+    ("float[n,m] x", "float[n,m] y", "float[7,7,7] t"),
+    ("float[2,3] x", "float[2,5] y", "float[4,3] t"),
+]
+
+
+@pytest.mark.parametrize("engine", ["reference", "numpy"])
+@pytest.mark.parametrize(("given", "made", "between"), _DECLARED)
+def test_shapes_that_files_declare_are_notes(given: str, made: str, between: str, engine: str) -> None:
+    body = "t = Neg (x) u = MatMul (t, w) y = Sub (u, t)"
+    text = (
+        f'<ir_version: 8, opset_import: ["": 17]> g ({given.replace("?", "open")}) => ({made}) '
+        f"<float[3,3] w = {{1,2,3,4,5,6,7,8,9}}{', ' * bool(between)}{between}> {{ {body} }}"
+    )
+    model = parser.parse_model(text)
+    for dim in model.graph.input[0].type.tensor_type.shape.dim:
+        if dim.dim_param == "open":
+            dim.dim_param = "?"
+    inputs = {"x": _X.reshape(8, 3)[:2]}
+    (found,) = commonir.run(commonir.loads(model.SerializeToString(), format="onnx"), inputs, engine=engine).values()
+    (expected,) = run_onnx(model.SerializeToString(), inputs)
+    np.testing.assert_array_equal(found, expected)

@@ -32,11 +32,14 @@ def _model(
     outputs: Sequence[onnx.ValueInfoProto] = (),
     initializer: Sequence[TensorProto] = (),
     sparse_initializer: Sequence[onnx.SparseTensorProto] = (),
+    value_info: Sequence[onnx.ValueInfoProto] = (),
 ) -> ModelProto:
     """A model of nodes that make `y` of `x`, both of two floats unless something else is given."""
     given = inputs or [_info("x", 2)]
     made = outputs or [_info("y", 2)]
-    graph = helper.make_graph(nodes, "g", given, made, initializer, sparse_initializer=sparse_initializer)
+    graph = helper.make_graph(
+        nodes, "g", given, made, initializer, sparse_initializer=sparse_initializer, value_info=value_info
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
 
 
@@ -80,7 +83,23 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     ),
     "wrong declared shape": (
         _model([helper.make_node("Relu", ["x"], ["y"])], outputs=[_info("y", 3)]),
-        ["E0506 graph.node[0] 'y': onnx.Relu: result 'y' is declared tensor<3xf32>"],
+        ["W0502 graph.node[0] 'y': onnx.Relu: result 'y' is declared tensor<3xf32>"],
+    ),
+    "wrong declared shape that others follow from": (
+        _model(
+            [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Transpose", ["y"], ["z"], perm=[0])],
+            inputs=[_info("x", 3)],
+            outputs=[_info("z", 3)],
+            value_info=[_info("y", 2, 3, 4)],
+        ),
+        ["W0502 graph.node[0] 'y': onnx.Relu: result 'y' is declared tensor<2x3x4xf32>"],
+    ),
+    "wrong declared element type": (
+        _model(
+            [helper.make_node("Relu", ["x"], ["y"])],
+            outputs=[helper.make_tensor_value_info("y", TensorProto.INT64, [2])],
+        ),
+        ["E0506 graph.node[0] 'y': onnx.Relu: result 'y' is declared tensor<2xi64>"],
     ),
     "two symbols that must be equal": (
         _model(

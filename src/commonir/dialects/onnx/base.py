@@ -91,6 +91,8 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     __slots__ = ()
 
+    shapes_count = False
+
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """What the reference makes of operands of which only types and known elements are given."""
         if self.form is not Form.COMPOSITE or self.regions or len(self.results) != 1:

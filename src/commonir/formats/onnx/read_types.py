@@ -1,7 +1,8 @@
 """Value types of ONNX files as types of the program.
 
 A dimension is a number, a name, or nothing. A name that is an expression of names that inputs of the graph have, such
-as `past + new`, is that expression; any other is a symbol of its own, however it is spelt.
+as `past + new`, is that expression; any other is a symbol of its own, however it is spelt, but for `?`: exporters
+write it for every size that is open.
 Source: onnx.proto of ONNX 1.23, `TypeProto`.
 """
 
@@ -40,6 +41,7 @@ ELEMENTS: Mapping[int, ElementType] = MappingProxyType({number: element for elem
 """Element types by number."""
 
 _LONGEST_EXPRESSION = 200
+_NO_NAMES = frozenset({"", "?"})
 # The numbers of the fields of a type that is a tensor, of a tensor type, and of a dimension that is a size.
 _TENSOR, _ELEMENT_AND_SHAPE, _SIZE = [1], [1, 2], [1]
 
@@ -139,7 +141,7 @@ class TypeReader:
             case "dim_value":
                 return proto.dim_value if proto.dim_value >= 0 else None
             case "dim_param":
-                return self._named(proto.dim_param) if proto.dim_param else None
+                return None if proto.dim_param in _NO_NAMES else self._named(proto.dim_param)
             case _:
                 return None
 

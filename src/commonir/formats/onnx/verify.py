@@ -204,7 +204,7 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
         if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
             yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
     for v, kind in zip(op.results, derived.types, strict=False):
-        if not isinstance(v.type, TensorType) or not isinstance(kind, TensorType):
+        if not isinstance(v.type, TensorType) or not isinstance(kind, TensorType) or v.type.rank != kind.rank:
             continue
         for axis, (stated, found) in enumerate(zip(v.type.shape or (), kind.shape or (), strict=False)):
             if isinstance(stated, int) and isinstance(found, DimExpr):
