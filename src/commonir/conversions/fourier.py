@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core
-from commonir.ir.data import ArrayData, DeferredData
+from commonir.ir.data import computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType
 from commonir.rewrite.legalize import Mismatch
@@ -80,4 +80,4 @@ def _matrix(element: ElementType, op: core.Dft, length: int, taken: int, kinds: 
             whole = whole / length
         return whole[:, : taken * kinds].astype(dtype_of(element.name))
 
-    return core.Constant(DeferredData(kind, lambda: ArrayData(kind, compute()))).y
+    return core.Constant(computed_data(kind, compute)).y

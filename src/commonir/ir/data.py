@@ -351,6 +351,11 @@ class DeferredData(Data):
         return self._data().array()
 
 
+def computed_data(type: TensorType, compute: Callable[[], NDArray[np.generic]]) -> Data:
+    """Elements that are computed as an array when first needed."""
+    return DeferredData(type, lambda: ArrayData(type, compute()))
+
+
 def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Data:
     """Data of a few elements given as Python values.
 

@@ -15,7 +15,7 @@ from commonir.conversions.symbolic_sizes import carrying, measuring, sum_of_prod
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant
-from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
+from commonir.ir.data import Data, Scalar, computed_data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
 from commonir.ods import Op, known_data
@@ -112,7 +112,7 @@ def plain_data(value: Value | None) -> Data | None:
 def computed(element: ElementType, shape: tuple[int, ...], compute: Callable[[], Array]) -> Value:
     """A constant whose elements are computed when they are needed."""
     kind = TensorType(element, shape)
-    return const(DeferredData(kind, lambda: ArrayData(kind, compute())))
+    return const(computed_data(kind, compute))
 
 
 # -- casts

@@ -13,7 +13,7 @@ from commonir.conversions.operands import element_of, sizes_of
 from commonir.conversions.symbolic_sizes import carrying, early, measuring, sum_of_products
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.stablehlo.base import ComparisonDirection
-from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, SplatData, data_of
+from commonir.ir.data import Data, DeferredData, Scalar, SplatData, computed_data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i64, integer_type, signedness_of
 from commonir.ods import Op, operations_behind
@@ -38,7 +38,7 @@ def held(context: Context, data: Data) -> Value:
 def _widened(data: Data, element: ElementType) -> Data:
     if element.bits == 1:
         kind = data.type.with_element(boolean)
-        return DeferredData(kind, lambda: ArrayData(kind, data.array().astype(bool)))
+        return computed_data(kind, lambda: data.array().astype(bool))
     wide = integer_type(next(w for w in _WIDTHS if w > max(element.bits, 4)), signedness_of(element))
     kind = data.type.with_element(wide)
     return DeferredData(kind, lambda: data_of(wide, data.shape, data.values()))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from commonir.dialects import func, ml_program
 from commonir.ir.attributes import DataAttr
-from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
+from commonir.ir.data import Data, DeferredData, InlineData, computed_data
 from commonir.ir.module import Module, put_in_place
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean, i8, integer_type
 
@@ -42,7 +42,7 @@ def constant_value(data: Data) -> DataAttr:
     kind = data.type.with_element(element)
     if element is boolean:
         # Of one bit each there, packed, and one byte here.
-        return DataAttr(DeferredData(kind, lambda: ArrayData(kind, data.array().astype(bool))))
+        return DataAttr(computed_data(kind, lambda: data.array().astype(bool)))
     return DataAttr(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 
@@ -55,7 +55,7 @@ def bytes_of_truth(data: Data) -> Data | None:
     if signless(data.element) is not boolean or data.count <= MOST_TRUTH_VALUES:
         return None
     kind = data.type.with_element(i8)
-    return DeferredData(kind, lambda: ArrayData(kind, data.array().astype("int8")))
+    return computed_data(kind, lambda: data.array().astype("int8"))
 
 
 def finish(module: Module) -> None:
