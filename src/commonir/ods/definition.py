@@ -516,6 +516,14 @@ class Definition(TextForm):
         """
         return None
 
+    def reference_open(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
+        """What it means where its reference cannot be stated before running, by operations that take sizes when they
+        run; None where it has no such form. For targets: who runs a program states the reference when it is reached.
+
+        Raises: NotationError, NotKnownError.
+        """
+        return None
+
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
         """For each region, the types of the arguments of its block as far as operands and what regions end with tell;
         nothing where the program states them.

@@ -529,7 +529,7 @@ class _Lowering:
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
         regions = _by_field(op, frame.ready.get(op, ()))
         try:
-            expansion = expand(op, operands, regions)
+            expansion = expand(op, operands, regions, is_final=self.defer is Deferral.NONE)
         except DiagnosticError as error:
             if self._may_wait(error, frame):
                 self._keep(op, operands, frame)

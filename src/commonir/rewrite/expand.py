@@ -6,6 +6,7 @@ Calling a reference with the real operands is the expansion; there is no convers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -47,12 +48,13 @@ class Expansion:
 Regions = Mapping[str, Region | tuple[Region, ...]]
 
 
-def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) -> Expansion:
+def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *, is_final: bool = False) -> Expansion:
     """A composite on other operands, one level down: calls its reference. The new operations are in no block.
 
     `operands` are flat, as `op.operands`.
 
-    What inference has traced already is copied: a reference gives the same for the same types and known elements.
+    What inference has traced already is copied: a reference gives the same for the same types and known elements. What
+    `is_final` is not stated again when it runs: its open form is taken where there is no other.
 
     Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands; E0509 when it depends on
         values that only running tells.
@@ -74,7 +76,9 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) ->
     try:
         returned = op.reference(*grouped, **(regions or {}))
     except NotKnownError as reason:
-        raise DiagnosticError(not_known(op, reason)) from None
+        returned = _open_form(op, grouped) if is_final and not regions else None
+        if returned is None:
+            raise DiagnosticError(not_known(op, reason)) from None
     except NotationError as error:
         raise DiagnosticError(Diagnostic(VIOLATED_CONSTRAINT, f"{op.name}: {error}")) from None
     if isinstance(returned, Operation) and not returned.results:
@@ -85,6 +89,14 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) ->
         return Expansion(returned.results, [*first, *rest])
     outputs = results_of(returned)
     return Expansion(outputs, operations_behind(outputs, settled=settled))
+
+
+def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:
+    """What an operation means by operations that take sizes when they run; None when it cannot be said so either."""
+    try:
+        return op.reference_open(*grouped)
+    except (NotKnownError, NotationError):
+        return None
 
 
 def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:

@@ -30,6 +30,7 @@ from commonir.dialects.onnx.base import (
     shape_of,
     tensor_type,
 )
+from commonir.dialects.onnx.shape import broadcast_when_running
 from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
 from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
@@ -37,6 +38,7 @@ from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
+from commonir.ods.requiring import Requiring
 from commonir.symbolic import Dim
 
 _FILLS_20 = NUMBERS | BOOLEAN | FLOATS_8
@@ -202,8 +204,13 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
         return (TensorType(element, (None,) * count if isinstance(count, int) else None),)
 
     def reference(self, input: Value) -> Value:
-        fill = core.scalar(0.0, f32) if self.value is None else core.reshape(core.constant(self.value), ())
-        return core.broadcast_to(fill, known(input, "input"))
+        return core.broadcast_to(self._fill(), known(input, "input"))
+
+    def reference_open(self, input: Value) -> Requiring | Value:
+        return broadcast_when_running(self._fill(), input)
+
+    def _fill(self) -> Value:
+        return core.scalar(0.0, f32) if self.value is None else core.reshape(core.constant(self.value), ())
 
 
 class EyeLike(OnnxOp, name="onnx.EyeLike"):

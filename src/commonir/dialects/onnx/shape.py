@@ -49,6 +49,7 @@ from commonir.ods import (
     types_by_version,
 )
 from commonir.ods.patterns import ElementClass, TypeClass, version_number
+from commonir.ods.requiring import Requiring
 from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
 
 MOVED = by_version(opset1=ANY_1, opset13=ANY_13)
@@ -255,6 +256,33 @@ def _length(vector: Value) -> int | None:
     """The number of elements of a vector."""
     count = length_of(vector)
     return count if isinstance(count, int) else None
+
+
+def broadcast_when_running(data: Value, shape: Value) -> Requiring | Value:
+    """A tensor broadcast with a shape that only running tells, each axis by a gather of positions up to its size.
+
+    Raises: NotKnownError for an unknown number of sizes, or axes of which it is not known whether they have size 1.
+    """
+    count, known_own = _length(shape), shape_of(data)
+    own = tuple([d for d in known_own if isinstance(d, int)])
+    if count is None or len(own) < len(known_own):
+        raise NotKnownError("'shape' is not known before running")
+    rank = max(count, len(own))
+    sizes = (*(1,) * (rank - len(own)), *own)
+    made, zero, one = core.reshape(data, sizes), core.scalar(0, i64), core.scalar(1, i64)
+    fits: list[Value] = []
+    for k, size in enumerate(sizes[rank - count :]):
+        asked = core.reshape(core.slice(shape, (k,), (k + 1,), (1,)), ())
+        if size == 1:
+            made = core.gather(made, core.minimum(core.range(zero, asked, one), zero), rank - count + k)
+        else:
+            fits.append(core.logical_or(core.equal(asked, one), core.equal(asked, core.scalar(size, i64))))
+    if not fits:
+        return made
+    condition = fits[0]
+    for other in fits[1:]:
+        condition = core.logical_and(condition, other)
+    return Requiring(core.Require(condition, "the sizes do not broadcast"), (made,))
 
 
 def _known_axes(axes: Value | None) -> tuple[int, ...] | None:
@@ -601,6 +629,9 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
 
     def reference(self, input: Value, shape: Value) -> Value:
         return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])
+
+    def reference_open(self, input: Value, shape: Value) -> Requiring | Value:
+        return broadcast_when_running(input, shape)
 
 
 class Shape(OnnxOp, name="onnx.Shape", since="opset1 opset13 opset15 opset19 opset21 opset23 opset24 opset25"):
