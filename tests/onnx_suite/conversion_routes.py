@@ -92,24 +92,33 @@ class Converting:
         return commonir.convert(commonir.lower(module), self.format)
 
 
-class InOlderOpset(Converting):
+class ConvertingToOnnx(Converting):
+    """What routes have in common that convert to ONNX."""
+
+    format = "onnx"
+    suffix = ".onnx"
+
+    def _converted_and_run(self, model: Path, inputs: Mapping[str, Value]) -> tuple[Converted, Run]:
+        """The converted model, which passes onnx's full check, and how we run it."""
+        made = self._converted(model, inputs)
+        onnx.checker.check_model(str(made.path), full_check=True)
+        with refusing():
+            return made, runner(commonir.load(made.path), self._engine)
+
+
+class InOlderOpset(ConvertingToOnnx):
     """A model taken to an older operator set, run by onnxruntime or, what it does not take, by us.
 
     Element types that the operator set does not have are wider ones: inputs and expected outputs are taken to them.
     """
 
-    format = "onnx"
-    suffix = ".onnx"
     opset = 13
 
     def _convert(self, module: commonir.Module) -> commonir.Module:
         return commonir.convert(module, "onnx", opset=self.opset)
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        source, made, fixed = self._converted(model, inputs)
-        onnx.checker.check_model(str(made), full_check=True)
-        with refusing():
-            ours = runner(commonir.load(made), self._engine)
+        (source, made, fixed), ours = self._converted_and_run(model, inputs)
         try:
             run, note = _unless_refused(_in_onnxruntime(made), ours), told(fixed)
         except Unsupported as refusal:
@@ -149,17 +158,11 @@ def _narrowed(value: Value, dtype: np.dtype[np.generic] | None) -> Value:
     return narrow
 
 
-class ThroughOnnx(Converting):
+class ThroughOnnx(ConvertingToOnnx):
     """A model lowered to the core and converted back, run by us and by onnxruntime, which must agree."""
 
-    format = "onnx"
-    suffix = ".onnx"
-
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        proto, again, fixed = self._converted(model, inputs)
-        onnx.checker.check_model(str(again), full_check=True)
-        with refusing():
-            ours = runner(commonir.load(again), self._engine)
+        (proto, again, fixed), ours = self._converted_and_run(model, inputs)
         try:
             theirs = _in_onnxruntime(again)
         except Unsupported as refusal:
