@@ -382,11 +382,12 @@ def _protobuf_kind(fields: _OuterFields, size_bytes: int, head: bytes, file: str
         kind = FileKind.COREML_MODEL
     elif _ONNX_GRAPH in fields.wire_types and fields.agree_with(_ONNX_FIELDS):
         kind = FileKind.ONNX
-    if kind and fields.missing_bytes:
+    named = FileKind.COMMON_IR if kind is FileKind.ONNX and file.lower().endswith(_COMMON_IR_SUFFIX) else kind
+    if named and fields.missing_bytes:
         raise DiagnosticError(
             Diagnostic(
                 file_codes.TRUNCATED_FILE,
-                f"the file is an incomplete {kind.value}",
+                f"the file is an incomplete {named.value}",
                 file=file,
                 notes=(f"found: {size_bytes:,} bytes; the content needs {fields.missing_bytes:,} more",),
                 help="fetch it again, and compare its size with the original",

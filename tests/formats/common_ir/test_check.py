@@ -164,6 +164,43 @@ def test_a_reference_to_an_attribute_of_another_kind_is_told(path: Path, stated:
             cir.load(path)
 
 
+def test_two_wildcards_in_a_shape_are_told_of_graphs_and_functions(path: Path) -> None:
+    shape = {"dim": [{"dim_param": "*"}, {"dim_param": "m*"}]}
+    open_: Json = {"name": "x", "type": {"tensor_type": {"elem_type": "FLOAT", "shape": shape}}}
+    text = "'f32[*, m*]' is no type: a shape has at most one wildcard, or what names stand for would not be determined"
+    (found,) = told(path, model(graph(node("Relu", "x", "y"), input=[open_])))
+    assert found == f"E0255 CIR37: 'x': {text} @ graph"
+    function = {"name": "F", "input_params": [open_], "output_params": [vector("q")], "node": [node("Relu", "x", "q")]}
+    found = told(path, model(graph(function=[function])))
+    assert [f.split(":")[0] for f in found] == ["E0255 CIR37"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "help"),
+    [
+        ("{}", "expected an object with one key, ModelProto or LibraryProto, found one without keys", None),
+        ("[1]", "expected an object with one key, ModelProto or LibraryProto, found no object", None),
+        (
+            '{"ModelProto": {"graph": {"node": [{"name": "a",',
+            "the document is no JSON: expecting property name enclosed in double quotes at column 49",
+            "the document breaks off there: compare its size with that of the original",
+        ),
+    ],
+)
+def test_what_is_no_document_is_told_as_what_it_is(path: Path, text: str, expected: str, help: str | None) -> None:
+    path.write_text(text)
+    (found,) = cir.check(path)[1]
+    assert (found.code.id, found.message, found.help) == ("E0250", expected, help)
+
+
+def test_a_part_of_a_binary_file_is_one_of_common_ir(tmp_path: Path) -> None:
+    whole = cir.load(Path(__file__).parents[3] / "examples" / "common_ir" / "functions.cir.json")
+    cir.save(whole, tmp_path / "m.cir")
+    (tmp_path / "part.cir").write_bytes((tmp_path / "m.cir").read_bytes()[:60])
+    with pytest.raises(DiagnosticError, match=r"E0107.*an incomplete Common IR file"):
+        cir.load(tmp_path / "part.cir")
+
+
 def test_a_model_without_a_graph_is_refused(path: Path) -> None:
     document = model(graph())
     del document["ModelProto"]["graph"]  # pyright: ignore[reportIndexIssue]  an object of JSON

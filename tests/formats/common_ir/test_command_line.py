@@ -291,3 +291,15 @@ def test_calling_gives_a_program_that_runs(folder: Path) -> None:
     np.testing.assert_array_equal(api.run(api.calling(library, "Leaky", slope=0.25), {"x": x})["y"], [-1, 2])
     with pytest.raises(DiagnosticError, match="no attribute 'slop'"):
         api.calling(library, "Leaky", slop=1.0)
+
+
+def test_weights_are_named_as_the_user_names_the_output(cir: Any) -> None:
+    done = cir("convert", "weights.cir.json", "-o", "other.cir")
+    assert [file["path"] for file in done.result["files"]] == ["other.cir", "other.safetensors"]
+
+
+@pytest.mark.parametrize("name", ["core", "core.onnx", "core.json"])
+def test_a_library_is_written_to_a_file_of_common_ir_alone(cir: Any, folder: Path, name: str) -> None:
+    done = cir("library", "core", "-o", name)
+    assert (done.status, done.codes) == (6, ["E0801"])
+    assert not (folder / name).exists()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
 from commonir.cli.options import output_option
@@ -12,6 +16,7 @@ from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output
 
 FORMAT = "common_ir"
+_SUFFIXES = (".cir", ".cir.json")
 
 
 @verb()
@@ -24,6 +29,10 @@ def library(session: Session, dialect: str, *, output: str) -> Answer:
     lists the dialects. A graph that imports `commonir:DIALECT` needs no such file.
     """
     check_output(session, output)
+    if output != "-" and not output.lower().endswith(_SUFFIXES):
+        message = f"'{output}' is no name of a library: it is a file of {' or '.join(_SUFFIXES)}"
+        help = f"write {os.path.splitext(output)[0]}.cir.json"
+        raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help=help))
     with session.progress(f"declaring {dialect}") as progress:
         made = session.api.library(dialect)
         progress.step(f"writing {output}")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from urllib.parse import urlsplit
 
+from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
@@ -28,7 +29,8 @@ from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringA
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, MapType, TensorType, Type, unknown
 from commonir.ods.declared import Parameter, Signature
-from commonir.ods.declared_types import AnyOf, DeclaredType, MapOf, TensorOf
+from commonir.ods.declared_types import AnyOf, DeclaredType, MapOf, TensorOf, TwoWildcards
+from commonir.ods.declared_types import declared_type as type_said_by
 
 _SHOWN = 5
 
@@ -259,6 +261,17 @@ def interface(inputs: Sequence[Value], outputs: Sequence[Value]) -> Iterator[Dia
         if isinstance(owner, Block | onnx.Initializer):
             what = "an input" if isinstance(owner, Block) else "an initializer"
             yield rules.OUTPUTS_OF_NODES.broken(f"the output '{v.name}' is {what} of the graph, not of a node")
+
+
+def declared_texts(declared: DictionaryAttr) -> Iterator[Diagnostic]:
+    """Declared types of inputs and outputs that are kept as texts."""
+    for name, text in declared.entries:
+        try:
+            type_said_by(text.value if isinstance(text, StringAttr) else "")
+        except TwoWildcards as error:
+            yield rules.ONE_WILDCARD.broken(f"'{name}': {error}")
+        except ValueError as error:
+            yield Diagnostic(WRONG_ATTRIBUTE, f"the declared type of '{name}': {error}")
 
 
 def map_types(values: Iterable[Value]) -> Iterator[Diagnostic]:

@@ -113,7 +113,8 @@ class FunctionDefinition(
             formals += [a.name for a in attributes_from(self.attributes)]
             declared = self.declared_types()
         except ValueError as error:
-            yield Diagnostic(WRONG_ATTRIBUTE, f"function '{self.sym_name}': {error}")
+            known = list(checks.declared_texts(self.declared))
+            yield from known or [Diagnostic(WRONG_ATTRIBUTE, f"function '{self.sym_name}': {error}")]
             return
         if not self.inputs:
             yield rules.FUNCTION_HAS_INPUT.broken(f"function '{self.sym_name}' has no input")

@@ -84,6 +84,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
         yield from checks.unique(names)
         yield from checks.identifiers(name for name, _ in names)
         yield from checks.interface(self.inputs, self.outputs)
+        yield from checks.declared_texts(self.declared)
         yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=False)
         yield from checks.outputs_named(self.body)

@@ -22,7 +22,7 @@ def document_of(content: memoryview, limits: Limits, file: str, found: Diagnosti
     refused = stand_in(head, file)
     if refused is not None:
         raise DiagnosticError(refused)
-    if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+    if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return read_document(content, limits, file, found)
     try:
         text = str(content, "utf-8-sig")

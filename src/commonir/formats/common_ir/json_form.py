@@ -182,7 +182,7 @@ def loads(text: str, *, file: str | None = None, limits: Limits = DEFAULT_LIMITS
     found = Diagnostics()
     names = list(document) if _is_object(document) else []
     if len(names) != 1 or names[0] not in DOCUMENT_NAMES or not _is_object(document):
-        shown = ", ".join(map(repr, names[:3])) or "no object"
+        shown = ", ".join(map(repr, names[:3])) or ("one without keys" if _is_object(document) else "no object")
         text = f"expected an object with one key, {' or '.join(DOCUMENT_NAMES)}, found {shown}"
         found.add(MALFORMED_JSON, text, file=file, help=did_you_mean(names[0], DOCUMENT_NAMES) if names else None)
         raise DiagnosticError(*found)
@@ -202,6 +202,8 @@ def _parsed(text: str, file: str | None) -> Json:
         raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "the document is nested too deeply", file=file)) from None
     except JsonError as error:
         help = 'write it as a text, as in "nan"' if isinstance(error, JsonNumberError) else None
+        if error.line is not None and error.line > text.rstrip().count("\n"):
+            help = "the document breaks off there: compare its size with that of the original"
         message = f"the document is no JSON: {error}"
         raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=error.line, help=help)) from None
 

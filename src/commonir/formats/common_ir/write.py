@@ -103,7 +103,8 @@ def _place_of_weights(path: str | os.PathLike[str]) -> Path:
     A file `model.safetensors` beside `model.onnx` is somebody's, and so may be that of another form of the same graph:
     where the short name is taken, the name is that of the whole output with the suffix.
     """
-    target = Path(os.path.realpath(path))
+    # Where the output is a link, the weights lie beside what it leads to; else where the user says.
+    target = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     shortest, beside = (target.with_name(name + SUFFIX) for name in (_without_suffix(target.name), target.name))
     for place in (shortest, beside):
         if not os.path.lexists(place) or _mentions(target, place.name):
