@@ -151,7 +151,17 @@ def test_envelope_is_versioned_and_holds_every_finding(cir: Cir, mood: str) -> N
     assert document["ok"] is (done.status == 0)
     assert (document["result"] is None) is (done.status != 0)
     for finding in document["diagnostics"]:
-        assert list(finding) == ["code", "severity", "message", "file", "where", "line", "notes", "help"]
+        assert list(finding) == [
+            "code",
+            "severity",
+            "message",
+            "file",
+            "where",
+            "line",
+            "column",
+            "notes",
+            "help",
+        ]
     assert len(document["diagnostics"]) == (done.status != 0)
 
 

@@ -99,3 +99,41 @@ def test_faults_that_mlir_opt_places_at_an_operation_are_placed_there() -> None:
         column = found[0].notes[-1].index("^") - found[0].notes[-1].index("|") - 1
         assert (found[0].line, column) == place
         assert oracle.first_place(source) == place
+
+
+_WRONG_TEXTS = (
+    "func.func @f(%a: i32, f32: f32) { return }",
+    "func.func @f(%a: i32, %b: f32) -> (i32, ) { return }",
+    "func.func private private @f()",
+    "func.func @f(%a: indexed, %b: f32) { return }",
+    "func.func @f(%a: tensor<? ?xf32>) { return }",
+    "func.func @f(%a: tensor<4xf32 1>) { return }",
+    "func.func @f(%a: i32) {\n  %0 = arith.addi %a, %a i32\n  return\n}",
+    "func.func @f(%a: i32) {\n  %0 = arith.addi ,, %a : i32\n  return\n}",
+    "func.func @f(%a: i32) {\n  // a comment\n\n  )\n  return\n}",
+    "func.func @f(%a: i32) {\n  return %a, %a : i32\n}",
+    "func.func @f(%a: i32) {\n  %0:2 = arith.addi %a, %a : i32\n  return\n}",
+    "func.func @f(%a: i32) {\n  return loc(x)\n}",
+    "func.func @f(%a: i32) {\n  return",
+    "func.func @f(%a: i32) {\n  scf.execute_region { %1 = arith.addi %a, %a : i32 }\n  return\n}",
+    "func.func @f(%a: i1) {\n  cf.cond_br %a, ^bb1, ^bb2\n^bb1:\n  %0 = arith.addi %a, %a : i1\n^bb2:\n  return\n}",
+    'func.func @f() {\n  %0 = "x.é"() {a = "é", b = } : () -> i32\n  return\n}',
+    "#map = affine_map(d0) -> (d0)>",
+    "func.func private @f(!tosa.shape<a>)",
+    "func.func private @f(!x.y<(>)",
+)
+
+
+@pytest.mark.parametrize("source", _WRONG_TEXTS)
+def test_faults_of_texts_stand_where_mlir_opt_places_them(source: str) -> None:
+    _, found = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
+    found = [d for d in found if "unknown operation" not in d.message]
+    assert (found[0].line, found[0].column) == oracle.first_place(source)
+
+
+def test_a_long_line_is_shown_around_the_fault() -> None:
+    source = f"func.func private @f({'i32, ' * 100}i33 i34{', i32' * 100})"
+    _, found = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
+    line, mark = found[0].notes
+    assert line == f"1 | ...{source[444:604]}..."
+    assert line[mark.index("^") - 1 :].startswith("3 i34")

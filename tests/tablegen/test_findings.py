@@ -26,7 +26,7 @@ def _refusal(tmp_path: Path, text: str, **files: str) -> Diagnostic:
 
 def test_finding_shows_file_line_column_and_caret(tmp_path: Path) -> None:
     found = _refusal(tmp_path, "class A;\ndef x : A {\n  int y = zz;\n}\n")
-    assert (found.code, found.line, found.where) == (file_codes.TABLEGEN_RULE, 3, "column 11")
+    assert (found.code, found.line, found.column) == (file_codes.TABLEGEN_RULE, 3, 11)
     assert found.file == str(tmp_path / "main.td")
     assert found.notes == ("  int y = zz;", "          ^")
 

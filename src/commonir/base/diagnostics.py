@@ -60,10 +60,11 @@ class Diagnostic:
     """One finding.
 
     `where` is a path into the program, such as `main.block[CoreML7].operations[12] 'conv_3'.inputs['weight']`.
-    `notes` are facts that help to understand it (`found: ...`), `help` is what the user can do.
+    `line` and `column` are places in a text, from 1. `notes` are facts that help to understand it (`found: ...`) and
+    `help` is what the user can do.
     """
 
-    __slots__ = ("code", "file", "help", "line", "message", "notes", "where")
+    __slots__ = ("code", "column", "file", "help", "line", "message", "notes", "where")
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Diagnostic:
         where: str = "",
         file: str | None = None,
         line: int | None = None,
+        column: int | None = None,
         notes: Iterable[str] = (),
         help: str | None = None,
     ) -> None:
@@ -81,6 +83,7 @@ class Diagnostic:
         self.where = where
         self.file = file
         self.line = line
+        self.column = column
         self.notes = tuple(notes)
         self.help = help
 
@@ -103,6 +106,7 @@ class Diagnostic:
             where=path,
             file=self.file or file,
             line=self.line,
+            column=self.column,
             notes=self.notes,
             help=self.help,
         )
@@ -113,9 +117,15 @@ class Diagnostic:
         made.help = help if self.help is None else f"{self.help}; {help}"
         return made
 
+    @property
+    def place(self) -> str:
+        """The file, with line and column where they are known: `net.mlir:3:21`."""
+        if not self.file or not self.line:
+            return self.file or ""
+        return f"{self.file}:{self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
+
     def __str__(self) -> str:
-        file = f"{self.file}:{self.line}" if self.file and self.line else self.file
-        place = ": ".join(part for part in (file, self.where) if part)
+        place = ": ".join(part for part in (self.place, self.where) if part)
         lines = [f"{self.severity.value}[{self.code.id}]: {self.message}"]
         if place:
             lines.append(f"  --> {place}")

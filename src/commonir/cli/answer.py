@@ -90,6 +90,7 @@ def _finding(finding: Diagnostic) -> dict[str, JsonValue]:
         "file": finding.file,
         "where": finding.where,
         "line": finding.line,
+        "column": finding.column,
         "notes": list(finding.notes),
         "help": finding.help,
     }

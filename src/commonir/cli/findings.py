@@ -13,8 +13,7 @@ def write_finding(finding: Diagnostic, err: Terminal) -> None:
     """Writes one finding."""
     heading = err.styled(f"{finding.severity.value}[{finding.code.id}]", _STYLES[finding.severity])
     lines = [f"{heading}: {err.styled(_one_line(finding.message), Style.STRONG)}"]
-    file = f"{finding.file}:{finding.line}" if finding.file and finding.line else finding.file
-    place = ": ".join(escape(part) for part in (file, finding.where) if part)
+    place = ": ".join(escape(part) for part in (finding.place, finding.where) if part)
     if place:
         lines.append(f"  {err.styled('-->', Style.FAINT)} {place}")
     equals = err.styled("=", Style.FAINT)

@@ -241,15 +241,9 @@ class Session:
         """Names standard input instead of the file it was kept in."""
         if self._spooled is None or finding.file != self._spooled:
             return finding
-        return Diagnostic(
-            finding.code,
-            finding.message,
-            where=finding.where,
-            file=_STANDARD_INPUT,
-            line=finding.line,
-            notes=finding.notes,
-            help=finding.help,
-        )
+        made = finding.located()
+        made.file = _STANDARD_INPUT
+        return made
 
 
 def _value_of(text: str) -> object:

@@ -17,6 +17,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, any_type, attribute, kinds, operand, region
 from commonir.ods.traits import IsolatedFromAbove, Pure, SymbolTrait, Terminator
+from commonir.ods.verify import not_ended
 
 if TYPE_CHECKING:
     from commonir.ir.interface import Port
@@ -133,7 +134,7 @@ class FunctionOp(
             if last is None:
                 yield Diagnostic(MALFORMED_REGION, f"{self.name}: empty block: expect at least a terminator")
             elif isinstance(last, Op) and not last.has_trait(Terminator):
-                yield Diagnostic(MALFORMED_REGION, f"{self.name}: block with no terminator, has {last.name}")
+                yield not_ended(self, block)
 
 
 class ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:` type($operands))?"):

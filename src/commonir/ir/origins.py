@@ -66,6 +66,14 @@ class TextLines:
         length = len(self._wide[start:offset].encode("utf-8", "surrogateescape")) if self._wide else offset - start
         return length + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line, counted from the first of the file, and a column."""
+        start = self.starts[line - self.before - 1]
+        if not self._wide:
+            return start + column - 1
+        held = self._wide[start : start + column].encode("utf-8", "surrogateescape")[: column - 1]
+        return start + len(held.decode("utf-8", "surrogateescape"))
+
 
 def starts_of_lines(text: str) -> Sequence[int]:
     """Where each line of a text begins."""
@@ -111,5 +119,6 @@ def placed(found: Diagnostic, origin: Origin | None) -> Diagnostic:
     if not isinstance(origin, TextLocation) or found.line is not None:
         return found
     made = found.located(file=origin.file)
-    made.line = origin.line if made.file == origin.file else None
+    if made.file == origin.file:
+        made.line, made.column = origin.line, origin.column
     return made

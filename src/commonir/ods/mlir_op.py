@@ -6,7 +6,7 @@ Their meaning, where they have one, is a composite over the core that lowering a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import Data, InlineData
@@ -33,6 +33,8 @@ class MlirOp(Op):
 
     states_types = True
     says_all = True
+    ends_blocks: ClassVar[bool] = True
+    """Whether each of its blocks must end with a terminator."""
 
     def infer_results(self) -> tuple[Type, ...] | None:
         """The types of all results, of a definition whose traits do not tell them; None when they are not known."""

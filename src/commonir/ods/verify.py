@@ -30,6 +30,7 @@ from commonir.ir.attributes import StringAttr
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import placed
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.alike import AlikeChecks
@@ -38,6 +39,7 @@ from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
+from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
 from commonir.symbolic import compare
@@ -216,7 +218,11 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
                 yield Diagnostic(WRONG_ATTRIBUTE, message)
     if isinstance(op, UnregisteredOperation):
         yield _unknown(op, dialects)
-    if isinstance(op, Op):
+    not_ended = list(_not_ended(op)) if isinstance(op, MlirOp) else []
+    if not_ended:
+        # What else is wrong with its blocks follows from it.
+        yield from not_ended
+    elif isinstance(op, Op):
         yield from check_operation(op)
     else:
         yield from _check_layouts(op)
@@ -228,6 +234,21 @@ def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
     for name, value in op.extra.items():
         if name.startswith(_LAYOUT):
             yield from layouts.check_layout(op, name, value)
+
+
+def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
+    """Blocks whose last operation is known to end none, where one has to."""
+    for block in [block for region in op.regions for block in region.blocks] if op.ends_blocks else ():
+        if isinstance(block.ending, Op) and not block.ending.has_trait(Terminator):
+            yield not_ended(op, block)
+
+
+def not_ended(holder: Operation, block: Block) -> Diagnostic:
+    """The finding about a block of an operation that does not end with a terminator, at its last operation."""
+    last = block.last
+    assert last is not None
+    found = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
+    return placed(found, last.location)
 
 
 def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
@@ -406,4 +427,4 @@ def _as_tensor(type: Type) -> Type:
     return TensorType(type, None) if isinstance(type, ElementType) else type
 
 
-__all__ = ["are_compatible", "check_operation", "check_results", "path_of", "verify"]
+__all__ = ["are_compatible", "check_operation", "check_results", "not_ended", "path_of", "verify"]

@@ -67,9 +67,9 @@ class Location(NamedTuple):
         return Diagnostic(
             code,
             message,
-            where=f"column {column + 1}",
             file=self.file.name,
             line=line,
+            column=column + 1,
             notes=(shown, " " * (column - first) + "^"),
             help=help,
         )

@@ -211,11 +211,8 @@ class ConstantReader(TypeReader):
 
     def _opens(self, name: str) -> bool:
         """Whether a bracket follows the name of an attribute, as it must."""
-        start = self.start
         self.advance()
-        if not self.at({"loc": "(", "distinct": "["}.get(name, "<")):
-            self.fail(f"expected a bracket after '{name}'", at=start)
-        self.advance()
+        self.expect({"loc": "(", "distinct": "["}.get(name, "<"))
         return True
 
     def _built(self, name: str) -> Attribute:

@@ -149,7 +149,7 @@ class FormReader:
 
     def _literal(self, text: str) -> None:
         if not self.source.take(text):
-            self.source.unexpected(f"'{text}'")
+            self.source.unexpected(f"'{text}'", at=self.source.start if text[0].isalpha() else None)
 
     def _optional(self, group: Optional) -> Generator[Task, object, None]:
         first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
@@ -415,7 +415,8 @@ class FormReader:
         known = {f.name: tuple(types) for f, types in self.types.items()}
         if self.operand_types is not None:
             stated = iter(self.operand_types)
-            self._check_count(sum(counts.values()), len(self.operand_types))
+            at = min([u.at for uses in self.operands.values() for u in uses], default=self.start)
+            self._check_count(sum(counts.values()), len(self.operand_types), at)
             known |= {f.name: tuple([next(stated) for _ in range(counts[f.name])]) for f in layout.inputs}
             self.operand_types = None
         if self.result_types is not None:
@@ -464,13 +465,13 @@ class FormReader:
     def _resolved(self, uses: Sequence[Use], types: Sequence[Type] | None) -> tuple[Value, ...]:
         if types is None:
             return tuple([self.source.resolve(u, None) for u in uses])
-        self._check_count(len(uses), len(types))
+        self._check_count(len(uses), len(types), uses[0].at if uses else self.start)
         return tuple([self.source.resolve(u, t) for u, t in zip(uses, types, strict=True)])
 
-    def _check_count(self, uses: int, types: int) -> None:
+    def _check_count(self, uses: int, types: int, at: int) -> None:
         if uses != types:
             message = f"{self.definition.name}: {uses} operands have {types} types"
-            self.source.fail(message, at=self.start, code=WRONG_OPERAND_COUNT)
+            self.source.fail(message, at=at, code=WRONG_OPERAND_COUNT)
 
     def _results(self) -> list[Type] | None:
         """Types of the results as stated; None when they are to be inferred."""

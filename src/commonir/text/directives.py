@@ -178,9 +178,10 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     inputs: list[tuple[Type, DictionaryAttr]] = []
     named: list[Argument] = []
     source.expect("(")
-    start = source.start
 
     def one() -> None:
+        if inputs and (source.kind == "value") is not bool(named):
+            source.unexpected("a value '%name'" if named else "a type", at=source.start)
         if source.kind == "value":
             found = source.argument(attributes=True)
             named.append(found)
@@ -193,8 +194,6 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
                 source.location_suffix()
 
     source.separated(one, ")")
-    if named and len(named) != len(inputs):
-        source.fail("either all inputs have names or none", at=start)
     results: list[tuple[Type, DictionaryAttr]] = []
     if source.take("->"):
         if source.take("("):

@@ -59,6 +59,22 @@ class ElementReader(Scanner):
         self.limits = limits
         super().__init__(source, file, lines_before)
 
+    def place_missing(self) -> int:
+        # Behind what stands before, which may end lines above: as mlir-opt does, which takes `//` there for a comment.
+        source = self.source
+        end = at = max(self.start - (self.kind == "end"), 0)
+        while True:
+            while end and source[end - 1] in " \t":
+                end -= 1
+            if not end:
+                return at
+            if source[end - 1] not in "\r\n":
+                return end
+            end -= 1
+            begin = source.rfind("\n", 0, end) + 1
+            comment = source.find("//", max(begin, source.rfind("\r", begin, end)), end)
+            end = end if comment < 0 else comment
+
     def whole(self, digits: str, at: int) -> int:
         """The number that decimal or hexadecimal digits say."""
         if len(digits) > _LONGEST_NUMBER:

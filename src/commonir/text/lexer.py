@@ -118,7 +118,7 @@ class Scanner:
         Raises: MALFORMED_TEXT when it is not there.
         """
         if not self.take(mark):
-            self.unexpected(f"'{mark}'")
+            self.unexpected(f"'{mark}'", at=self.start if mark[0].isalpha() else None)
 
     def expect_kind(self, kind: str, what: str) -> str:
         """Moves over a token of this kind and returns its text.
@@ -129,10 +129,14 @@ class Scanner:
             self.unexpected(what)
         return self.advance()
 
-    def unexpected(self, expected: str) -> NoReturn:
-        """Reports what was expected here, and what is here."""
+    def unexpected(self, expected: str, *, at: int | None = None) -> NoReturn:
+        """Reports what was expected here, and what is here: at an offset, or where it is missing."""
         found = "the end of the text" if self.kind == "end" else f"'{_shortened(self.text)}'"
-        self.fail(f"expected {expected}, found {found}")
+        self.fail(f"expected {expected}, found {found}", at=self.place_missing() if at is None else at)
+
+    def place_missing(self) -> int:
+        """Where something is missing before the current token."""
+        return self.start
 
     # -- strings
 
@@ -142,17 +146,21 @@ class Scanner:
 
     def symbol(self) -> str:
         """Moves over `@name` or `@"name"` and returns the name."""
-        name = self.expect_kind("symbol", "a symbol '@name'")
+        if self.kind != "symbol":
+            self.unexpected("a symbol '@name'", at=self.start)
+        name = self.advance()
         return name[1:] if len(name) > 1 else self.string()
 
     # -- findings
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, from 1."""
+        """Line and column of an offset, from 1; columns count bytes."""
         if not self._lines:
             self._lines = starts_of_lines(self.source)
         line = bisect_right(self._lines, offset)
-        return line + self.lines_before, offset - self._lines[line - 1] + 1
+        begin = self._lines[line - 1]
+        wide = 0 if self.source.isascii() else len(self.source[begin:offset].encode("utf-8", "surrogateescape"))
+        return line + self.lines_before, (wide or offset - begin) + 1
 
     def finding(
         self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
@@ -162,15 +170,13 @@ class Scanner:
         line, column = self.place(offset)
         notes = caret_notes(self.source, offset, line)
         kind = code or self.malformed
-        return Diagnostic(kind, message, where=f"column {column}", file=self.file, line=line, notes=notes, help=help)
+        return Diagnostic(kind, message, file=self.file, line=line, column=column, notes=notes, help=help)
 
     def located(self, found: Diagnostic, offset: int) -> Diagnostic:
         """A finding about what stands at an offset, with its place."""
-        place = self.finding("", at=offset)
-        notes = (*found.notes, *place.notes)
-        return Diagnostic(
-            found.code, found.message, where=place.where, file=self.file, line=place.line, notes=notes, help=found.help
-        )
+        made = self.finding(found.message, at=offset, code=found.code, help=found.help)
+        made.notes = (*found.notes, *made.notes)
+        return made
 
     def fail(
         self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
@@ -180,19 +186,26 @@ class Scanner:
 
 
 _WIDEST_LINE = 160
+_LEFT_OUT = "..."
 
 
 def caret_notes(source: str, offset: int, line: int) -> tuple[str, ...]:
-    """The line of a text that holds an offset, with a mark below the place; nothing when it is too long to show.
+    """The line of a text that holds an offset, with a mark below the place; of a long line what stands around it.
 
-    `line` is its number.
+    `line` is its number. Nothing for a line with characters that do not print.
     """
     first = source.rfind("\n", 0, offset) + 1
     last = source.find("\n", offset)
-    shown = source[first : len(source) if last < 0 else last].rstrip()
-    if len(shown) > _WIDEST_LINE or not shown.isprintable():
+    end = len(source) if last < 0 else last
+    begin = first
+    if end - first > _WIDEST_LINE:
+        begin = max(first, min(offset - _WIDEST_LINE // 2, end - _WIDEST_LINE))
+    before = _LEFT_OUT if begin > first else ""
+    after = _LEFT_OUT if end > begin + _WIDEST_LINE else ""
+    shown = f"{before}{source[begin : min(end, begin + _WIDEST_LINE)]}{after}".replace("\t", " ").rstrip()
+    if not shown.isprintable():
         return ()
-    return (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (offset - first)}^")
+    return (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (offset - begin + len(before))}^")
 
 
 def unquoted(literal: str) -> str:

@@ -160,7 +160,19 @@ class Parser(GroupReader):
             self.attribute_readers = {**attributes, **self.attribute_readers}
 
     def module(self) -> Module:
-        """Reads the whole text."""
+        """Reads the whole text.
+
+        Raises: DiagnosticError with all findings, in the order of the text.
+        """
+        try:
+            made = self._module_of_text()
+            self.findings.raise_errors()
+        except DiagnosticError as error:
+            found = {id(d): d for d in (*self.findings, *error.diagnostics)}.values()
+            raise DiagnosticError(*sorted(found, key=lambda d: (d.line or 0, d.column or 0))) from None
+        return made
+
+    def _module_of_text(self) -> Module:
         self.resources, tools, sections = read_resources(self)
         self._scopes.append(_Scope())
         found: list[Operation] = []
@@ -177,7 +189,6 @@ class Parser(GroupReader):
         for name, at in self.late_places.settle(self.attribute_aliases):
             message = f"operation location alias was never defined: '#{name}'"
             self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
-        self.findings.raise_errors()
         self.lines.are_of(self.source, is_kept=self._has_rows)
         if len(found) == 1 and isinstance(found[0], Module):
             made = found[0]
@@ -232,7 +243,7 @@ class Parser(GroupReader):
             self._locate(op)
         else:
             op.location = TextLocation(self.lines, start)
-        self._define_results(op, bound, start)
+        self._define_results(op, bound)
         if isinstance(op, Declares):
             self._declare(op.declared())
         self._read = bound, start
@@ -251,10 +262,10 @@ class Parser(GroupReader):
                 self.expect("=")
                 return out
 
-    def _define_results(self, op: Operation, bound: list[Bound], start: int) -> None:
+    def _define_results(self, op: Operation, bound: list[Bound]) -> None:
         total = sum(b.results for b in bound)
         if bound and total != len(op.results):
-            self.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=start)
+            self.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=bound[0].at)
         results = iter(op.results)
         for name, count, at in bound:
             if count == 1:
@@ -372,13 +383,7 @@ class Parser(GroupReader):
         try:
             found = choose(candidates, OperatorUse(operands, properties, counts, given, len(signature.results)))
         except DiagnosticError as error:
-            for d in error.diagnostics:
-                shown = self.finding(d.message, at=start, code=d.code, help=d.help)
-                notes = (*shown.notes, *d.notes)
-                located = Diagnostic(
-                    d.code, d.message, where=shown.where, file=self.file, line=shown.line, notes=notes, help=d.help
-                )
-                self.findings.extend([located])
+            self.findings.extend([self.located(d, start) for d in error.diagnostics])
             merged = {**properties, **attributes}
             return UnregisteredOperation(candidates[0].name, operands, merged, signature.results, regions)
         return self.built(found.definition, found.arguments, signature.results, attributes, start)

@@ -112,7 +112,7 @@ class PythonReader:
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
         if len(uses) != len(types):
             message = f"{self._definition.name}: {len(uses)} operands have {len(types)} types"
-            self.source.fail(message, at=self.start, code=WRONG_OPERAND_COUNT)
+            self.source.fail(message, at=uses[0].at if uses else self.start, code=WRONG_OPERAND_COUNT)
         return tuple([self.source.resolve(u, t) for u, t in zip(uses, types, strict=True)])
 
     # -- types and attributes

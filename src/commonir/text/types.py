@@ -192,7 +192,7 @@ class TypeReader(ElementReader):
             return FunctionType(tuple(inputs), tuple(results))
 
     def _named_type(self) -> Type:
-        name, start = self.text, self.start
+        name = self.text
         match name:
             case "tensor":
                 return self._tensor()
@@ -213,7 +213,7 @@ class TypeReader(ElementReader):
         found = self._element_named(name)
         if found is None:
             help = did_you_mean(name, [*ELEMENT_TYPES, "tensor", "tuple", "index", "none", "vector", "memref"])
-            self.fail(f"expected a type, found '{name}'", at=start, help=help)
+            self.fail(f"expected a type, found '{name}'", at=self.place_missing(), help=help)
         return found
 
     def _element_named(self, name: str) -> ElementType | None:
@@ -249,7 +249,8 @@ class TypeReader(ElementReader):
             self.fail(f"'{name}' is no type of elements", code=UNSUPPORTED_TEXT)
         found = self._element_named(name)
         if found is None:
-            self.fail(f"expected an element type, found '{name}'", help=did_you_mean(name, ELEMENT_TYPES))
+            help = did_you_mean(name, ELEMENT_TYPES)
+            self.fail(f"expected an element type, found '{name}'", at=self.place_missing(), help=help)
         return found
 
     def tensor_type(self) -> TensorType:
@@ -386,6 +387,9 @@ class TypeReader(ElementReader):
         if not ranked and shape:
             self.fail("expected '*' alone, found other dimensions", at=at)
         self.move_to(at)
+        if self.kind == "int" or self.text in ("?", "*"):
+            self.advance()
+            self.unexpected("'x'")
         return tuple(shape) if ranked else None
 
     def dimension(self, expression: str, at: int) -> Dim:
@@ -441,18 +445,19 @@ class TypeReader(ElementReader):
         while True:
             found = _BODY.match(self.source, at)
             if found is None:
-                self.fail("unbalanced '<'", at=open_at)
+                self.fail(f"unbalanced '{pending[-1]}' after '{self.text}'", at=open_at)
             piece = found.group()
             at = found.end()
             if piece.endswith("-") and self.source.startswith(">", at):  # an arrow closes nothing
                 at += 1
             elif piece in _CLOSING:
-                pending.append(_CLOSING[piece])
+                pending.append(piece)
                 if len(pending) > self.limits.max_nesting_depth:
                     self.fail(f"nested more than {self.limits.max_nesting_depth} deep", at=at, code=NESTING_TOO_DEEP)
             elif len(piece) == 1 and piece in ">)]}":
-                if pending.pop() != piece:
-                    self.fail(f"unbalanced '{piece}'", at=at - 1)
+                if _CLOSING[pending[-1]] != piece:
+                    self.fail(f"unbalanced '{pending[-1]}' after '{self.text}'", at=open_at)
+                pending.pop()
                 if not pending:
                     break
         body = self.source[open_at + 1 : at - 1]
@@ -510,6 +515,14 @@ def _sparse_type(reader: TypeReader) -> Type:
     return SparseTensorType(dense.element, dense.shape)
 
 
+def _shape_type(reader: TypeReader) -> Type:
+    at = reader.start
+    rank = reader.integer()
+    if rank < 0:
+        reader.fail(f"invalid rank (must be >= 0): {rank}", at=at)
+    return DialectType("tosa", "shape", str(rank))
+
+
 def _bracketed(read: Callable[[TypeReader], Type]) -> Callable[[TypeReader], Type]:
     def within(reader: TypeReader) -> Type:
         reader.expect("<")
@@ -534,6 +547,7 @@ _TYPES: Mapping[str, Callable[[TypeReader], Type]] = MappingProxyType(
         "quant.any": quantized_types.read_any,
         "quant.calibrated": quantized_types.read_calibrated,
         "quant.uniform": quantized_types.read_uniform,
+        "tosa.shape": _bracketed(_shape_type),
     }
 )
 """What reads the types that have classes here, by their names, at the token after the name."""

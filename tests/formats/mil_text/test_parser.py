@@ -374,7 +374,7 @@ def test_message_of_a_syntax_error_names_line_and_column() -> None:
         "program(1.3)\n{\n    func main<ios18>(fp32 x) {\n        fp32 y relu(x = x);\n    } -> (y);\n}"
     ) == (
         "error[E0243]: expected '=', found 'relu'\n"
-        "  --> net.mil:4: column 16\n"
+        "  --> net.mil:4:16\n"
         "   = 4 |         fp32 y relu(x = x);\n"
         "   =   |                ^"
     )
@@ -384,7 +384,7 @@ def test_message_of_an_undefined_name_points_at_its_use_and_suggests() -> None:
     text = program("tensor<fp32, [2]> scaled = relu(x = x);\ntensor<fp32, [2]> y = add(x = scaled, y = scaledd);")
     assert message(text) == (
         "error[E0401]: 'scaledd' is not defined\n"
-        "  --> net.mil:5: main.block[CoreML8].operations[1] 'y'.inputs['y']\n"
+        "  --> net.mil:5:43: main.block[CoreML8].operations[1] 'y'.inputs['y']\n"
         "   = 5 | tensor<fp32, [2]> y = add(x = scaled, y = scaledd);\n"
         "   =   |                                           ^\n"
         "   = help: did you mean 'scaled'?"
@@ -395,7 +395,7 @@ def test_message_of_a_use_before_the_definition_says_where_that_is() -> None:
     text = program("tensor<fp32, [2]> y = relu(x = later);\n\ntensor<fp32, [2]> later = relu(x = x);")
     assert message(text) == (
         "error[E0401]: 'later' is used before it is defined\n"
-        "  --> net.mil:4: main.block[CoreML8].operations[0] 'y'.inputs['x']\n"
+        "  --> net.mil:4:32: main.block[CoreML8].operations[0] 'y'.inputs['x']\n"
         "   = line 6 defines it\n"
         "   = 4 | tensor<fp32, [2]> y = relu(x = later);\n"
         "   =   |                                ^"
@@ -406,7 +406,7 @@ def test_message_of_a_number_that_does_not_fit_points_at_it() -> None:
     text = program("tensor<int8, [3]> y = const()[val = tensor<int8, [3]>([1,\n  200, 3])];")
     assert message(text) == (
         "error[E0207]: 200 is no value of type int8\n"
-        "  --> net.mil:4: main.block[CoreML8].operations[0] 'y'.attributes['val']\n"
+        "  --> net.mil:4:55: main.block[CoreML8].operations[0] 'y'.attributes['val']\n"
         "   = 4 | tensor<int8, [3]> y = const()[val = tensor<int8, [3]>([1,\n"
         "   =   |                                                       ^"
     )
@@ -415,7 +415,7 @@ def test_message_of_a_number_that_does_not_fit_points_at_it() -> None:
 def test_message_of_an_unknown_type_suggests() -> None:
     assert message(program("float16 y = relu(x = x);")) == (
         "error[E0208]: 'float16' is no type\n"
-        "  --> net.mil:4: column 1\n"
+        "  --> net.mil:4:1\n"
         "   = 4 | float16 y = relu(x = x);\n"
         "   =   | ^\n"
         "   = help: types are bool, string, fp16, fp32, fp64, bf16, fp8e4m3fn, fp8e5m2, int8, int16, int32, int64, "
@@ -426,7 +426,7 @@ def test_message_of_an_unknown_type_suggests() -> None:
 def test_message_of_an_unknown_parameter_points_at_it() -> None:
     assert message(program("tensor<fp32, [2]> y = relu(x = x, alhpa = fp32(1));")) == (
         "error[E0502]: mil.relu has no parameter 'alhpa'\n"
-        "  --> net.mil:4: main.block[CoreML8].operations[0] 'y'.inputs['alhpa']\n"
+        "  --> net.mil:4:35: main.block[CoreML8].operations[0] 'y'.inputs['alhpa']\n"
         "   = 4 | tensor<fp32, [2]> y = relu(x = x, alhpa = fp32(1));\n"
         "   =   |                                   ^"
     )
@@ -435,7 +435,7 @@ def test_message_of_an_unknown_parameter_points_at_it() -> None:
 def test_message_of_a_constant_that_was_left_out_tells_what_to_do() -> None:
     assert message(program("tensor<fp32, [2]> y = const()[val = tensor<fp32, [2]>(...)];")) == (
         "error[E0242]: the elements of this constant were left out when the text was printed\n"
-        "  --> net.mil:4: column 55\n"
+        "  --> net.mil:4:55\n"
         "   = 4 | tensor<fp32, [2]> y = const()[val = tensor<fp32, [2]>(...)];\n"
         "   =   |                                                       ^\n"
         "   = help: print it again with all contents: `--no-elide`"

@@ -24,7 +24,7 @@ from commonir.dialects.scf.base import (
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
-from commonir.ods import Op, attribute, kinds, operand, region, result, traits
+from commonir.ods import attribute, kinds, operand, region, result, traits
 from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
 from commonir.ods.known import known_integer
 from commonir.ods.mlir_kinds import array_of
@@ -482,8 +482,6 @@ class ExecuteRegion(
         for block in self.region.blocks:
             if isinstance(block.last, Yield):
                 yield from differing_types(self, "C2: what the region yields", block.last.operands, types)
-            elif isinstance(block.last, Op) and not block.last.has_trait(traits.Terminator):
-                yield self.malformed(f"block with no terminator, has {block.last.name}")
 
 
 class IndexSwitch(

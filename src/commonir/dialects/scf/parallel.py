@@ -194,6 +194,7 @@ class InParallel(
 
     __slots__ = ()
     custom_form = _InParallelForm()
+    ends_blocks = False
 
     region: Region = region()
 

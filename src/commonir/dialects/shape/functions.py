@@ -76,6 +76,7 @@ class FunctionLibrary(
 
     __slots__ = ()
     custom_form = _LibraryForm()
+    ends_blocks = False
     default_dialect = "shape"
 
     sym_name: str = attribute(kinds.symbol_name)

@@ -211,6 +211,7 @@ def _as_json(found: Diagnostic) -> dict[str, Any]:
         "where": found.where,
         "file": found.file,
         "line": found.line,
+        "column": found.column,
         "notes": list(found.notes),
         "help": found.help,
     }
@@ -224,6 +225,7 @@ def told_finding(rank: int, told: dict[str, Any]) -> Diagnostic:
         where=told["where"],
         file=told["file"],
         line=told["line"],
+        column=told["column"],
         notes=[*told["notes"], f"found by the process of rank {rank}"],
         help=told["help"],
     )

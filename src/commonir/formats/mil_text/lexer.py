@@ -83,16 +83,11 @@ class MilScanner(Scanner):
     def about(self, found: Diagnostic, offset: int) -> Diagnostic:
         """A finding about a part of the program, with the line that it is about."""
         place = self.finding("", at=offset)
-        notes = place.notes or (place.where,)
-        return Diagnostic(
-            found.code,
-            found.message,
-            where=found.where,
-            file=found.file or self.file,
-            line=place.line if found.file in (None, self.file) else found.line,
-            notes=(*found.notes, *notes),
-            help=found.help,
-        )
+        made = found.located(file=self.file)
+        made.notes = (*found.notes, *place.notes)
+        if made.file == self.file:
+            made.line, made.column = place.line, place.column
+        return made
 
 
 def quoted(content: str) -> str:

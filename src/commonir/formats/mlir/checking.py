@@ -10,7 +10,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.mlir.format import content_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
-from commonir.ir.origins import TextLocation
+from commonir.ir.origins import TextLines, placed
 from commonir.ods import Dialects, Op, path_of, verify
 from commonir.ods.traits import GraphRegion
 from commonir.text.lexer import caret_notes
@@ -43,7 +43,9 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
         module = parse_module(piece.text, dialects, file=file, lines_before=piece.lines_before)
     except DiagnosticError as error:
         return None, list(error.diagnostics)
-    found = verify(module, dialects, partial(_located, piece, file))
+    lines = TextLines(file, piece.lines_before)
+    lines.are_of(piece.text, is_kept=True)
+    found = verify(module, dialects, partial(_located, piece.text, lines))
     return module, found or _order_of(module)
 
 
@@ -56,11 +58,10 @@ def _order_of(module: Module) -> list[Diagnostic]:
     return list(check_order(module))
 
 
-def _located(piece: Piece, file: str, op: Operation, found: Diagnostic) -> Diagnostic:
+def _located(text: str, lines: TextLines, op: Operation, found: Diagnostic) -> Diagnostic:
     """A finding about an operation with its path in the program, and the line where its text begins."""
-    origin = op.location
-    placed = found.located(file=file, where=path_of(op))
-    if isinstance(origin, TextLocation) and placed.line is None and origin.file == file:
-        placed.line = origin.line
-        placed.notes = (*placed.notes, *caret_notes(piece.text, origin.offset, origin.line))
-    return placed
+    made = placed(found.located(where=path_of(op)), op.location)
+    if made.line is not None and made.column is not None and made.file == lines.file:
+        offset = lines.offset(made.line, made.column)
+        made.notes = (*made.notes, *caret_notes(text, offset, made.line))
+    return made.located(file=lines.file)
