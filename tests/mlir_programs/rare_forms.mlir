@@ -722,3 +722,11 @@ module attributes {dlti.dl_spec = #dlti.dl_spec<!shape.shape = 1>} {}
 // -----
 #spec = #dlti.dl_spec<"a" = 1>
 "test.x"() {a = #spec} : () -> ()
+// -----
+func.func private @f(!quant.uniform<ui8:f32, 1.0>, !quant.uniform<ui8<1:200>:f32, 1.0:3>)
+// -----
+func.func private @f(!tosa.shape<0x4>, !tosa.shape< 04 >, !tosa<shape<4>>)
+// -----
+func.func private @f(!tosa.shape<-1>)
+// -----
+func.func private @f(!tosa.shape)

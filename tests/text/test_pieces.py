@@ -30,7 +30,7 @@ def test_line_of_a_finding_is_that_of_the_file(cir: Cir, text: Path) -> None:
     text.write_text(GOOD + SEPARATOR + BAD)
     done = cir("check", str(text), "--split-input-file")
     assert done.status == 1
-    assert f"--> {text}:7: second.operations[1] func.return" in done.err
+    assert f"--> {text}:7:3: second.operations[1] func.return" in done.err
     assert "= 7 |   return %0 : i32\n   =   |   ^\n" in done.err
 
 

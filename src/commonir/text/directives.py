@@ -181,7 +181,7 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
 
     def one() -> None:
         if inputs and (source.kind == "value") is not bool(named):
-            source.unexpected("a value '%name'" if named else "a type", at=source.start)
+            source.fail("either all inputs have names or none", at=source.start)
         if source.kind == "value":
             found = source.argument(attributes=True)
             named.append(found)

@@ -16,7 +16,7 @@ from commonir.ir.types import DialectType, ElementType, f64
 if TYPE_CHECKING:
     from commonir.text.types import TypeReader
 
-_STORAGE = late_pattern(r"(s?i|u)([1-9]\d?)", re.ASCII)
+_STORAGE = late_pattern(r"(si|ui|i|u)([1-9]\d?)", re.ASCII)
 _MOST_BITS = 32
 
 
@@ -74,7 +74,7 @@ def _storage(reader: TypeReader) -> str:
     if found is None or int(found[2]) > _MOST_BITS:
         reader.unexpected(f"a type of integers of at most {_MOST_BITS} bits that are stored")
     reader.advance()
-    bits, has_sign = int(found[2]), found[1] != "u"
+    bits, has_sign = int(found[2]), found[1][0] != "u"
     least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if has_sign else (0, (1 << bits) - 1)
     name = f"{'i' if has_sign else 'u'}{bits}"
     if not reader.take("<"):

@@ -107,15 +107,79 @@ WRONG = {
     "function_of_a_composite": f'%0 = stablehlo.composite "x" %a {{decomposition = @nothere}} : ({_A}) -> {_A}',
     "more_elements_than_there_are": f"%0, %1 = chlo.top_k(%a, k = 9) : {_A} -> (tensor<4x9xf32>, tensor<4x9xi32>)",
 }
+_Q = "tensor<4x3x!quant.uniform<i8:f32, 0.5:7>>"
+_AXIS = "tensor<4x2x!quant.uniform<i8:f32:1, {0.5:1, 0.25:2}>>"
+
+
+def _made(operation: str, source: str, result: str) -> str:
+    """An operation on a value of a type that a cast gives."""
+    cast = f"%q0 = builtin.unrealized_conversion_cast %a : {_A} to {source}"
+    return f'{cast}\n  %0 = "stablehlo.{operation} : ({source}) -> {result}'
+
+
+def _product(left: str, right: str, result: str, more: str = "") -> str:
+    """A product of matrices of some types."""
+    casts = [f"%q{n} = builtin.unrealized_conversion_cast %a : {_A} to {t}" for n, t in enumerate((left, right))]
+    dims = f"contracting_dims = [0] x [0]{more}"
+    return "\n  ".join([*casts, f"%0 = stablehlo.dot_general %q0, %q1, {dims} : ({left}, {right}) -> {result}"])
+
+
+_ALGORITHM = (
+    ", algorithm = <lhs_precision_type = {}, rhs_precision_type = {}, accumulation_type = f32, lhs_component_count = {}, "
+    "rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>"
+)
+_I8, _I8Z = "tensor<4x3x!quant.uniform<i8:f32, 0.5>>", "tensor<3x3x!quant.uniform<i8:f32, 0.5:3>>"
+_GROUPS = "replica_groups = dense<{}> : tensor<{}xi64>"
+OF_TYPES = {
+    "factors_of_a_transpose": _made(
+        'transpose"(%q0) <{permutation = array<i64: 1, 0>}>', _Q, "tensor<3x4x!quant.uniform<i8:f32, 0.25:7>>"
+    ),
+    "axis_of_factors_of_a_transpose": _made(
+        'transpose"(%q0) <{permutation = array<i64: 0, 1>}>', *(_AXIS,) * 2
+    ).replace("array<i64: 0, 1>", "array<i64: 1, 0>"),
+    "factors_of_a_reshape": _made('reshape"(%q0)', _Q, "tensor<3x4x!quant.uniform<i8:f32, 0.5:8>>"),
+    "axis_of_factors_of_a_reshape": _made(
+        'reshape"(%q0)', _AXIS, "tensor<2x2x2x!quant.uniform<i8:f32:0, {0.5:1, 0.25:2}>>"
+    ),
+    "factors_of_a_broadcast": _made(
+        'broadcast_in_dim"(%q0) <{broadcast_dimensions = array<i64: 1, 2>}>',
+        _Q,
+        "tensor<2x4x3x!quant.uniform<i8:f32, 0.5:8>>",
+    ),
+    "zero_that_cannot_be_stored": _made('reshape"(%q0)', *("tensor<4x3x!quant.uniform<i8<0:9>:f32, 0.5:77>>",) * 2),
+    "fewer_factors_than_places": _made('reshape"(%q0)', *("tensor<4x3x!quant.uniform<i8:f32:1, {0.5, 0.25}>>",) * 2),
+    "quantized_as_other_numbers": _made('uniform_quantize"(%q0)', _A, "tensor<4x3x!quant.uniform<i8:f64, 0.5>>"),
+    "storage_of_a_product": _product(
+        _Q, "tensor<4x3x!quant.uniform<i16:f32, 0.5>>", "tensor<3x3x!quant.uniform<i8:f32, 0.5>>"
+    ),
+    "zero_of_the_second_of_a_product": _product(_I8, _Q, _I8Z),
+    "product_of_one_that_is_quantized": _product(_I8, _A, _I8Z),
+    "algorithm_without_parts": _product(_A, _A, "tensor<3x3xf32>", _ALGORITHM.format("f32", "f32", 0)),
+    "algorithm_that_no_machine_has": _product(_A, _A, "tensor<3x3xf32>", _ALGORITHM.format("f32", "f16", 1)),
+    "accuracy_that_is_highest_and_stated": f'%0 = "stablehlo.tanh"(%a) <{{result_accuracy = #stablehlo.result_accuracy<'
+    f"atol = 1.0, rtol = 0.0, ulps = 0, mode = #stablehlo.result_accuracy_mode<HIGHEST>>}}> : ({_A}) -> {_A}",
+    "process_that_is_in_no_group": f'%0 = "stablehlo.all_gather"(%a) <{{all_gather_dim = 0 : i64, '
+    f"{_GROUPS.format('[[0, 2]]', '1x2')}}}> : ({_A}) -> tensor<8x3xf32>",
+    "axis_of_what_all_have": f'%0 = "stablehlo.all_gather"(%a) <{{all_gather_dim = 2 : i64, '
+    f"{_GROUPS.format('[[0, 1]]', '1x2')}}}> : ({_A}) -> tensor<8x3xf32>",
+    "size_of_what_all_have": f'%0 = "stablehlo.all_gather"(%a) <{{all_gather_dim = 0 : i64, '
+    f"{_GROUPS.format('[[0, 1]]', '1x2')}}}> : ({_A}) -> tensor<9x3xf32>",
+    "no_parts_to_exchange": f'%0 = "stablehlo.all_to_all"(%a) <{{split_dimension = 0 : i64, concat_dimension = 1 : i64, '
+    f"split_count = 0 : i64, {_GROUPS.format('[[0]]', '1x1')}}}> : ({_A}) -> {_A}",
+    "convolution_of_no_groups": "%0 = stablehlo.convolution(%x, %x) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 0 : i64, feature_group_count = 1 : i64} : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32>",
+    "reduction_to_a_tuple": '%0 = "stablehlo.reduce"(%a, %s) <{dimensions = array<i64: 1>}> ({\n  '
+    "^bb0(%l: tensor<f32>, %r: tensor<f32>):\n  %t = stablehlo.tuple %l : tuple<tensor<f32>>\n  "
+    '"stablehlo.return"(%t) : (tuple<tensor<f32>>) -> ()\n  }) : (tensor<4x3xf32>, tensor<f32>) -> tensor<4xf32>',
+}
 _INPUTS = (
     f"%a: {_A}, %b: {_B}, %i: {_I}, %p: tensor<4x3xi1>, %s: tensor<f32>, %n: tensor<i32>, %q: tensor<i1>, "
     "%k: tensor<2xi32>, %x: tensor<1x1x1x1xf32>"
 )
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", [*WRONG, *OF_TYPES])
 def test_program_that_iree_refuses_is_refused(name: str) -> None:
-    source = f"func.func @f({_INPUTS}) {{\n  {WRONG[name]}\n  return\n}}\n"
+    source = f"func.func @f({_INPUTS}) {{\n  {(WRONG | OF_TYPES)[name]}\n  return\n}}\n"
     ir = oracle("iree.compiler.ir")
     with ir.Context(), pytest.raises(ir.MLIRError):
         ir.Module.parse(source).operation.verify()

@@ -12,6 +12,7 @@ from typing import TypeVar
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core
+from commonir.dialects.stablehlo.quantization import fits
 from commonir.ir.attributes import ArrayAttr, Attribute, DialectAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -113,7 +114,7 @@ def tensors(
     def admits(type: Type) -> bool:
         if not isinstance(type, TensorType) or type.shape is None or not test(type.element):
             return False
-        if rank is not None and len(type.shape) != rank:
+        if (rank is not None and len(type.shape) != rank) or (is_quantized(type.element) and not fits(type)):
             return False
         return not static or _is_static_or_bounded(type)
 

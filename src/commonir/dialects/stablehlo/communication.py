@@ -38,6 +38,7 @@ from commonir.dialects.stablehlo.base import (
     like,
     non_negative,
     positive,
+    rank_of,
     rng_algorithm,
     rng_distribution,
     shape_of,
@@ -46,7 +47,8 @@ from commonir.dialects.stablehlo.base import (
 )
 from commonir.dialects.stablehlo.dimension_numbers import ChannelHandle, channel_handle
 from commonir.dialects.stablehlo.number_kinds import number_as
-from commonir.dialects.stablehlo.reduction import RETURNS, check_reducer, returned
+from commonir.dialects.stablehlo.quantization import quantized_faults
+from commonir.dialects.stablehlo.reduction import RETURNS, check_reducer, numbers_returned
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import TensorType, Type, boolean, f32, integer_type
@@ -182,7 +184,8 @@ class PartitionId(_Number, name="stablehlo.partition_id"):
     __slots__ = ()
 
 
-def _check_groups(op: HloOp, groups: Attribute) -> Iterator[Diagnostic]:
+def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[Diagnostic]:
+    """What is wrong with groups of processes; `are_alike`: all have as many, so that no place is left empty."""
     if not isinstance(groups, DataAttr):
         return
     if len(groups.data.shape) != 2:
@@ -190,11 +193,19 @@ def _check_groups(op: HloOp, groups: Attribute) -> Iterator[Diagnostic]:
             f"replica groups should be a rank 2 tensor, but instead it is of rank {len(groups.data.shape)}"
         )
         return
-    found = [int(v) for v in groups.data.values() if isinstance(v, int) and v != -1]
+    if not groups.data.shape[0] * groups.data.shape[1] and "use_global_device_ids" in op.properties:
+        yield op.violated("if `use_global_device_ids` is set, the replica groups cannot be empty")
+        return
+    numbers = [int(v) for v in groups.data.values() if isinstance(v, int)]
+    found = [v for v in numbers if v != -1]
+    if are_alike and len(found) < len(numbers):
+        yield op.violated("invalid replica id -1")
+        return
     if len(set(found)) != len(found):
         yield op.violated(f"replica id #{next(v for v in found if found.count(v) > 1)} seen more than once")
-    if any(v < -1 for v in found):
-        yield op.violated("invalid replica id: ids are not negative")
+    missing = next((n for n in range(len(set(found))) if n not in set(found)), None)
+    if missing is not None:
+        yield op.violated(f"replica id #{missing} not seen in replica groups")
 
 
 class _Collective(HloOp):
@@ -204,9 +215,34 @@ class _Collective(HloOp):
     assembly = ""
 
     replica_groups: Attribute
+    groups_are_alike: ClassVar[bool] = False
+    first_channel: ClassVar[int] = 1
+    """The least number of a channel where groups are of devices."""
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from _check_groups(self, self.replica_groups)
+        yield from _check_groups(self, self.replica_groups, are_alike=self.groups_are_alike)
+        held: object = getattr(self, "channel_handle", None)
+        number = held.handle if isinstance(held, ChannelHandle) else 0
+        if "use_global_device_ids" in self.properties and number < self.first_channel:
+            least = "positive" if self.first_channel else "not negative"
+            yield self.violated(f"channel_id must be {least} when useGlobalDeviceIds is set but got: {number}")
+
+    def check_sizes(self, whole: Value, part: Value, axis: int) -> Iterator[Diagnostic]:
+        """What is wrong with a tensor of which processes have parts of one size along an axis."""
+        if rank_of(whole) != rank_of(part):
+            yield self.violated("operand and result must have the same rank")
+        elif axis >= rank_of(whole):
+            yield self.violated(f"axis {axis} must be a valid index of operand and result of rank {rank_of(whole)}")
+        else:
+            for n, (size, held) in enumerate(zip(shape_of(whole), shape_of(part), strict=True)):
+                if not isinstance(size, int) or not isinstance(held, int):
+                    continue
+                if n != axis and size != held:
+                    yield self.violated(f"operand and result must have one size along axis {n}: {size} and {held}")
+                elif n == axis and not (size and held):
+                    yield self.violated(f"the dimension size along axis {axis} cannot be zero")
+                elif n == axis and size % held:
+                    yield self.violated(f"dimension {axis} has size {size}, expected to be a multiple of {held}")
 
 
 def alone(op: HloOp, values: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -236,6 +272,14 @@ class AllGather(_Collective, name="stablehlo.all_gather"):
     use_global_device_ids: bool = attribute(kinds.unit, default=False)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
+    groups_are_alike = True
+    first_channel = 0
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        for whole, part in zip(self.results, self.operands_, strict=False):
+            yield from self.check_sizes(whole, part, self.all_gather_dim)
+
     def reference(self, operands_: tuple[Value, ...]) -> tuple[Value, ...]:
         return alone(self, operands_)
 
@@ -249,6 +293,9 @@ class _Reducing(_Collective, traits=(RETURNS,)):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
+        if not self.operands:
+            yield self.violated("requires at least one data operand")
+            return
         first = self.operands[0]
         yield from check_reducer(self, self.computation, (Value(like(first.type, ())),), "C1")
 
@@ -270,7 +317,7 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
         return alone(self, operands_)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = returned(self.computation)
+        found = numbers_returned(self.computation)
         if len(found) != 1:
             return None
         return tuple([like(v.type, stated_shape(v), element(found[0])) for v in self.operands_])
@@ -291,6 +338,12 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
     use_global_device_ids: bool = attribute(kinds.unit, default=False)
     computation: Region = region()
     result_: Value = result(AnyHlo)
+
+    groups_are_alike = True
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        yield from self.check_sizes(self.operand, self.result_, self.scatter_dimension)
 
     def reference(self, operand: Value, *, computation: Region) -> tuple[Value, ...]:
         del computation
@@ -337,6 +390,8 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
             if max(self.split_dimension, self.concat_dimension) >= len(shape):
                 return None
             split, joined = shape[self.split_dimension], shape[self.concat_dimension]
+            if self.split_count < 1:
+                return None
             if self.split_dimension != self.concat_dimension:
                 shape[self.split_dimension] = split // self.split_count if isinstance(split, int) else None
                 shape[self.concat_dimension] = joined * self.split_count if isinstance(joined, int) else None
@@ -351,7 +406,7 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
                 yield self.violated("C1: AllToAll split_dimension and concat_dimension must be less than the rank")
                 continue
             size = shape[self.split_dimension]
-            if isinstance(size, int) and size % self.split_count:
+            if isinstance(size, int) and self.split_count > 0 and size % self.split_count:
                 yield self.violated(f"C1: split dimension has size {size}, expected to be a multiple of split_count")
 
 
@@ -498,6 +553,9 @@ class UniformQuantize(HloOp, name="stablehlo.uniform_quantize", traits=(traits.P
 
     operand: Value = operand(Quantizable)
     result_: Value = result(Quantized)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from map(self.violated, quantized_faults(self.operand, self.result_))
 
 
 class UniformDequantize(HloOp, name="stablehlo.uniform_dequantize", traits=(traits.Pure, SameOperandsAndResultShape)):

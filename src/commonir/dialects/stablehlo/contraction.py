@@ -12,6 +12,7 @@ from typing import ClassVar
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import core, integers
 from commonir.dialects.stablehlo import forms
+from commonir.dialects.stablehlo.accuracy import algorithm_faults, precision_faults
 from commonir.dialects.stablehlo.base import (
     Analytic,
     AnyHlo,
@@ -44,6 +45,7 @@ from commonir.dialects.stablehlo.base import (
 from commonir.dialects.stablehlo.dimension_numbers import ConvDims, DotDims, conv_dims, dot_dims
 from commonir.dialects.stablehlo.layout import padded
 from commonir.dialects.stablehlo.number_kinds import is_complex_value, number_as
+from commonir.dialects.stablehlo.quantization import convolution_faults, dot_faults
 from commonir.dialects.stablehlo.reduction import Pairs, pairs_of, window_sizes
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
@@ -109,6 +111,7 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
     result_: Value = result(AnyQuantizedToo)
 
     def verify(self) -> Iterator[Diagnostic]:
+        yield from map(self.violated, precision_faults(self.precision_config))
         left, right = shape_of(self.lhs), shape_of(self.rhs)
         if not (1 <= len(left) <= 2 and 1 <= len(right) <= 2):
             yield self.violated(
@@ -145,6 +148,10 @@ class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
     result_: Value = result(AnyQuantizedToo)
 
     def verify(self) -> Iterator[Diagnostic]:
+        yield from map(self.violated, precision_faults(self.precision_config, self.algorithm))
+        yield from map(self.violated, algorithm_faults(self.algorithm))
+        contracting = self.dot_dimension_numbers.rhs_contracting_dimensions
+        yield from map(self.violated, dot_faults(self.lhs, self.rhs, self.result_, contracting))
         dims = self.dot_dimension_numbers
         left, right = shape_of(self.lhs), shape_of(self.rhs)
         pairs = (
@@ -230,6 +237,8 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
 
     __slots__ = ()
 
+    precision_config: tuple[Precision, ...] | None
+
     def check(
         self,
         operands: tuple[Value, Value],
@@ -239,6 +248,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
         groups: tuple[int, int],
     ) -> Iterator[Diagnostic]:
         """What is wrong with axes, windows and sizes."""
+        yield from map(self.violated, precision_faults(self.precision_config))
         x, w = [shape_of(v) for v in operands]
         lists = (
             [dims.input_batch_dimension, dims.input_feature_dimension, *dims.input_spatial_dimensions],
@@ -266,6 +276,9 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
         features, channels = x[dims.input_feature_dimension], w[dims.kernel_input_feature_dimension]
         filters, batch = w[dims.kernel_output_feature_dimension], x[dims.input_batch_dimension]
         feature_groups, batch_groups = groups
+        if min(groups) < 1:
+            # Attributes of their own say so.
+            return
         if isinstance(features, int) and isinstance(channels, int) and features != channels * feature_groups:
             message = f"C4: expects input feature dimension ({features}) / feature_group_count = kernel input feature"
             yield self.violated(f"{message} dimension ({channels}), feature_group_count is {feature_groups}")
@@ -276,6 +289,8 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
         if isinstance(batch, int) and batch % batch_groups:
             yield self.violated(f"C4: expects input batch dimension ({batch}) to be divisible by batch_group_count")
             return
+        filters_at = dims.kernel_output_feature_dimension, dims.output_feature_dimension
+        yield from map(self.violated, convolution_faults(*operands, self.results[0], filters_at))
         if pads is not None:
             yield from self.check_result(self._shape(operands, dims, windows, pads, batch_groups))
 

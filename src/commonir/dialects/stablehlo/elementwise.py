@@ -6,11 +6,13 @@ Source: StableHLO specification, elementwise operations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.late_core import complex_numbers, core, integers, real_functions
 from commonir.dialects.stablehlo import forms
+from commonir.dialects.stablehlo.accuracy import result_faults
 from commonir.dialects.stablehlo.base import (
     Analytic,
     AnyHlo,
@@ -49,6 +51,7 @@ from commonir.dialects.stablehlo.number_kinds import (
     zero,
     zero_like,
 )
+from commonir.dialects.stablehlo.quantization import added_faults
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, Type, boolean, integer_type
@@ -84,6 +87,9 @@ class _Analytic(_Unary):
     operand: Value = operand(Analytic)
     result_accuracy: Attribute | None = attribute(dialect_attribute, default=None)
     result_: Value = result(Analytic)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from map(self.violated, result_faults(self.result_accuracy))
 
     def reference(self, operand: Value) -> Value:
         return type(self).fn(operand)
@@ -410,6 +416,9 @@ class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
     lhs: Value = operand(AnyQuantizedToo)
     rhs: Value = operand(AnyQuantizedToo)
     result_: Value = result(AnyQuantizedToo)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from map(self.violated, added_faults(self.lhs, self.rhs, self.result_))
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return core.logical_or(lhs, rhs) if is_truth(lhs) else core.add(lhs, rhs)

@@ -29,7 +29,7 @@ from commonir.dialects.stablehlo.base import (
 )
 from commonir.dialects.stablehlo.dimension_numbers import GatherDims, ScatterDims, gather_dims, scatter_dims
 from commonir.dialects.stablehlo.number_kinds import number_as
-from commonir.dialects.stablehlo.reduction import check_reducer, returned
+from commonir.dialects.stablehlo.reduction import check_reducer, numbers_returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64
 from commonir.ods import attribute, kinds, known_data, operand, region, result, traits
@@ -295,7 +295,7 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = returned(self.update_computation)
+        found = numbers_returned(self.update_computation)
         if len(found) != len(self.inputs) or any(is_quantized(element(v)) for v in found):
             return None
         return tuple([like(v.type, stated_shape(x), element(v)) for v, x in zip(found, self.inputs, strict=True)])

@@ -44,6 +44,7 @@ from commonir.dialects.stablehlo.base import (
 )
 from commonir.dialects.stablehlo.constants import all_numbered
 from commonir.dialects.stablehlo.number_kinds import number_as
+from commonir.dialects.stablehlo.quantization import broadcast_faults, reshaped_faults, transposed_faults
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotKnownError
@@ -69,6 +70,7 @@ class Reshape(HloOp, name="stablehlo.reshape", traits=(traits.Pure, CompatibleEl
         counts = [_count(s) for s in (before, after)]
         if None not in counts and counts[0] != counts[1]:
             yield self.violated(f"C1: number of output elements ({counts[1]}) doesn't match expected ({counts[0]})")
+        yield from map(self.violated, reshaped_faults(self.operand, self.result_))
 
     def reference(self, operand: Value) -> Value:
         return reshaped(operand, sizes_in_numbers(self.result_))
@@ -97,6 +99,7 @@ class DynamicReshape(HloOp, name="stablehlo.dynamic_reshape", traits=(traits.Pur
     def verify(self) -> Iterator[Diagnostic]:
         if element(self.operand_) is not element(self.result_) and not is_quantized(element(self.operand_)):
             yield self.violated("C1: operand and result should have the same element type")
+        yield from map(self.violated, reshaped_faults(self.operand_, self.result_))
         yield from _check_count(self, self.output_shape, self.result_, "C2: output should have a rank equal to")
         given = known_data(self.output_shape)
         if given is not None:
@@ -185,6 +188,7 @@ class BroadcastInDim(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _check_broadcast(self, self.operand, self.broadcast_dimensions, self.result_)
+        yield from map(self.violated, broadcast_faults(self.operand, self.result_, self.broadcast_dimensions))
 
     def reference(self, operand: Value) -> Value:
         return broadcast_in(operand, self.broadcast_dimensions, sizes_in_numbers(self.result_))
@@ -216,6 +220,7 @@ class DynamicBroadcastInDim(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _check_broadcast(self, self.operand_, self.broadcast_dimensions, self.result_)
+        yield from map(self.violated, broadcast_faults(self.operand_, self.result_, self.broadcast_dimensions))
         yield from _check_count(self, self.output_dimensions, self.result_, "C5: result should have a rank equal to")
 
     def reference(self, operand: Value, output_dimensions: Value) -> Value:
@@ -254,6 +259,8 @@ class Transpose(
         if sorted(self.permutation) != list(range(rank_of(self.operand))):
             message = f"C1: attribute permutation must be a permutation of [{rank_of(self.operand)} axes]"
             yield self.violated(f"{message} but got {list(self.permutation)}")
+        else:
+            yield from map(self.violated, transposed_faults(self.operand, self.result_, self.permutation))
 
     def reference(self, operand: Value) -> Value:
         return transposed(operand, self.permutation)

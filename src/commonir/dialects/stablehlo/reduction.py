@@ -51,6 +51,12 @@ def returned(body: Region) -> tuple[Value, ...]:
     return last.operands if last is not None and last.name == "stablehlo.return" else ()
 
 
+def numbers_returned(body: Region) -> tuple[Value, ...]:
+    """What a region gives that are tensors; nothing where something else is among it."""
+    found = returned(body)
+    return found if all(isinstance(v.type, TensorType) for v in found) else ()
+
+
 def arguments_of(body: Region) -> tuple[Value, ...]:
     """What a region receives."""
     return body.blocks[0].arguments if body.blocks else ()
@@ -124,7 +130,7 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
 
     def infer_results(self) -> tuple[Type, ...] | None:
         shape = stated_shape(self.inputs[0]) if self.inputs else None
-        found = returned(self.body)
+        found = numbers_returned(self.body)
         if shape is None or len(found) != len(self.inputs) or any(is_quantized(element(v)) for v in found):
             return None
         kept = tuple([d for n, d in enumerate(shape) if n not in self.dimensions])
@@ -236,7 +242,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
 
     def infer_results(self) -> tuple[Type, ...] | None:
         shape = stated_shape(self.inputs[0]) if self.inputs else None
-        found = returned(self.body)
+        found = numbers_returned(self.body)
         if shape is None or len(found) != len(self.inputs) or self._wrong_counts(len(shape)):
             return None
         strides, base, dilations, pads = self._numbers()

@@ -1,0 +1,204 @@
+"""What stablehlo asks of types whose integers stand for reals, where several of them meet in one operation.
+
+Source: StableHLO specification, quantized types, and constraints of reshape, transpose, broadcast_in_dim, add,
+convolution, dot_general and uniform_quantize.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import prod
+from typing import NamedTuple
+
+from commonir.ir.operation import Value
+from commonir.ir.types import DialectType, TensorType, Type
+from commonir.ods.type_rules import element_of
+
+_UNIFORM = re.compile(r"([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?, \{?([^{}]*)\}?")
+
+
+class Quantization(NamedTuple):
+    """How integers stand for reals: `axis` is along which factors differ, None for one factor.
+
+    `bounds` are the least and the most integer, `factors` texts of a factor and what stands for zero.
+    """
+
+    storage: str
+    bounds: tuple[int, int]
+    expressed: str
+    axis: int | None
+    factors: tuple[tuple[str, int], ...]
+
+
+def quantization_of(value: Value | Type) -> Quantization | None:
+    """How the elements of a tensor stand for reals; None for other elements, and for factors in blocks."""
+    type = element_of(value.type if isinstance(value, Value) else value)
+    body = (
+        type.body if isinstance(type, DialectType) and (type.dialect, type.mnemonic) == ("quant", "uniform") else None
+    )
+    found = None if body is None else _UNIFORM.fullmatch(body)
+    if found is None:
+        return None
+    sign, digits, least, most, expressed, axis, numbers = found.groups()
+    bits = int(digits)
+    whole = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if sign == "i" else (0, (1 << bits) - 1)
+    bounds = whole if least is None else (int(least), int(most))
+    pairs = [text.strip().partition(":") for text in numbers.split(",")]
+    factors = tuple([(scale, int(zero or 0)) for scale, _, zero in pairs])
+    return Quantization(f"{sign}{digits}", bounds, expressed, None if axis is None else int(axis), factors)
+
+
+def fits(type: TensorType) -> bool:
+    """Whether what stands for zero can be stored, and there are as many factors as places along their axis."""
+    held = quantization_of(type)
+    if held is None:
+        return True
+    if any(not held.bounds[0] <= zero <= held.bounds[1] for _, zero in held.factors):
+        return False
+    if held.axis is None or type.shape is None:
+        return True
+    if held.axis >= len(type.shape):
+        return False
+    size = type.shape[held.axis]
+    return not isinstance(size, int) or size == len(held.factors)
+
+
+def moved_faults(source: Value, result: Value) -> Iterator[str]:
+    """What is wrong with the factors of a result whose elements are those of another tensor at other places."""
+    a, b = quantization_of(source), quantization_of(result)
+    if a is not None and b is not None and (a.axis is None) == (b.axis is None) and a.factors != b.factors:
+        found = f"{element_of(source.type)} and {element_of(result.type)}"
+        yield f"expect same quantization scales and zero_points, found {found}"
+
+
+def transposed_faults(source: Value, result: Value, permutation: Sequence[int]) -> Iterator[str]:
+    """What is wrong with the factors of a tensor with its axes in another order."""
+    yield from moved_faults(source, result)
+    a, b = quantization_of(source), quantization_of(result)
+    if a is None or b is None or a.axis is None or b.axis is None or b.axis >= len(permutation):
+        return
+    if permutation[b.axis] != a.axis:
+        yield f"operand quantization_dimension {a.axis} is not same as permutation[{b.axis}] = {permutation[b.axis]}"
+
+
+def reshaped_faults(source: Value, result: Value) -> Iterator[str]:
+    """What is wrong with the factors of a tensor of another shape."""
+    yield from moved_faults(source, result)
+    a, b = quantization_of(source), quantization_of(result)
+    if a is None or b is None or a.axis is None or b.axis is None:
+        return
+    before, after = [v.type.shape or () if isinstance(v.type, TensorType) else () for v in (source, result)]
+    if max(a.axis - len(before), b.axis - len(after)) >= 0:
+        return
+    sizes = before[a.axis], after[b.axis]
+    if all(isinstance(d, int) for d in sizes) and sizes[0] != sizes[1]:
+        yield f"expect same quantization dimension size for operand and result, found {sizes[0]} and {sizes[1]}"
+    known = [
+        [d for d in islice(shape, axis) if isinstance(d, int)] for shape, axis in ((before, a.axis), (after, b.axis))
+    ]
+    if len(known[0]) == a.axis and len(known[1]) == b.axis and prod(known[0]) != prod(known[1]):
+        message = "product of dimensions before quantization dimension must match between operand and result"
+        yield f"{message}, found {prod(known[0])} and {prod(known[1])}"
+
+
+def broadcast_faults(source: Value, result: Value, dimensions: Sequence[int]) -> Iterator[str]:
+    """What is wrong with the factors of a tensor that is repeated along axes."""
+    a, b = quantization_of(source), quantization_of(result)
+    if a is None or b is None:
+        return
+    if a.axis is None or b.axis is None:
+        yield from moved_faults(source, result)
+        return
+    if a.axis >= len(dimensions):
+        return
+    if b.axis != dimensions[a.axis]:
+        where = f"broadcast_dimensions[{a.axis}] = {dimensions[a.axis]}"
+        yield f"result quantization_dimension {b.axis} not same as {where}"
+    elif len(a.factors) == 1:
+        for n, (scale, zero) in enumerate(b.factors):
+            if scale != a.factors[0][0]:
+                yield f"mismatch result scale {n} ({scale}) and operand scale 0 ({a.factors[0][0]})"
+            elif zero != a.factors[0][1]:
+                yield f"mismatch result zero_point {n} ({zero}) and operand zero_point 0 ({a.factors[0][1]})"
+
+
+def quantized_faults(source: Value, result: Value) -> Iterator[str]:
+    """What is wrong with the type of numbers that are made integers, or of such of other factors."""
+    a, b = quantization_of(source), quantization_of(result)
+    wanted = str(element_of(source.type)) if a is None else a.expressed
+    if b is not None and b.expressed != wanted:
+        yield f"expressed type of result expected to be {wanted}, but got {b.expressed}"
+
+
+def added_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
+    """What is wrong with the types of a sum."""
+    a, b, out = map(quantization_of, (lhs, rhs, result))
+    if a is None or b is None or out is None:
+        return
+    if len({q.storage for q in (a, b, out)}) > 1:
+        yield "mismatched operands and result quantization storage types"
+    elif len({q.expressed for q in (a, b, out)}) > 1:
+        yield "mismatched operands and result quantization expressed types"
+    elif out.axis is None and (a.axis is not None or b.axis is not None):
+        yield "result is not per_axis quantized but lhs or rhs are"
+    for name, q in (("lhs", a), ("rhs", b)):
+        if out.axis is not None and q.axis is not None and q.axis != out.axis:
+            yield f"quantization_dimension of {name} and result are not same {q.axis} vs {out.axis}"
+
+
+def product_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
+    """What is wrong with the types of sums of products."""
+    a, b, out = map(quantization_of, (lhs, rhs, result))
+    if a is None and b is None and out is None:
+        return
+    if b is None or (a is None) != (out is None):
+        message = "rhs should be quantized for quantized operations and is_quantized(lhs)=is_quantized(result)"
+        yield f"{message} should hold"
+    elif a is None or out is None:
+        if len({b.expressed, str(element_of(lhs.type)), str(element_of(result.type))}) > 1:
+            yield "mismatched rhs quantization expressed type and lhs and result element type"
+    elif a.storage != b.storage:
+        yield "mismatched lhs and rhs quantization storage types"
+    elif len({a.expressed, b.expressed, out.expressed}) > 1:
+        yield "mismatched lhs, rhs and result quantization expressed types"
+    elif b.axis is None and out.axis is not None:
+        yield "mismatched rhs and result quantization granularity"
+
+
+def dot_faults(lhs: Value, rhs: Value, result: Value, contracting: Sequence[int]) -> Iterator[str]:
+    """What is wrong with the types of a product of tensors; `contracting` are the axes of `rhs` that are summed."""
+    held = quantization_of(rhs)
+    if held is not None and any(zero for _, zero in held.factors):
+        yield "zero points of rhs should be 0"
+    elif held is not None and held.axis in contracting:
+        yield "quantization dimension of rhs should not be in the contracting dimension of rhs"
+    else:
+        yield from product_faults(lhs, rhs, result)
+
+
+def convolution_faults(lhs: Value, rhs: Value, result: Value, features: tuple[int, int]) -> Iterator[str]:
+    """What is wrong with the types of a convolution; `features` are the axes of filters in `rhs` and the result."""
+    kernel, out = quantization_of(rhs), quantization_of(result)
+    if kernel is not None and kernel.axis not in (None, features[0]):
+        yield "quantization dimension of rhs should be same with kernel_output_feature_dimension"
+    elif out is not None and out.axis not in (None, features[1]):
+        yield "quantization dimension of result should be same with output_feature_dimension"
+    else:
+        yield from product_faults(lhs, rhs, result)
+
+
+__all__ = [
+    "Quantization",
+    "added_faults",
+    "broadcast_faults",
+    "convolution_faults",
+    "dot_faults",
+    "fits",
+    "moved_faults",
+    "quantization_of",
+    "quantized_faults",
+    "reshaped_faults",
+    "transposed_faults",
+]
