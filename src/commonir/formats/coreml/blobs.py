@@ -203,7 +203,8 @@ class WeightFile:
         if entry.size_bytes != expected:
             raise _fault(f"the tensor at offset {offset} has {entry.size_bytes} bytes, but {type} takes {expected}")
         padding = expected * 8 - type.count * element.bits
-        if entry.padding_bits != padding:
+        # Of whole bytes none is unused, and coremltools 7 left there what was in memory.
+        if element.bits % 8 and entry.padding_bits != padding:
             raise _fault(
                 f"the tensor at offset {offset} states {entry.padding_bits} unused bits, but {type} leaves {padding}"
             )
