@@ -33,7 +33,11 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
             open_copies.append(made)
         if source.successors:
             made.successors = tuple([blocks.get(block, block) for block in source.successors])
-        known.update(zip(source.results, made.results, strict=True))
+        if len(source.results) == 1:
+            # As most have; going through pairs costs three times as much.
+            known[source.results[0]] = made.results[0]
+        else:
+            known.update(zip(source.results, made.results, strict=True))
         if regions:
             copies[source] = made
         return made

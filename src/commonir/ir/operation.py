@@ -192,6 +192,8 @@ class Operation:
     )
 
     name: ClassVar[str] = ""
+    says_all: ClassVar[bool] = False
+    """Whether its text and the types of its operands say all that an operation is."""
 
     @property
     def states_properties(self) -> bool:

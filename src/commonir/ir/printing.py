@@ -272,7 +272,7 @@ class Printer(ConstantPrinter):
                 if not n and not nested.terminator and op.next is None and self.is_terminator(op):
                     break
                 self.margin = indent
-                wording = known.get(op.likeness())
+                wording = known.get(op.likeness()) if op.says_all else None
                 if wording is not None:
                     text, places = wording
                     operands = op.operands if places is None else tuple([op.operands[n] for n in places])
@@ -303,7 +303,7 @@ class Printer(ConstantPrinter):
         """
         bound = self.naming.bound(op) if op.results else ""
         location = self.location(op.location) if self.locations or self.names else ""
-        key = op.likeness()
+        key = op.likeness() if op.says_all else None
         if key is not None:
             known = self._wordings.setdefault(default, {})
             if len(known) >= _MOST_WORDINGS:

@@ -28,7 +28,7 @@ class AlikeChecks:
 
     def __init__(self, check: Callable[[Op], Sized]) -> None:
         self._check = check
-        self._known: dict[object, bool] = {}
+        self._known: dict[object, bool | None] = {}
         self._right: set[Kind] = set()
         self._families: dict[Operation, bool] = {}
 
@@ -37,10 +37,27 @@ class AlikeChecks:
         key = op.likeness()
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            known = self._known[key] = isinstance(op, Op) and key is not None and self._is_right_anywhere(op)
+            known = isinstance(op, Op) and key is not None and self._is_right_anywhere(op)
+            self._keep(key, known)
         return known
+
+    def is_known_right(self, op: Operation) -> bool:
+        """As `is_right`, for who asks of all operations of a program: not of the first of its kind, which may be the
+        only one, as constants are.
+        """
+        key = op.likeness()
+        known = self._known.get(key)
+        if known is not None or key is None:
+            return known is True
+        if key in self._known:
+            return self.is_right(op)
+        self._keep(key, None)
+        return False
+
+    def _keep(self, key: object, known: bool | None) -> None:
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[key] = known
 
     def are_right(self, block: Block) -> bool:
         """Whether the rows that a block holds are known to be right."""

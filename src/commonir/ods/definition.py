@@ -171,6 +171,12 @@ def _since(cls: type[Definition]) -> str:
     return cls.held_in or (cls.versions[-1] if cls.versions else "")
 
 
+def _follows_from_types(cls: type[Definition]) -> bool:
+    layout = cls.layout
+    is_more_asked = layout.attributes or layout.regions or layout.read_operands or cls.is_stated or cls.states_types
+    return not is_more_asked and cls.traced_with is Definition.traced_with
+
+
 def _match_args(cls: type[Definition]) -> tuple[str, ...]:
     return tuple([f.name for f in cls.layout.arguments])
 
@@ -196,7 +202,8 @@ _LAYOUT = _Fact("layout", _layout)
 _PLACES = _Fact("places", _places)
 _VERSIONS = _Fact("versions", _versions)
 _SINCE = _Fact("since", _since)
-_FACTS = (_LAYOUT, _PLACES, _VERSIONS, _SINCE, _Fact("__match_args__", _match_args))
+_FOLLOWS_FROM_TYPES = _Fact("follows_from_types", _follows_from_types)
+_FACTS = (_LAYOUT, _PLACES, _VERSIONS, _SINCE, _FOLLOWS_FROM_TYPES, _Fact("__match_args__", _match_args))
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
@@ -222,8 +229,6 @@ class Definition(TextForm):
     """Whether a file declares it, so that the types of its operands choose among definitions of one name."""
     type_says: ClassVar[bool] = False
     """Whether of the contents of its attributes their type alone decides what follows from it, as of a constant."""
-    says_all: ClassVar[bool] = False
-    """Whether its text and the types of its operands say all that an operation is."""
     index_names: ClassVar[tuple[str, ...]] = ()
     changed_in: ClassVar[tuple[str, ...]] = ()
     """The versions of the dialect that are said to have changed it."""
@@ -233,6 +238,8 @@ class Definition(TextForm):
     places: ClassVar[_Fact[dict[Field, Places]]] = _PLACES
     versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
     since: ClassVar[_Fact[str]] = _SINCE
+    follows_from_types: ClassVar[_Fact[bool]] = _FOLLOWS_FROM_TYPES
+    """Whether the types of its operands decide all that follows from an operation that has them all."""
     memo: ClassVar[dict[object, Any]]
     older: ClassVar[dict[str, type[Self]]]
 
@@ -328,7 +335,7 @@ class Definition(TextForm):
         return made
 
     def likeness(self) -> object:
-        if not self.says_all or self._extra is not None or self.regions or self._successors:
+        if self._extra is not None or self.regions or self._successors:
             return None
         operands, results, attributes = self._operands, self.results, id(self._attributes)
         # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
@@ -352,15 +359,21 @@ class Definition(TextForm):
         made = object.__new__(type(self))
         made._attributes = self._attributes
         made._offsets = self._offsets
-        made._start(operands, tuple([r.type for r in self.results]))
-        made._own(regions)
+        results = self.results
+        made._start(operands, [r.type for r in results])
+        if regions:
+            made._own(regions)
         if self._successors:
             made.successors = self._successors
         made.location = self.location
         if self._extra:
             made._extra = self._extra.copy()
-        for mine, its in zip(self.results, made.results, strict=True):
-            its.name = mine.name
+        if len(results) == 1:
+            # As most have; a loop costs three times as much.
+            made.results[0].name = results[0].name
+        else:
+            for mine, its in zip(results, made.results, strict=True):
+                its.name = mine.name
         return made
 
     def _own(self, regions: tuple[Region, ...]) -> None:

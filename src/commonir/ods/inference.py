@@ -86,12 +86,16 @@ def infer(op: Definition) -> Derived:
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
     # Each is asked for once: this is asked of every operation that is read, made or run.
-    layout, operands, offsets = op.layout, op.operands, op.operand_offsets
-    if layout.regions or op.is_stated or (offsets is not None and _lacks_operands(layout, offsets)):
-        return _trace(op)
-    key = _key(op, layout, operands, offsets) if operands or not op.states_types else _constant_key(op)
-    if key is None:
-        return _trace(op)
+    operands, offsets = op.operands, op.operand_offsets
+    if offsets is None and op.follows_from_types:
+        key: object = tuple([v.type for v in operands])
+    else:
+        layout = op.layout
+        if layout.regions or op.is_stated or (offsets is not None and _lacks_operands(layout, offsets)):
+            return _trace(op)
+        key = _key(op, layout, operands, offsets) if operands or not op.states_types else _constant_key(op)
+        if key is None:
+            return _trace(op)
     memo = op.memo
     found = memo.get(key)
     if found is None:

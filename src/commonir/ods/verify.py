@@ -77,7 +77,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     visible: set[Value] = set()
     doubted: set[Value] = set()
     alike = AlikeChecks(check_operation)
-    is_right = alike.is_right
+    is_right = alike.is_known_right
     pending = [_Entered(iter((root,)))]
     while pending:
         entered = pending[-1]

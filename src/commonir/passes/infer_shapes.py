@@ -39,6 +39,8 @@ class _Inference:
         self._names = SizeNames(function.inputs)
         # Names of sizes that the values of the block at hand, and of those around it, have brought.
         self._visible: dict[str, None] = {}
+        # The names of sizes in types of which each size is known or has a name.
+        self._named: dict[Type, dict[str, None]] = {}
 
     def run(self) -> None:
         body = self._function.body
@@ -126,17 +128,19 @@ class _Inference:
         for r, kind in zip(op.results, derived.types, strict=False):
             if op.regions:
                 kind = self._without_inner(kind)
-            r.retype(merged(r.type, kind))
+            if r.type is not kind:
+                r.retype(merged(r.type, kind))
         self._name(op)
 
     def _name(self, op: Operation) -> None:
         """Names the sizes of results that nothing tells."""
         for r in op.results:
-            kind = r.type
-            if isinstance(kind, TensorType) and kind.shape is not None and not kind.is_static:
-                if None in kind.shape:
-                    r.retype(self._names.named(kind, r.name or op.name.rpartition(".")[2], 0))
-                self._see([r])
+            found = self._named.get(r.type)
+            if found is None:
+                r.retype(self._names.named(r.type, r.name or op.name.rpartition(".")[2], 0))
+                found = self._named[r.type] = symbols_of([r.type])
+            if found:
+                self._visible.update(found)
 
     def _without_inner(self, kind: Type) -> Type:
         """A type without the sizes that only a nested program has."""

@@ -8,7 +8,7 @@ operation is named here. What the program returns keeps its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.ir.data import Data, FileData, data_of
@@ -53,6 +53,24 @@ def _constant_definition(function: Function) -> type[Op] | None:
     return definition
 
 
+class _Kind:
+    """What a definition says of all of its operations, asked once: nearly all operations of a program are of few."""
+
+    __slots__ = ("is_computed", "is_constant", "is_derived", "is_random", "is_removable")
+
+    def __init__(self, definition: type[Op]) -> None:
+        has = definition.has_trait
+        self.is_constant = has(traits.ConstantLike)
+        self.is_random = has(traits.Random)
+        self.is_removable = has(traits.Pure) and not has(traits.Terminator)
+        # Whether what it gives for constants may be computed.
+        self.is_computed = (
+            self.is_removable and not self.is_random and not self.is_constant and not definition.is_stated
+        )
+        # Whether its results may be operands, which its reference tells.
+        self.is_derived = definition.form is Form.COMPOSITE and not definition.states_types
+
+
 class _Simplification:
     """The simplification of one function."""
 
@@ -61,6 +79,7 @@ class _Simplification:
         self._evaluate = evaluate
         self._constant = _constant_definition(function)
         self._handed_on: dict[Derived, dict[int, int]] = {}
+        self._kinds: dict[type[Op], _Kind] = {}
 
     def run(self, step: Callable[[Op, dict[object, Op]], object]) -> None:
         """Takes a step at each operation of which the program returns no result."""
@@ -72,34 +91,43 @@ class _Simplification:
             op = block.first
             while op is not None:
                 following = op.next
-                if isinstance(op, Op) and not op.regions and not returned.intersection(op.results):
+                if op.regions:
+                    pending.extend([(inner, dict(visible)) for region in op.regions for inner in region.blocks])
+                elif isinstance(op, Op) and returned.isdisjoint(op.results):
                     step(op, visible)
-                for region in op.regions:
-                    pending.extend([(inner, dict(visible)) for inner in region.blocks])
                 op = following
 
     def simplify(self, op: Op, visible: dict[object, Op]) -> None:
         """Removes an operation if it can be; else remembers it among those that are visible."""
-        if not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator):
+        kind = self._kind(op)
+        if not kind.is_removable:
             return
-        if op.has_trait(traits.Random):
-            self._passed_over(op)
+        if kind.is_random:
+            self._passed_over(op, kind)
             return
-        is_constant = op.has_trait(traits.ConstantLike)
-        if not is_constant and (self._made_constant(op) or self.fold(op) or self._passed_over(op)):
+        if not kind.is_constant and (self._made_constant(op) or self._folded(op, kind) or self._passed_over(op, kind)):
             return
-        key = _identity(op, is_constant)
+        key = _identity(op, kind.is_constant)
         if key is None:
             return
-        same = visible.setdefault(key, op)
+        try:
+            same = visible.setdefault(key, op)
+        except TypeError:  # an attribute that no two operations share
+            return
         if same is not op:
             for old, new in zip(op.results, same.results, strict=True):
                 old.replace_all_uses_with(new)
             op.erase()
 
-    def _passed_over(self, op: Op) -> bool:
+    def _kind(self, op: Op) -> _Kind:
+        found = self._kinds.get(type(op))
+        if found is None:
+            found = self._kinds[type(op)] = _Kind(type(op))
+        return found
+
+    def _passed_over(self, op: Op, kind: _Kind) -> bool:
         """Puts operands in the place of results that are just them, and tells whether the operation is gone."""
-        if op.form is not Form.COMPOSITE or op.states_types:
+        if not kind.is_derived:
             return False
         try:
             derived = infer(op)
@@ -127,9 +155,9 @@ class _Simplification:
     def _made_constant(self, op: Op) -> bool:
         """Puts a constant in the place of shape arithmetic of which all numbers are known, if it is that."""
         kind = op.results[0].type if len(op.results) == 1 else None
-        if self._constant is None or not isinstance(kind, TensorType) or not kind.is_static or kind.rank not in (0, 1):
+        if self._constant is None or not isinstance(kind, TensorType) or not kind.element.is_integer:
             return False
-        known = known_dims(op.results[0]) if kind.element.is_integer else None
+        known = known_dims(op.results[0]) if kind.is_static and kind.rank in (0, 1) else None
         numbers = [d for d in known or () if isinstance(d, int)]
         if known is None or len(numbers) != len(known):
             return False
@@ -137,15 +165,20 @@ class _Simplification:
         op.erase()
         return True
 
-    def fold(self, op: Op, _visible: object = None) -> bool:
+    def fold(self, op: Op, _visible: object) -> None:
         """Puts constants in the place of results, if they depend on constants alone."""
-        if self._constant is None or op.is_stated or not op.has_trait(traits.Pure):
+        self._folded(op, self._kind(op))
+
+    def _folded(self, op: Op, kind: _Kind) -> bool:
+        if self._constant is None or not kind.is_computed:
             return False
-        if op.has_trait(traits.Random) or op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator):
-            return False
-        given = [constant_data(v) for v in op.operands]
-        known = [d for d in given if d is not None]
-        found = self._evaluate(op, known) if len(known) == len(given) else None
+        known: list[Data] = []
+        for v in op.operands:
+            data = constant_data(v)
+            if data is None:
+                return False
+            known.append(data)
+        found = self._evaluate(op, known)
         if found is None:
             return False
         for r, data in zip(op.results, found, strict=True):
@@ -194,14 +227,9 @@ def _identity(op: Op, is_constant: bool) -> object:
         if data is None or isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES:
             return None
         return type(op), op.results[0].type, bytes(data.buffer()) if data.element.bits else data.values()
-    values = tuple([repr(v) if isinstance(v, float) else v for v in op.attribute_values])
-    key = (type(op), op.operands, op.operand_offsets, values, len(op.results), _held(op.extra))
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
-def _held(extra: Mapping[str, object]) -> Iterable[object]:
-    return tuple(extra.items())
+    values = op.attribute_values
+    if float in map(type, values):
+        values = tuple([repr(v) if isinstance(v, float) else v for v in values])
+    extra = op.extra
+    held = tuple(extra.items()) if extra else ()
+    return type(op), op.operands, op.operand_offsets, values, len(op.results), held

@@ -70,6 +70,9 @@ class Folding:
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
+        stated = None if operands else op.constant_data()
+        if stated is not None and carrier(op.results[0].type) is stated.type:
+            return None if stated.size_bytes > self._limit else (stated,)
         folded = self._folded(op)
         if folded is None:
             return None
@@ -78,9 +81,6 @@ class Folding:
             if (folded.is_open and given > _READ_BYTES) or folded.largest > given + self._limit:
                 return None
         types = folded.types
-        stated = None if operands else op.constant_data()
-        if stated is not None and (stated.type,) == types:
-            return (stated,)
         program = self._program(folded, op, operands)
         if program is None:
             return None

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from commonir.formats.onnx.read import check
 from commonir.ods import Dialects
 
 from tests.formats.onnx import odd_models
+from tests.work_counts import calls_of
 
 DIALECTS = Dialects()
 
@@ -127,6 +129,49 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     "two nodes of one name": (
         _model(_named("same", "same")),
         ["W0205 graph.node[1] 'same': G4: another node has the name 'same'"],
+    ),
+    "nodes that are wrong in the same way": (
+        _model(
+            [
+                *[helper.make_node("Add", ["x", "z"], [name]) for name in "abc"],
+                helper.make_node("Add", ["x", "x"], ["y"]),
+            ],
+            inputs=[_info("x", 2), _info("z", 2, kind=TensorProto.INT64)],
+        ),
+        [
+            "E0503 graph.node[0] 'a': onnx.Add: operand 'B': expected element type f32",
+            "E0503 graph.node[1] 'b': onnx.Add: operand 'B': expected element type f32",
+            "E0503 graph.node[2] 'c': onnx.Add: operand 'B': expected element type f32",
+        ],
+    ),
+    "one wrong node among nodes that contents of operands alone set apart": (
+        _model(
+            [helper.make_node("Reshape", ["x", f"s{n}"], [name]) for n, name in enumerate("abcy")],
+            inputs=[_info("x", 4)],
+            outputs=[_info("y", 2, 2)],
+            initializer=[
+                numpy_helper.from_array(np.array(shape), f"s{n}")
+                for n, shape in enumerate([(2, 2), (2, 2), (2, 3), (2, 2)])
+            ],
+        ),
+        ["E0504 graph.node[2] 'c': core.reshape: C1: number of elements: expected 6 == 4"],
+    ),
+    "one wrong node among nodes that attributes alone set apart": (
+        _model(
+            [
+                helper.make_node("Softmax", ["x"], [name], axis=axis)
+                for name, axis in zip("abcy", (0, 0, 7, 0), strict=True)
+            ],
+        ),
+        ["E0504 graph.node[2] 'c': core.softmax: axis 7 of a tensor of rank 1"],
+    ),
+    "symbols that must be equal in several nodes": (
+        _model(
+            [helper.make_node("MatMul", ["x", "z"], [name]) for name in "aby"],
+            inputs=[_info("x", 2, "N"), _info("z", "M", 2)],
+            outputs=[_info("y", 2, 2)],
+        ),
+        [f"W0205 graph.node[{n}] '{name}': G6: onnx.MatMul: N and M must be equal" for n, name in enumerate("aby")],
     ),
     "no such operator": (
         _model([helper.make_node("Relux", ["x"], ["y"])]),
@@ -350,3 +395,17 @@ def test_graphs_are_read_whatever_their_names(tmp_path: Path) -> None:
     graph = GraphProto(name="g 1/2", input=[_info("/a b", 2)], output=[_info("y.0", 2)])
     graph.node.append(helper.make_node("Relu", ["/a b"], ["y.0"], "/layer/0"))
     assert _found(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), tmp_path) == []
+
+
+def test_nodes_that_are_alike_are_checked_once(tmp_path: Path) -> None:
+    counts: list[int] = []
+    for count in (200, 400):
+        names = ["x", *[f"t{n}" for n in range(count - 1)], "y"]
+        nodes = [helper.make_node("Relu", [a], [b]) for a, b in pairwise(names)]
+        path = tmp_path / f"{count}.onnx"
+        path.write_bytes(_model(nodes).SerializeToString())
+        module = cir.load(path)
+        cir.verify(module)
+        counts.append(calls_of(lambda module=module: cir.verify(module)))
+    # Checking one by itself takes a hundred.
+    assert counts[1] - counts[0] < 200 * 35

@@ -12,6 +12,7 @@ graph model; facts on ONNX and Common IR, section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
@@ -285,14 +286,14 @@ class CommonIrDecoder(ModelDecoder):
 
     # -- nodes
 
-    def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
+    def operation(self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: Scope) -> Operation:
         counts, control = tuple(node.input_arg_count), tuple(node.control_input)
         node.ClearField("input_arg_count")
         node.ClearField("control_input")
         called = node.op_type if not node.domain else f"{node.domain}.{node.op_type}"
         op = self._own(node, called, counts, n, types, scope)
         if op is None:
-            op = super().operation(node, n, types, scope)
+            op = super().operation(node, said, n, types, scope)
             if counts:
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         if control:

@@ -68,7 +68,7 @@ _Open = TypeVar("_Open", onnx.Custom, onnx.Call)
 # Numbers of the fields that have a place in an operation; the domain and the overload only where they say something.
 _OF_NODE = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 10})
 _OF_CUSTOM = _OF_NODE | {8}
-_INPUT, _OUTPUT, _NODE_NAME, _DOMAIN = 1, 2, 3, 7
+_INPUT, _OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
 # The fields of most nodes, and which of them are texts.
 _PLAIN = frozenset({1, 2, 3, 4, 5, 7})
 _TEXTS = {3: "name", 4: "op_type", 7: "domain"}
@@ -173,13 +173,16 @@ class NodeDecoder(ABC):
 
     def node(self, node: NodeProto, n: int, block: Block, scope: Scope) -> None:
         """Reads a node and puts it at the end of a block."""
-        said = {f.number: held for f, held in node.ListFields()}
+        said: dict[int, Any] = {f.number: held for f, held in node.ListFields()}
+        # As lists, because each look into a message makes its texts anew.
+        if _INPUT in said:
+            said[_INPUT] = said[_INPUT][:]
         outputs: list[str] = said[_OUTPUT][:] if _OUTPUT in said else []
-        trailing = _without_trailing(outputs)
+        trailing = _without_trailing(outputs) if outputs and not outputs[-1] else 0
         stated = scope.stated
         types = [stated.get(name, unknown) for name in outputs]
         self._at = node, n
-        op = self.operation(node, n, types, scope)
+        op = self.operation(node, said, n, types, scope)
         name = said.get(_NODE_NAME)
         if name:
             op.location = Location(name=name)
@@ -209,8 +212,9 @@ class NodeDecoder(ABC):
             if len(node.device_configurations):
                 op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
         else:
-            empty = tuple([name for number, name in _TEXTS.items() if said.get(number) == ""])
-            if empty:
+            domain = said.get(_DOMAIN)
+            if domain == "" or said.get(_NODE_NAME) == "" or said.get(_OP_TYPE) == "":
+                empty = tuple([name for number, name in _TEXTS.items() if said.get(number) == ""])
                 op.set_extra(kept.FIELDS, self._empty_texts(empty))
         inputs = said.get(_INPUT)
         before = _without_trailing(inputs[:]) if inputs and not inputs[-1] else 0
@@ -227,16 +231,18 @@ class NodeDecoder(ABC):
             found = self._empty[names] = DictionaryAttr(tuple([(name, empty) for name in names]))
         return found
 
-    def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
-        """The operation of a node, in no block yet; `types` are those that the file states of its results."""
+    def operation(self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: Scope) -> Operation:
+        """The operation of a node, in no block yet; `said` are its fields by number, and `types` those that the file
+        states of its results.
+        """
         if self.functions:
             called = self.functions.get((node.domain, node.op_type, node.overload))
             if called is not None:
                 return self.call(called, node, types, scope)
-        definition = self.definition(node.domain, node.op_type)
+        definition = self.definition(said.get(_DOMAIN, ""), said.get(_OP_TYPE, ""))
         if definition is not None:
             try:
-                return self.defined(definition, node, types, scope)
+                return self.defined(definition, said, types, scope)
             except Malformed as fault:
                 self.tell(fault.code, str(fault), node_part(node, n), fault.help)
         return self.custom(node, types, scope)
@@ -255,15 +261,15 @@ class NodeDecoder(ABC):
             self._definitions[key] = found
         return self._definitions[key]
 
-    def defined(self, definition: type[Op], node: NodeProto, types: list[Type], scope: Scope) -> Op:
-        """An operation of a definition.
+    def defined(self, definition: type[Op], said: Mapping[int, Any], types: list[Type], scope: Scope) -> Op:
+        """An operation of a definition, of the fields of a node by number.
 
         Raises: Malformed for a node that has more than the definition can hold.
         """
         layout = definition.layout
-        operands, offsets = _operands(layout, node, scope)
-        given = node.attribute[:]
-        if not given:
+        operands, offsets = _operands(layout, said, scope)
+        given = said.get(_ATTRIBUTE)
+        if given is None:
             regions = _regions(layout, {}) if layout.regions else ()
             return definition.assembled(operands, offsets, layout.unset, regions, types)
         attributes = list(layout.unset)
@@ -278,7 +284,7 @@ class NodeDecoder(ABC):
             if place is None or name in names:
                 what = "is given twice" if place is not None else "is none of its attributes"
                 near = None if place is not None else did_you_mean(name, layout.spelled)
-                raise Malformed(WRONG_ATTRIBUTE, f"{node.op_type}: '{name}' {what}", near)
+                raise Malformed(WRONG_ATTRIBUTE, f"{said.get(_OP_TYPE, '')}: '{name}' {what}", near)
             names.append(name)
             read = self.attribute(attribute, scope)
             if read.reference:
@@ -466,21 +472,25 @@ class NodeDecoder(ABC):
         return DictionaryAttr(tuple(entries))
 
 
-def _operands(layout: Layout, node: NodeProto, scope: Scope) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
+def _operands(
+    layout: Layout, said: Mapping[int, Any], scope: Scope
+) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
     """The operands of a node, and where those of each input of its definition begin, as operations hold them."""
-    names = node.input[:]
-    _without_trailing(names)
+    names: list[str] = said.get(_INPUT, [])
     inputs = layout.inputs
     if layout.is_plain and len(names) == len(inputs) and "" not in names:
         known, find = scope.values.get, scope.value
         return tuple([known(name) or find(name) for name in names]), None
+    names = names[:]
+    _without_trailing(names)
+    operator = said.get(_OP_TYPE, "")
     operands: list[Value] = []
     offsets = [0]
     at = 0
     for f in inputs:
         if f.variadic:
             if "" in names[at:]:
-                raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type}: an input among '{f.name}' is not given")
+                raise Malformed(WRONG_OPERAND_COUNT, f"{operator}: an input among '{f.name}' is not given")
             operands += [scope.value(name) for name in names[at:]]
             at = len(names)
         elif at < len(names):
@@ -489,7 +499,7 @@ def _operands(layout: Layout, node: NodeProto, scope: Scope) -> tuple[tuple[Valu
             at += 1
         offsets.append(len(operands))
     if at < len(names):
-        raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type} takes {len(inputs)} inputs, found {len(names)}")
+        raise Malformed(WRONG_OPERAND_COUNT, f"{operator} takes {len(inputs)} inputs, found {len(names)}")
     return tuple(operands), tuple(offsets)
 
 

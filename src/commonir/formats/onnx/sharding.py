@@ -74,10 +74,9 @@ def check_sharding(module: Module, places: Places) -> Iterator[Diagnostic]:
             text = f"'{given.name}' has {given.num_devices} devices, and names {len(given.device)}"
             yield _wrong("S2", text, f"configuration[{n}]")
         known[given.name] = given.num_devices
-    for op in module.nested():
-        forms = _items(op.extra.get(kept.DEVICES))
-        if forms:
-            yield from _check_node(op, forms, known, places.place_of(op))
+    for op in module.listed():
+        if kept.DEVICES in op.extra:
+            yield from _check_node(op, _items(op.extra[kept.DEVICES]), known, places.place_of(op))
 
 
 def _wrong(label: str, text: str, where: str) -> Diagnostic:

@@ -45,7 +45,8 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, unknown
 from commonir.notation import NotationError
-from commonir.ods import are_compatible
+from commonir.ods import Op, are_compatible
+from commonir.ods.alike import AlikeChecks
 from commonir.ods.inference import infer
 from commonir.symbolic import DimExpr
 
@@ -54,6 +55,7 @@ _FIRST_WITH_OPSETS = 3
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 
 Holder = onnx.Graph | onnx.LocalFunction
+_NODES = (onnx.OnnxOp, onnx.Custom, onnx.Call)
 
 
 def verify_model(module: Module) -> list[Diagnostic]:
@@ -90,20 +92,30 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
         yield from _check_interface(holder, place)
     yield from _check_annotations(holder, place)
     label = "M2" if isinstance(holder, onnx.Graph) else "F2"
+
+    def check(op: Op) -> list[Diagnostic]:
+        return list(_check_node(op, opsets, domains, label))
+
+    is_right = AlikeChecks(check).is_known_right
+    has_nested = any(op.regions for op in holder.body.operations)
     visible: dict[str, Value] = {}
     names: dict[str, Operation] = {}
-    for op in holder.walk():
+    for op in holder.listed():
         if op is holder:
             continue
         if isinstance(op, onnx.SparseInitializer):
             yield from _located(op.misplaced(), places.place_of(op))
-        elif isinstance(op, onnx.OnnxOp | onnx.Custom | onnx.Call):
-            yield from _check_node(op, opsets, domains, label, places)
+        elif isinstance(op, _NODES):
+            # Where a node is takes longer to tell than whether it is right.
+            found = () if is_right(op) else check(op)
+            if found:
+                yield from _located(found, places.place_of(op))
             name = op.location.name if op.location is not None else ""
             if name and names.setdefault(name, op) is not op:
                 text = f"G4: another node has the name '{name}'"
                 yield Diagnostic(QUESTIONABLE_MODEL, text, where=places.place_of(op))
-        yield from _check_hiding(op, holder, visible, places)
+        if has_nested:
+            yield from _check_hiding(op, holder, visible, places)
 
 
 def _located(found: Iterable[Diagnostic], place: str) -> Iterator[Diagnostic]:
@@ -141,26 +153,18 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
             yield Diagnostic(MALFORMED_VALUE, text, where=f"{place}.initializer '{v.name}'")
 
 
-def _check_node(
-    op: Operation, opsets: Mapping[str, int], domains: set[str], label: str, places: Places
-) -> Iterator[Diagnostic]:
+def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str) -> Iterator[Diagnostic]:
     domain = op.domain if isinstance(op, onnx.Custom) else onnx.operator_of(op.name)[0]
     if isinstance(op, onnx.Call):
         domain = op.callee.domain if op.callee is not None else ""
     is_stated = domain in opsets or (domain in _DEFAULT_DOMAINS and any(d in opsets for d in _DEFAULT_DOMAINS))
     if not is_stated:
         text = f"{label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
-        yield Diagnostic(MALFORMED_PROGRAM, text, where=places.place_of(op))
-    found = (
-        _check_custom(op, opsets, domains)
-        if isinstance(op, onnx.Custom)
-        else _check_sizes(op)
-        if isinstance(op, onnx.OnnxOp)
-        else ()
-    )
-    # Of most nodes nothing is to be told, and where they are takes longer to tell than whether they are right.
-    for d in found:
-        yield d.located(where=places.place_of(op))
+        yield Diagnostic(MALFORMED_PROGRAM, text)
+    if isinstance(op, onnx.Custom):
+        yield from _check_custom(op, opsets, domains)
+    elif isinstance(op, onnx.OnnxOp):
+        yield from _check_sizes(op)
 
 
 def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
@@ -252,7 +256,7 @@ def _check_annotations(holder: Holder, place: str) -> Iterator[Diagnostic]:
 
 
 def _check_functions(module: Module, functions: Iterable[onnx.LocalFunction]) -> Iterator[Diagnostic]:
-    called = {op.function for op in module.nested() if isinstance(op, onnx.Call)}
+    called = {op.function for op in module.nested() if isinstance(op, onnx.Call)} if functions else set[str]()
     for f in functions:
         if f.sym_name not in called:
             yield Diagnostic(QUESTIONABLE_MODEL, "F1: nothing calls the function", where=function_place(f.sym_name))
