@@ -124,6 +124,14 @@ def test_lines_that_look_alike_are_read_as_the_parser_reads_them(
     assert fast == full
 
 
+def test_operation_that_stands_after_another_in_its_line_is_not_what_the_line_means(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    part = '"builtin.module"() ({ %0 = "arith.constant"() <{value = 1 : i32}> : () -> i32\n}) : () -> ()'
+    fast, full = _outcomes("\n".join(['"builtin.module"() ({', *[part] * 3, "}) : () -> ()"]), monkeypatch)
+    assert fast == full
+
+
 def test_alias_that_is_defined_anew_changes_what_a_line_means(monkeypatch: pytest.MonkeyPatch) -> None:
     line = '  "x.y"() {v = #a} : () -> ()'
     holder = '"t.m"() ({\n%s\n}) : () -> ()'

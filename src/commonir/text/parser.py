@@ -578,6 +578,8 @@ class Parser(GroupReader):
         blank = self.blank.match(self.source, end) if end >= 0 else None
         if blank is None or blank.end() != self.start or any(b.results != 1 for b in bound):
             return None
+        if self.source[begin:first].strip(" "):
+            return None
         written = Written(begin, end, start, [b.name for b in bound])
         return self._repeated.learn(op, written, values, self._defaults[-1], partial(self._again, start, len(bound)))
 
@@ -704,7 +706,7 @@ class Parser(GroupReader):
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""
-        if self._open is not None and name in self._open.types:
+        if self._open is not None and self._open.defines(name):
             self._settle()
         if name in self._values:
             self.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)

@@ -184,14 +184,14 @@ class RepeatedLines:
         self._find = find
         self._known: dict[str, _Known] = {}
         self._count = 0
-        # A part of the text, which ends before `_end`, its lines, the first of them not yet passed, where that begins.
+        # A part of the text, which ends before `_end`; how many of its lines were passed, and where the next begins.
         self._part = ""
-        self._end = 0
-        self._lines: list[str] = []
+        self._end: int = 0
         self._at: int = 0
-        self._begin = 0
-        # The wordings of these lines, where somebody asked for them, and the names in them; how many names stand before
-        # which of the lines.
+        self._begin: int = 0
+        # Its lines, where somebody asked for them; their wordings and the names in them, likewise; how many names stand
+        # before which of the lines.
+        self._lines: list[str] = []
         self._wordings: list[str] = []
         self._names: list[str] = []
         self._passed = 0
@@ -215,7 +215,9 @@ class RepeatedLines:
         split, values, awaited, places = _NAME.split, seen.values, seen.awaited, self._places
         append, defined = block.append_like, seen.names.append
         count = 0
-        while count < most and (self._at < len(self._lines) or self._refill()):
+        while count < most and (self._begin < self._end or self._refill()):
+            if not self._lines:
+                self._lines = self._part.split("\n")
             text = self._lines[self._at]
             if len(text) > LONGEST_LINE:
                 break
@@ -262,20 +264,21 @@ class RepeatedLines:
         if not known or not self._move_to(offset) or self._begin == self._stuck:
             return offset, 0
         count = 0
-        while count < most and (self._at < len(self._lines) or self._refill()):
+        while count < most and (self._begin < self._end or self._refill()):
             self._divide()
-            at = self._at
-            wordings = self._wordings[at : at + most - count]
-            added, self._passed = held.take(map(known.__getitem__, wordings), self._names, self._passed, self._begin)
+            wordings = self._wordings[self._at : self._at + most - count]
+            first = self._passed
+            added, self._passed = held.take(map(known.__getitem__, wordings), self._names, first, self._begin)
             if not added:
                 self._stuck = self._begin
                 break
-            self._at = at + added
-            self._passed_lines = self._at
-            if self._at == len(self._lines):
+            self._at = self._passed_lines = self._at + added
+            if self._at == len(self._wordings):
                 self._begin = self._end
             else:
-                self._begin += sum(map(len, self._lines[at : self._at])) + added
+                # In the place of each name a wording has a mark.
+                names = self._names[first : self._passed]
+                self._begin += sum(map(len, wordings[:added])) + added + sum(map(len, names)) - len(names)
             count += added
         return self._begin if count else offset, count
 
@@ -284,7 +287,7 @@ class RepeatedLines:
         known = self._known.get(default)
         if not known or not self._move_to(offset):
             return False
-        text = self._lines[self._at]
+        text = self._source[self._begin : self._source.find("\n", self._begin)]
         if self._wordings and "#" not in text:
             # Rows were sought here before, so that a line of a family is among them.
             return self._wordings[self._at] in known
@@ -294,7 +297,7 @@ class RepeatedLines:
         """Divides the lines at hand into wordings and names, and counts the names in lines that were passed."""
         if not self._wordings:
             # A part that is longer is one line, which nobody has kept.
-            parts = NAME.split(self._part) if len(self._lines) > 1 else [""]
+            parts = NAME.split(self._part) if "\n" in self._part else [""]
             self._wordings = _HOLE.join(parts[::2]).split("\n")
             self._names = parts[1::2]
             self._passed = self._passed_lines = 0
@@ -304,25 +307,26 @@ class RepeatedLines:
 
     def _move_to(self, offset: int) -> bool:
         """Passes the lines before an offset; whether nothing but blanks stands before it in its line."""
-        while True:
-            if self._at == len(self._lines) and not self._refill():
+        while self._end <= offset:
+            self._begin = self._end
+            if not self._refill():
                 return False
-            text = self._lines[self._at]
-            if self._begin + len(text) >= offset:
-                return offset - self._begin <= LONGEST_LINE and not text[: offset - self._begin].strip(" ")
-            self._at += 1
-            self._begin += len(text) + 1
+        source = self._source
+        passed = source.count("\n", self._begin, offset)
+        if passed:
+            self._at += passed
+            self._begin = source.rfind("\n", self._begin, offset) + 1
+        return offset - self._begin <= LONGEST_LINE and not source[self._begin : offset].strip(" ")
 
     def _refill(self) -> bool:
-        """Divides the next part of the text into lines; False at its end. A line that ends the text is none of them."""
+        """Takes the next part of the text; False at its end. A line that ends the text is none."""
         end = self._source.rfind("\n", self._begin, self._begin + _WINDOW)
         if end < 0:
             end = self._source.find("\n", self._begin)
         self._part = self._source[self._begin : end] if end >= 0 else ""
-        self._lines = self._part.split("\n") if end >= 0 else []
-        self._end = end + 1
+        self._end = end + 1 if end >= 0 else self._begin
         self._at = 0
-        self._wordings = []
+        self._lines, self._wordings = [], []
         return end >= 0
 
     def learn(self, op: Operation, written: Written, values: Named, default: str, again: Again) -> Line | None:

@@ -58,17 +58,17 @@ class Line(Kind):
         )
         self.row = self._row()
 
-    def _row(self) -> tuple[int, int, Type | None, Type | None, list[Type] | None, Type | None]:
-        """Names bound, names in all, types of those used and of the one that is bound.
+    def _row(self) -> tuple[int, Type | None, Type | None, list[Type] | None, Type | None]:
+        """Names bound, types of those used and of the one that is bound.
 
-        Nearly all operations use one or two values, whose types are told by themselves too.
+        Nearly all operations use one or two values, whose types are told by themselves.
         """
         bound, order, used = self.bound, self.order, self.operand_types
         if order is not None:
             used = [t for _, t in sorted(zip(order, used, strict=True), key=lambda pair: pair[0])]
         result = self.result_types[0] if bound and self.result_types else None
         first, second = (*used, None)[:2] if self.is_row and len(used) in (1, 2) else (None, None)
-        return bound, bound + len(used), first, second, used if self.is_row else None, result
+        return bound, first, second, used if self.is_row else None, result
 
     def telling(self, family: Op, place: int, number: IntegerAttr | FloatAttr) -> Line:
         """A line that says the same with another number, the attribute at a place of an operation that leaves it open.
@@ -137,18 +137,18 @@ class TextRows(Rows):
 class OpenRows:
     """What was read of a block of which all operations are rows so far.
 
-    `types` are those of its values by name, in order: arguments first. `lent` are values that stand for these in an
-    operation that the parser reads, by where they are named.
+    `lent` are values that stand for those of the block in an operation that the parser reads, by where they are named.
     """
 
     def __init__(self, block: Block, names: Sequence[str], source: str, places: TextLines) -> None:
-        self.types: dict[str, Type] = dict(zip(names, [a.type for a in block.arguments], strict=True))
         self.lent: dict[int, tuple[str, Value]] = {}
         self.is_settled = False
         self._block = block
         self._source = source
         self._places = places
+        # The values of the block, arguments first: their places in this order by name, and their types.
         self._numbers = {name: n for n, name in enumerate(names)}
+        self._types: list[Type] = [a.type for a in block.arguments]
         self._kinds: list[Line] = []
         self._values = array("I")
         self._lines: list[tuple[int, int]] = []
@@ -158,9 +158,14 @@ class OpenRows:
         """Whether they are enough to be worth it."""
         return len(self._kinds) >= _FEWEST
 
+    def defines(self, name: str) -> bool:
+        """Whether a value of the block is called so."""
+        return name in self._numbers
+
     def lend(self, use: Use) -> Value | None:
         """A value that stands for one where it is used; None when the block defines none of the name so far."""
-        type = self.types.get(use.name)
+        number = self._numbers.get(use.name)
+        type = None if number is None else self._types[number]
         if type is None:
             return None
         if use.at not in self.lent:
@@ -177,35 +182,49 @@ class OpenRows:
         `names` are the names of the lines from `at` on; the first line begins at `begin`. Returns how many were added,
         and where the names of the next begin.
         """
-        types, kinds = self.types, self._kinds
-        from_, count, known = at, len(kinds), len(types)
-        get = types.get
+        numbers, types, values = self._numbers, self._types, list[int]()
+        kinds, taken, get = self._kinds, len(self._kinds), numbers.__getitem__
         for line in lines:
             if line is None:
                 break
-            bound, width, first, second, used, result = line.row
-            # One by one, because a list of them costs three times as much.
-            if second is not None:
-                if get(names[at + bound]) is not first or get(names[at + bound + 1]) is not second:
+            bound, first, second, used, result = line.row
+            next_ = at + bound
+            try:
+                # One by one, because a list of them costs three times as much.
+                if second is not None:
+                    a, b = numbers[names[next_]], numbers[names[next_ + 1]]
+                    if types[a] is not first or types[b] is not second:
+                        break
+                    operands = (a, b)
+                elif first is not None:
+                    a = numbers[names[next_]]
+                    if types[a] is not first:
+                        break
+                    operands = (a,)
+                elif used:
+                    operands = [*map(get, names[next_ : next_ + len(used)])]
+                    if [*map(types.__getitem__, operands)] != used:
+                        break
+                elif used is None:
                     break
-            elif first is not None:
-                if get(names[at + bound]) is not first:
-                    break
-            elif [*map(get, names[at + bound : at + width])] != used:
+                else:
+                    operands = ()
+            except KeyError:
                 break
             if result is not None:
                 name = names[at]
-                if name in types:
+                if name in numbers:
                     break
-                types[name] = result
+                number = len(types)
+                numbers[name] = number
+                types.append(result)
+                values.append(number)
+            values += operands
             kinds.append(line)
-            at += width
-        count = len(kinds) - count
+            at = next_ + len(operands)
+        count = len(kinds) - taken
         if count:
-            numbers = self._numbers
-            fresh = islice(reversed(types), len(types) - known)
-            numbers.update(zip(fresh, range(len(types) - 1, known - 1, -1), strict=True))
-            self._values.extend(map(numbers.__getitem__, names[from_:at]))
+            self._values.fromlist(values)
             self._lines.append((begin, count))
         return count, at
 
@@ -217,7 +236,7 @@ class OpenRows:
         """Makes operations of them; returns the results by name."""
         self.is_settled = True
         values = self._rows().append_to(self._block)
-        return islice(zip(self.types, values, strict=True), len(self._block.arguments), None)
+        return islice(zip(self._numbers, values, strict=True), len(self._block.arguments), None)
 
     def give_back(self, values: Mapping[str, Value]) -> None:
         """Puts the values of the block in the places of those that stood for them."""
