@@ -97,13 +97,12 @@ class FloatAttr(Attribute):
     bits: int
 
     def __new__(cls, value: float, type: ElementType = f64, bits: int | None = None) -> Self:
-        held = bits_of(float(value), type.name) if bits is None else bits
-        return cls._intern(float_of(held, type.name), type, held, key=(held, type))
+        return cls.of_bits(bits_of(float(value), type.name) if bits is None else bits, type)
 
     @classmethod
     def of_bits(cls, bits: int, type: ElementType) -> Self:
         """The number of a code."""
-        return cls(0.0, type, bits)
+        return cls._intern(float_of(bits, type.name), type, bits, key=(bits, type))
 
     def text(self, printer: ConstantPrinter, /) -> str:
         return f"{self.untyped_text(printer)} : {printer.type(self.type)}"

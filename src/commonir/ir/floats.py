@@ -226,6 +226,11 @@ def float_literal(bits: int, name: str) -> str:
     """A number as mlir-opt writes it: six digits where they read back to it, otherwise as many as its format has, and
     its code in hexadecimal digits where that has no point.
     """
+    if name in ("f32", "f64"):
+        value = float_of(bits, name)
+        if abs(value) < _SHORT and (value + value).is_integer():
+            # Nobody rounds.
+            return f"{value:.6e}"
     found = decoded(bits, name)
     if found is None:
         return f"0x{bits:X}"
@@ -247,13 +252,8 @@ def _in_six_digits(bits: int, name: str, found: Exact) -> str | None:
         return f"{sign}0.000000e+00"
     # Six digits that Python finds and that do not read back settle it; those that do need not be those of LLVM, which
     # cuts digits off before it rounds.
-    if name in ("f32", "f64"):
-        value = float_of(bits, name)
-        if abs(value) < _SHORT and (value + value).is_integer():
-            # Nobody rounds.
-            return f"{value:.6e}"
-        if bits_of_decimal(f"{value:.5e}", name) != bits:
-            return None
+    if name in ("f32", "f64") and bits_of_decimal(f"{float_of(bits, name):.5e}", name) != bits:
+        return None
     digits, exponent = _digits(found, 6)
     text = str(digits)
     power = exponent + len(text) - 1

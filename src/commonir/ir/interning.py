@@ -6,7 +6,10 @@ The table holds weak references: what no program uses any more is forgotten.
 from __future__ import annotations
 
 from _weakref import ReferenceType  # of `weakref` nothing else is needed
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _Held(ReferenceType["Interned"]):
@@ -26,12 +29,12 @@ class Interned:
 
     __slots__ = ("__weakref__",)
 
-    _fields: ClassVar[tuple[str, ...]] = ()
+    _setters: ClassVar[tuple[Callable[[Interned, object], None], ...]] = ()
     _table: ClassVar[dict[tuple[object, ...], _Held]] = {}
 
     def __init_subclass__(cls) -> None:
         own: tuple[str, ...] = cls.__dict__.get("__slots__", ())
-        cls._fields = (*cls._fields, *own)
+        cls._setters = (*cls._setters, *[cls.__dict__[slot].__set__ for slot in own])
 
     @classmethod
     def _intern(cls, *content: object, key: tuple[object, ...] | None = None) -> Self:
@@ -43,8 +46,8 @@ class Interned:
             if isinstance(found, cls):
                 return found
         made = object.__new__(cls)
-        for slot, value in zip(cls._fields, content, strict=True):
-            object.__setattr__(made, slot, value)
+        for put, value in zip(cls._setters, content, strict=True):
+            put(made, value)
         cls._hold(full_key, made)
         return made
 

@@ -50,25 +50,23 @@ class Rows(ABC):
 
     `kinds`: what kind each is of. `values`: for each its results, and then its operands in the order of its text, as
     numbers: arguments of the block first, then results in order. No operation has regions, successors or a symbol, or
-    is given a value that is not of the block or comes later. `distinct`: each kind once, in order of first use, known
-    when a block holds them.
+    is given a value that is not of the block or comes later. `result_count` is that of all of them together.
+    `distinct`: each kind once, in order of first use, known when a block holds them.
     """
 
-    def __init__(self, arguments: tuple[Value, ...], kinds: Sequence[Kind], values: Sequence[int]) -> None:
+    def __init__(
+        self, arguments: tuple[Value, ...], kinds: Sequence[Kind], values: Sequence[int], result_count: int
+    ) -> None:
         self.arguments = arguments
         self.kinds = kinds
         self.values = values
+        self.result_count = result_count
         self.distinct: Iterable[Kind] = ()
         self._lock = allocate_lock()
 
     @abstractmethod
     def origins(self) -> Iterable[tuple[Origin, str]]:
         """For each operation where it comes from, and what its result is called."""
-
-    @property
-    def result_count(self) -> int:
-        """How many results the operations have together."""
-        return sum([len(kind.result_types) for kind in self.kinds])
 
     @property
     def alike(self) -> list[Operation]:

@@ -283,10 +283,16 @@ class ConstantReader(TypeReader):
 
     def told(self, number: OpenInteger | OpenFloat, literal: str) -> IntegerAttr | FloatAttr | None:
         """An open number told by a literal that stands in its place; None when it is none of its type."""
-        digits = literal.removeprefix("-")
-        kind, negative = "float" if "." in digits else "int", literal.startswith("-")
+        element = number.type
         try:
-            made = self._number_of(digits, kind, number.type, self.start, negative=negative)
+            if literal.isdecimal() and not element.is_float and element is not boolean:
+                value = self.whole(literal, self.start)
+                # What leaves room for a sign is the same number in all types.
+                if value.bit_length() < element.bits:
+                    return IntegerAttr(value, element)
+            digits = literal.removeprefix("-")
+            kind, negative = "float" if "." in digits else "int", literal.startswith("-")
+            made = self._number_of(digits, kind, element, self.start, negative=negative)
         except DiagnosticError:
             return None
         return None if isinstance(made, BoolAttr) else made

@@ -109,11 +109,12 @@ class TextRows(Rows):
         arguments: tuple[Value, ...],
         kinds: Sequence[Line],
         values: Sequence[int],
+        result_count: int,
         source: str,
         places: TextLines,
         lines: Sequence[tuple[int, int]],
     ) -> None:
-        super().__init__(arguments, kinds, values)
+        super().__init__(arguments, kinds, values, result_count)
         self._leads = kinds
         self._source = source
         self._places = places
@@ -244,7 +245,9 @@ class OpenRows:
             value.replace_all_uses_with(values[name])
 
     def _rows(self) -> TextRows:
-        return TextRows(self._block.arguments, self._kinds, self._values, self._source, self._places, self._lines)
+        arguments = self._block.arguments
+        count = len(self._types) - len(arguments)
+        return TextRows(arguments, self._kinds, self._values, count, self._source, self._places, self._lines)
 
 
 def own_name(name: str) -> str:
