@@ -4,9 +4,10 @@ Each figure is the CPU time of one whole process over that of mlir-opt on the sa
 and peak memory beside it: functions of 1,000 small operations of arith, tosa and tensor in the generic form and in
 custom forms; 64 MiB of constants in hexadecimal digits; a million decimal numbers. What we print is what mlir-opt
 prints, letter by letter. xDSL, where it is installed, does the smallest. `--sizes 10000,100000` for fewer operations.
-Below each row stand the stages alone, without the start of the process: ours in CPU time for the first file of a
-process, for it again and for another one; those of mlir-opt as it times them, in wall time; its parser verifies, too.
-And the whole command `cir show`, which loads what the command line needs.
+Below each row stand the stages alone, without the start of the process: their CPU time for the first file of a process
+over what mlir-opt takes more for the file than for an empty one; ours for that file, for it again and for another one;
+those of mlir-opt as it times them, in wall time; its parser verifies, too. And the whole command `cir show`, which
+loads what the command line needs.
 Targets: 1.0 for the generic form, 2.0 for the others.
 """
 
@@ -93,7 +94,8 @@ def main() -> int:
                 results.append(_compare(f"{size:,} operations, {form}", source, form, mlir_opt, target))
                 if size <= _MOST_FOR_STAGES:
                     other = _written(folder / "other.mlir", program(size, generic=form == "generic", seed=1))
-                    _show_stages(source, other, form, mlir_opt)
+                    empty = _written(folder / "empty.mlir", program(0, generic=False))
+                    _show_stages(source, other, empty, form, mlir_opt)
                     _show_command(source, form, mlir_opt)
                 if size <= _MOST_FOR_XDSL and form == "generic" and importlib.util.find_spec("xdsl") is not None:
                     _show_xdsl(source)
@@ -128,18 +130,21 @@ def _compare(what: str, source: Path, form: str, mlir_opt: str, target: float) -
     return is_within
 
 
-def _show_stages(source: Path, other: Path, form: str, mlir_opt: str) -> None:
+def _show_stages(source: Path, other: Path, empty: Path, form: str, mlir_opt: str) -> None:
     command = [sys.executable, "-c", _STAGES, form, str(source), str(source), str(other)]
-    runs = [json.loads(_output(command).stdout) for _ in range(_PAIRS)]
+    theirs = [mlir_opt, *(["--mlir-print-op-generic"] if form == "generic" else [])]
+    runs: list[list[list[float]]] = []
+    usages: list[list[Usage]] = []
+    for _ in range(_PAIRS):
+        runs.append(json.loads(_output(command).stdout))
+        usages.append([measure_process([*theirs, str(file)]) for file in (source, empty)])
+    full, start = [statistics.median(u.cpu_seconds for u in same) for same in zip(*usages, strict=True)]
+    ratio = statistics.median(sum(run[0]) for run in runs) / (full - start)
+    print(f"    the stages alone: {ratio:.2f}x of CPU; mlir-opt takes {(full - start) * 1e3:.1f} ms")
     for n, what in enumerate(("first file", "again", "another")):
         read, check, written = [min(run[n][stage] for run in runs) * 1e3 for stage in range(3)]
         print(f"    ours, {what}: parse {read:.1f} ms, verify {check:.1f} ms, print {written:.1f} ms")
-    options = [
-        "--mlir-timing",
-        "--mlir-output-format=json",
-        *(["--mlir-print-op-generic"] if form == "generic" else []),
-    ]
-    command = [mlir_opt, *options, str(source), "-o", os.devnull]
+    command = [*theirs, "--mlir-timing", "--mlir-output-format=json", str(source), "-o", os.devnull]
     timed = [{t["name"]: t["wall"]["duration"] * 1e3 for t in json.loads(_output(command).stderr)} for _ in runs]
     read, written = [min(run[stage] for run in timed) for stage in ("Parser", "Output")]
     print(f"    mlir-opt: parse and verify {read:.1f} ms, print {written:.1f} ms")
