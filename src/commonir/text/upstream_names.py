@@ -58,6 +58,8 @@ class UpstreamNames:
         self._count: int = 0
         self._arguments: int = 0
         self._conflicts: int = 0
+        # Names that are numbers, in order: those of one function are those of the next.
+        self._numerals: list[str] = []
 
     # -- what a printer asks
 
@@ -178,13 +180,16 @@ class UpstreamNames:
             # Made when they are printed, because together they take much memory.
             self._rows[block] = partial(_numbered, made, first, self._count)
             return True
+        numerals, count = self._numerals, self._count
+        numerals += [f"%{n}" for n in range(len(numerals), count + rows.result_count)]
         for kind in rows.kinds:
             name = suggested[kind]
             if name:
                 made.append(self._free(name))
             elif kind.result_types:
-                made.append(f"%{self._count}")
-                self._count += 1
+                made.append(numerals[count])
+                count += 1
+        self._count = count
         self._rows[block] = lambda: made
         return True
 
