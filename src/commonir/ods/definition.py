@@ -556,6 +556,13 @@ class Definition(TextForm):
         """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
         return ()
 
+    @property
+    def kept_operator(self) -> str:
+        """What a file calls the operator that is kept without a definition, which a function of the program may state;
+        "" for operations that are what their definition says.
+        """
+        return ""
+
     def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  none by default
         """Whether the result of a number may be declared with a type that contradicts the inferred one.
 

@@ -207,6 +207,8 @@ def operand(
     since: str = ...,
 ) -> Value | None: ...
 @overload
+def operand(spec: str | Pattern, *, optional: Literal[True], by_value: bool = ..., doc: str = ...) -> Value | None: ...
+@overload
 def operand(
     spec: str | Pattern, *, variadic: Literal[True], default: tuple[()] = ..., constant: bool = ..., doc: str = ...
 ) -> tuple[Value, ...]: ...
@@ -214,6 +216,7 @@ def operand(
     spec: str | Pattern,
     *,
     default: Any = MISSING,
+    optional: bool = False,
     variadic: bool = False,
     constant: bool = False,
     by_value: bool = False,
@@ -222,16 +225,17 @@ def operand(
 ) -> Any:
     """Declares an operand of a type pattern.
 
-    `default=None` makes it optional; `variadic` takes any number. `constant` demands that a constant operation defines
-    it. `by_value`: when its elements are known before running they take part in inference, as the shape operand of a
-    reshape. `since` is the version of the dialect that brought it, if older ones of the operation lack it.
+    `default=None` makes it optional, and `optional` one that others follow which are required; `variadic` takes any
+    number. `constant` demands that a constant operation defines it. `by_value`: when its elements are known before
+    running they take part in inference, as the shape operand of a reshape. `since` is the version of the dialect that
+    brought it, if older ones of the operation lack it.
     """
     return Field(
         FieldKind.OPERAND,
         pattern=_pattern(spec),
-        default=default,
+        default=None if optional else default,
         variadic=variadic,
-        optional=default is None,
+        optional=optional or default is None,
         constant=constant,
         by_value=by_value,
         doc=doc,

@@ -396,8 +396,10 @@ class _Lowering:
                 self._expand(op, operands, frame)
         else:
             dialect = op.name.partition(".")[0]
-            help = f"it can be printed, not run; a plugin with the dialect '{dialect}' may state what it means"
-            message = f"{op.name} has no meaning in terms of the core"
+            kept = op.kept_operator if isinstance(op, Op) else ""
+            by = "a function of the model that has its name" if kept else f"a plugin with the dialect '{dialect}'"
+            help = f"it can be printed, not run; {by} may state what it means"
+            message = f"{kept or op.name} has no meaning in terms of the core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
 
     def _errors(self, op: Operation) -> list[Diagnostic]:

@@ -68,7 +68,7 @@ class Closure:
 
     def _node(self, op: Operation) -> Iterator[Diagnostic]:
         if isinstance(op, onnx.Custom):
-            called = f"{op.domain}.{op.op_type}" if op.domain else op.op_type
+            called = op.kept_operator
             found = self.symbols.get(called)
             if isinstance(found, OperatorDeclaration):
                 yield from self._misfit(op, found, called)

@@ -5,6 +5,7 @@ older version has another form, it is a class of its own whose name ends with a 
 of the standard. Definitions only.
 """
 
+from commonir.dialects.onnx import microsoft
 from commonir.dialects.onnx.activation import (
     Celu,
     Elu,
@@ -401,12 +402,12 @@ OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
 OLDEST_OPSET, NEWEST_OPSET = 7, 28
 """The versions of which all definitions are here."""
-_OTHER_VERSIONS = (*(f"ml{n}" for n in range(1, 6)), "preview1", "training1")
+_OTHER_VERSIONS = (*(f"ml{n}" for n in range(1, 6)), "preview1", "training1", "microsoft1")
 
 
 DIALECT = Dialect(
     "onnx",
-    definitions_in(globals(), "onnx"),
+    (*definitions_in(globals(), "onnx"), *definitions_in(vars(microsoft), "onnx")),
     summary="Operators of ONNX, and the structure of its models.",
     keeps_names=True,
     versions=(*map(version_of, OPSETS), *_OTHER_VERSIONS),
@@ -740,6 +741,7 @@ __all__ = [
     "function_symbol",
     "infer_results",
     "ir_version_of",
+    "microsoft",
     "newest_version",
     "operation_name",
     "operator_of",

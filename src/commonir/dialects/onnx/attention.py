@@ -296,32 +296,36 @@ class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
         if is_flat and not self.num_heads:
             raise NotationError("an operand without an axis of heads needs the number of heads")
         x = heads_apart(X, self.num_heads or 1) if is_flat else X
-        *lead, size = shape_of(x)
-        turned = self.rotary_embedding_dim or size
-        half = floor_div(turned, 2)
-        kept: tuple[Value, ...] = ()
-        if turned != size:
-            x, rest = core.split(x, -1, (turned, size - turned))
-            kept = (rest,)
-        cos, sin = (self._angles(c, position_ids) for c in (cos_cache, sin_cache))
-        if self.interleaved:
-            pairs = core.reshape(x, (*lead, half, 2))
-            a, b = (core.squeeze(p, (-1,)) for p in core.split(pairs, -1, (1, 1)))
-        else:
-            a, b = core.split(x, -1, (half, half))
-        real = core.sub(core.mul(cos, a), core.mul(sin, b))
-        imaginary = core.add(core.mul(sin, a), core.mul(cos, b))
-        if self.interleaved:
-            y = core.reshape(core.stack((real, imaginary), -1), (*lead, turned))
-            y = core.concat((y, *kept), -1) if kept else y
-        else:
-            y = core.concat((real, imaginary, *kept), -1)
+        cos, sin = (c if position_ids is None else core.gather(c, position_ids, 0) for c in (cos_cache, sin_cache))
+        y = rotated(x, cos, sin, self.rotary_embedding_dim, interleaved=self.interleaved)
         return heads_together(y) if is_flat else y
 
-    def _angles(self, cache: Value, position_ids: Value | None) -> Value:
-        """The rows of a cache for each element of the sequence, with an axis of heads."""
-        rows = cache if position_ids is None else core.gather(cache, position_ids, 0)
-        return core.unsqueeze(rows, (1,))
+
+def rotated(x: Value, cos: Value, sin: Value, count: Dim, *, interleaved: bool) -> Value:
+    """Pairs of the first `count` elements of each head turned, of all for 0: by angles of each element of a sequence.
+
+    Shapes: x [batch, head, position, size]; cos and sin [batch, position, half of what is turned].
+    """
+    *lead, size = shape_of(x)
+    turned = count or size
+    half = floor_div(turned, 2)
+    kept: tuple[Value, ...] = ()
+    if turned != size:
+        x, rest = core.split(x, -1, (turned, size - turned))
+        kept = (rest,)
+    # The angles of a position are those of all heads.
+    cos, sin = core.unsqueeze(cos, (1,)), core.unsqueeze(sin, (1,))
+    if interleaved:
+        pairs = core.reshape(x, (*lead, half, 2))
+        a, b = (core.squeeze(p, (-1,)) for p in core.split(pairs, -1, (1, 1)))
+    else:
+        a, b = core.split(x, -1, (half, half))
+    real = core.sub(core.mul(cos, a), core.mul(sin, b))
+    imaginary = core.add(core.mul(sin, a), core.mul(cos, b))
+    if interleaved:
+        y = core.reshape(core.stack((real, imaginary), -1), (*lead, turned))
+        return core.concat((y, *kept), -1) if kept else y
+    return core.concat((real, imaginary, *kept), -1)
 
 
 class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):

@@ -41,7 +41,7 @@ class MatMul(OnnxOp, name="onnx.MatMul"):
         return core.matmul(A, B)
 
 
-class Gemm(OnnxOp, name="onnx.Gemm"):
+class AffineProduct(OnnxOp):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
 
     __slots__ = ()
@@ -54,15 +54,26 @@ class Gemm(OnnxOp, name="onnx.Gemm"):
     alpha: float = attribute(kinds.number, default=1.0)
     transA: bool = attribute(kinds.flag, default=False)
     Y: Value = result("T")
-    T = by_version(opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 
-    def reference(self, A: Value, B: Value, C: Value | None) -> Value:
+    def product(self, A: Value, B: Value, C: Value | None) -> Value:
+        """The sum for these operands."""
         if C is not None and (self.alpha, self.beta, self.transA, self.transB) == (1.0, 1.0, False, True):
             rows, bias = tensor_type(B).shape, tensor_type(C).shape
             if rows is not None and bias is not None and bias == (rows[0],):
                 return core.linear(A, B, C)
-        y = _scaled(core.matmul(A, B, self.transA, self.transB), self.alpha)
-        return y if C is None else core.add(y, _scaled(C, self.beta))
+        y = scaled(core.matmul(A, B, self.transA, self.transB), self.alpha)
+        return y if C is None else core.add(y, scaled(C, self.beta))
+
+
+class Gemm(AffineProduct, name="onnx.Gemm"):
+    """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
+
+    __slots__ = ()
+
+    T = by_version(opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
+
+    def reference(self, A: Value, B: Value, C: Value | None) -> Value:
+        return self.product(A, B, C)
 
 
 class Gemm9(Gemm, name="onnx.Gemm"):
@@ -83,7 +94,7 @@ class Gemm6(Gemm9, name="onnx.Gemm", since="opset6"):
     T = FLOATS_1
 
 
-def _scaled(x: Value, factor: float) -> Value:
+def scaled(x: Value, factor: float) -> Value:
     """A tensor times a factor; of integers the product is rounded toward zero."""
     if factor == 1.0:
         return x

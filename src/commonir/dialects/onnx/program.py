@@ -40,7 +40,7 @@ NODE_NAME = "onnx.node_name"
 """The attribute of a node that has the name which its file gives to another node as well."""
 
 
-PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview"}
+PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview", "com.microsoft": "microsoft"}
 """What names of operators of a domain begin with here, after the name of the dialect; versions are called after it."""
 _TRAINING = "ai.onnx.preview.training"
 
@@ -311,3 +311,7 @@ class Custom(StatedResults, name="onnx.custom"):
     graphs: tuple[Region, ...] = region(variadic=True, default=())
     graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    @property
+    def kept_operator(self) -> str:
+        return f"{self.domain}.{self.op_type}" if self.domain else self.op_type

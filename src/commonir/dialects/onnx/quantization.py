@@ -118,6 +118,17 @@ def dequantized(
     return core.dequantize(x, _in_blocks(as_element(scale, computed), axis, x, block, whole=True), offset)
 
 
+def dynamically_quantized(x: Value) -> tuple[Value, Value, Value]:
+    """A tensor as bytes, with the scale and zero point that its range calls for."""
+    zero, most = core.splat(0.0, x), core.splat(255.0, x)
+    low = core.minimum(core.reduce_min(x), zero)
+    span = core.sub(core.maximum(core.reduce_max(x), zero), low)
+    # A tensor of zeros has no range; any scale stands for it.
+    scale = core.div(core.select(core.equal(span, zero), core.splat(1.0, x), span), most)
+    offset = core.cast(core.round(core.clip(core.neg(core.div(low, scale)), 0.0, 255.0)), u8)
+    return core.quantize(x, scale, u8, offset), scale, offset
+
+
 def _quantized_type(x: Value, zero_point: Value | None, element: ElementType) -> Type:
     """The type of a quantized tensor: of the zero point's elements, or those of a type without one."""
     return TensorType(element if zero_point is None else element_of(zero_point), tensor_type(x).shape)
@@ -260,10 +271,4 @@ class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="op
     T2 = element_type(u8)
 
     def reference(self, x: Value) -> tuple[Value, ...]:
-        zero, most = core.splat(0.0, x), core.splat(255.0, x)
-        low = core.minimum(core.reduce_min(x), zero)
-        span = core.sub(core.maximum(core.reduce_max(x), zero), low)
-        # A tensor of zeros has no range; any scale stands for it.
-        scale = core.div(core.select(core.equal(span, zero), core.splat(1.0, x), span), most)
-        offset = core.cast(core.round(core.clip(core.neg(core.div(low, scale)), 0.0, 255.0)), u8)
-        return core.quantize(x, scale, u8, offset), scale, offset
+        return dynamically_quantized(x)

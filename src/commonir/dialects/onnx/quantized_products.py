@@ -15,18 +15,18 @@ from commonir.ir.types import ElementType, f32, i32
 from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
 
 
-def _shifted(x: Value, zero_point: Value | None, wide: ElementType) -> Value:
+def shifted(x: Value, zero_point: Value | None, wide: ElementType) -> Value:
     """The numbers less their zero point, which is broadcast, in a type that holds their products."""
     numbers = core.cast(x, wide)
     return numbers if zero_point is None else core.sub(numbers, core.cast(zero_point, wide))
 
 
-def _of_rows(values: Value) -> Value:
+def of_rows(values: Value) -> Value:
     """Values of the rows of a matrix, shaped to be broadcast against it."""
     return core.unsqueeze(values, (1,)) if rank_of(values) == 1 and shape_of(values) != (1,) else values
 
 
-def _along_axis(values: Value, axis: int, rank: int) -> Value:
+def along_axis(values: Value, axis: int, rank: int) -> Value:
     """A scalar or vector shaped to lie along an axis."""
     if rank_of(values) == 0:
         return values
@@ -39,7 +39,7 @@ def _fitted(values: Value, rank: int) -> Value:
     return core.reshape(values, () if shape == (1,) else (*(1,) * (rank - len(shape)), *shape)) if shape else values
 
 
-def _requantized(summed: Value, scale: Value, zero_point: Value) -> Value:
+def requantized(summed: Value, scale: Value, zero_point: Value) -> Value:
     """A sum of products times a scale, rounded half to even, shifted, and limited to the type of the zero point."""
     real = core.mul(as_element(summed, f32), scale)
     element = element_of(zero_point)
@@ -48,7 +48,7 @@ def _requantized(summed: Value, scale: Value, zero_point: Value) -> Value:
     return core.narrow_cast(core.add(real, core.cast(zero_point, f32)), element)
 
 
-def _factor(a: Value, b: Value, y: Value) -> Value:
+def result_scale(a: Value, b: Value, y: Value) -> Value:
     """The scale of the result's quanta: what a product of quanta is in them."""
     return core.div(core.mul(as_element(a, f32), as_element(b, f32)), as_element(y, f32))
 
@@ -68,8 +68,8 @@ class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
     T3 = element_type(i32)
 
     def reference(self, A: Value, B: Value, a_zero_point: Value | None, b_zero_point: Value | None) -> Value:
-        rows = None if a_zero_point is None else _of_rows(a_zero_point)
-        return core.matmul(_shifted(A, rows, i32), _shifted(B, b_zero_point, i32))
+        rows = None if a_zero_point is None else of_rows(a_zero_point)
+        return core.matmul(shifted(A, rows, i32), shifted(B, b_zero_point, i32))
 
 
 class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
@@ -103,9 +103,9 @@ class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
         y_zero_point: Value,
     ) -> Value:
         wide = i32 if element_of(a).is_integer and element_of(b).is_integer else f32
-        summed = core.matmul(_shifted(a, _of_rows(a_zero_point), wide), _shifted(b, b_zero_point, wide))
-        factor = _factor(_of_rows(a_scale), b_scale, _of_rows(y_scale))
-        return _requantized(summed, factor, _of_rows(y_zero_point))
+        summed = core.matmul(shifted(a, of_rows(a_zero_point), wide), shifted(b, b_zero_point, wide))
+        scale = result_scale(of_rows(a_scale), b_scale, of_rows(y_scale))
+        return requantized(summed, scale, of_rows(y_zero_point))
 
 
 class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
@@ -129,13 +129,13 @@ class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
     T3 = element_type(i32)
 
     def reference(self, x: Value, w: Value, x_zero_point: Value | None, w_zero_point: Value | None) -> Value:
-        zero = None if w_zero_point is None else _along_axis(w_zero_point, 0, rank_of(w))
-        found = window(self, _shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
-        filters = _shifted(w, zero, i32)
+        zero = None if w_zero_point is None else along_axis(w_zero_point, 0, rank_of(w))
+        found = window(self, shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
+        filters = shifted(w, zero, i32)
         return core.conv(found.x, filters, None, found.strides, found.dilations, found.pads, self.group)
 
 
-class QLinearConv(OnnxOp, name="onnx.QLinearConv", since="opset10"):
+class QuantizedConvolution(OnnxOp):
     """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
 
     __slots__ = ()
@@ -161,6 +161,31 @@ class QLinearConv(OnnxOp, name="onnx.QLinearConv", since="opset10"):
     T3 = BYTES
     T4 = element_type(i32)
 
+    def convolved(
+        self,
+        x: Value,
+        x_scale: Value,
+        x_zero_point: Value,
+        w: Value,
+        w_scale: Value,
+        w_zero_point: Value,
+        y_scale: Value,
+        y_zero_point: Value,
+        B: Value | None,
+    ) -> Value:
+        """The convolution of these operands."""
+        rank = rank_of(w)
+        found = window(self, shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
+        filters = shifted(w, along_axis(w_zero_point, 0, rank), i32)
+        summed = core.conv(found.x, filters, B, found.strides, found.dilations, found.pads, self.group)
+        return requantized(summed, result_scale(x_scale, along_axis(w_scale, 1, rank), y_scale), y_zero_point)
+
+
+class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"):
+    """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
+
+    __slots__ = ()
+
     def reference(
         self,
         x: Value,
@@ -173,8 +198,4 @@ class QLinearConv(OnnxOp, name="onnx.QLinearConv", since="opset10"):
         y_zero_point: Value,
         B: Value | None,
     ) -> Value:
-        rank = rank_of(w)
-        found = window(self, _shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
-        filters = _shifted(w, _along_axis(w_zero_point, 0, rank), i32)
-        summed = core.conv(found.x, filters, B, found.strides, found.dilations, found.pads, self.group)
-        return _requantized(summed, _factor(x_scale, _along_axis(w_scale, 1, rank), y_scale), y_zero_point)
+        return self.convolved(x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)

@@ -6,6 +6,7 @@ Source: ONNX operator reference, default domain, RNN, GRU and LSTM.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, shape_of, sizes_of_rank
@@ -60,6 +61,50 @@ class RecurrentOp(OnnxOp):
     T1 = element_type(i32)
 
 
+class WithActivations(Protocol):
+    """What operators have that say which functions their steps use."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def activations(self) -> tuple[str, ...] | None: ...
+    @property
+    def activation_alpha(self) -> tuple[float, ...] | None: ...
+    @property
+    def activation_beta(self) -> tuple[float, ...] | None: ...
+
+
+def functions_of(op: WithActivations, direction: core.Direction, usual: Sequence[core.GateFunction]) -> list[Functions]:
+    """The functions of each direction; parameters are consumed in order by those that have them.
+
+    Raises: NotationError for functions that are not known, or too few.
+    """
+    count = len(usual)
+    alpha, beta = list(op.activation_alpha or ()), list(op.activation_beta or ())
+    names = op.activations or [FUNCTIONS[f] for f in usual] * direction.count
+    # The default of onnx.RNN names functions for two directions, whatever their number is.
+    if len(names) < count * direction.count:
+        raise NotationError(f"{len(names)} functions for {direction.count} directions of {count} each")
+    out: list[Functions] = []
+    for first in range(0, count * direction.count, count):
+        found, parameters = list[core.GateFunction](), list[float]()
+        for name in names[first : first + count]:
+            function = function_of(op.name, name)
+            found.append(function)
+            for given, default in zip((alpha, beta), function.usual, strict=False):
+                parameters.append(given.pop(0) if given else default)
+        out.append((tuple(found), tuple(parameters)))
+    return out
+
+
+def function_of(op_name: str, name: str) -> core.GateFunction:
+    """The function of a name. Raises: NotationError when there is none."""
+    found = _BY_NAME.get(name.lower())
+    if found is None:
+        raise NotationError(f"{op_name} has no function '{name}'")
+    return found
+
+
 class Layer:
     """What the attributes and operands of a layer are in terms of the core."""
 
@@ -70,7 +115,7 @@ class Layer:
         sizes_of_rank(X, "X", 3)
         self.hidden_size = sizes_of_rank(R, "R", 3)[2]
         self.x = core.transpose(X, (1, 0, 2)) if self.is_batch_first else X
-        self.functions = self._functions(usual)
+        self.functions = functions_of(op, self.direction, usual)
 
     def state(self, given: Value | None) -> Value:
         """A state before the first step, zeros when none is given."""
@@ -95,27 +140,6 @@ class Layer:
         of_input, of_state = self.biases(B)
         return None if of_input is None or of_state is None else core.add(of_input, of_state)
 
-    def _functions(self, usual: Sequence[core.GateFunction]) -> list[Functions]:
-        """The functions of each direction; parameters are consumed in order by those that have them."""
-        op, count = self.op, len(usual)
-        alpha, beta = list(op.activation_alpha or ()), list(op.activation_beta or ())
-        names = op.activations or [FUNCTIONS[f] for f in usual] * self.direction.count
-        # The default of onnx.RNN names functions for two directions, whatever their number is.
-        if len(names) < count * self.direction.count:
-            raise NotationError(f"{len(names)} functions for {self.direction.count} directions of {count} each")
-        out: list[Functions] = []
-        for first in range(0, count * self.direction.count, count):
-            found, parameters = list[core.GateFunction](), list[float]()
-            for name in names[first : first + count]:
-                function = _BY_NAME.get(name.lower())
-                if function is None:
-                    raise NotationError(f"{op.name} has no function '{name}'")
-                found.append(function)
-                for given, default in zip((alpha, beta), function.usual, strict=False):
-                    parameters.append(given.pop(0) if given else default)
-            out.append((tuple(found), tuple(parameters)))
-        return out
-
     def run(self, build: Callable[..., tuple[Value, ...]], split: Given, lengths: Value | None) -> tuple[Value, ...]:
         """The results of a layer, which `build` makes for operands that have an axis of directions, and lengths.
 
@@ -126,7 +150,7 @@ class Layer:
         else:
             ways = (core.Direction.FORWARD, core.Direction.REVERSE)
             parts = [
-                build(way, functions, lengths, *[None if v is None else _of_direction(v, n) for v in split])
+                build(way, functions, lengths, *[None if v is None else of_direction(v, n) for v in split])
                 for n, (way, functions) in enumerate(zip(ways, self.functions, strict=True))
             ]
             made = tuple([core.concat(pair, 1 if n == 0 else 0) for n, pair in enumerate(zip(*parts, strict=True))])
@@ -136,7 +160,7 @@ class Layer:
         return (core.transpose(y, (2, 0, 1, 3)), *[core.transpose(s, (1, 0, 2)) for s in states])
 
 
-def _of_direction(value: Value, n: int) -> Value:
+def of_direction(value: Value, n: int) -> Value:
     """What belongs to one direction."""
     sizes = shape_of(value)
     return core.slice(value, (n, *(0,) * (len(sizes) - 1)), (n + 1, *sizes[1:]), (1,) * len(sizes))

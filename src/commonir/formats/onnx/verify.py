@@ -169,7 +169,7 @@ def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str
 
 def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
     name = onnx.operation_name(op.domain, op.op_type)
-    shown = f"{op.domain}.{op.op_type}" if op.domain else op.op_type
+    shown = op.kept_operator
     if name is None:
         if op.domain in domains:
             yield Diagnostic(UNKNOWN_OPERATION, f"G3: the model has no function '{shown}'")

@@ -1,0 +1,168 @@
+"""Operators of com.microsoft on tables of few bits, of which blocks have a scale each.
+
+Source: onnxruntime, contrib operator reference, version 1.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import FLOATS_8, INTEGERS_4, POSITIONS, OnnxOp, axis_from_start, element_of, shape_of
+from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE, dequantized
+from commonir.ir.data import DeferredData, InlineData
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, f4e2m1fn, u2, u4, u8
+from commonir.notation import NotationError
+from commonir.ods import attribute, element_type, kinds, known_data, one_of, operand, positive, result
+from commonir.symbolic import Dim
+
+_OF_BITS = {2: u2, 4: u4, 8: u8}
+BYTE = element_type(u8)
+
+
+def _unpacked(x: Value, bits: int, shape: tuple[Dim, ...]) -> Value:
+    """The numbers of some bits that lie in bytes along the last axis, the lowest bits first, as a tensor of a shape.
+
+    What fills up the last byte of a row is left out.
+    """
+    element = _OF_BITS[bits]
+    if element is u8:
+        return core.reshape(x, shape)
+    *lead, count = shape_of(x)
+    per_byte = 8 // bits
+    data = known_data(x)
+    if data is not None and all(isinstance(n, int) for n in shape) and count * per_byte == shape[-1]:
+        # The bytes are those of the narrower numbers as they are.
+        kind = TensorType(element, shape)
+        return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
+    rows = core.reshape(core.bits_as(x, element), (*lead, count * per_byte))
+    stops = (*lead, shape[-1])
+    cut = rows if stops == shape_of(rows) else core.slice(rows, (0,) * len(stops), stops, (1,) * len(stops))
+    return core.reshape(cut, shape)
+
+
+def _middle(bits: int) -> Value:
+    """The zero point of numbers of some bits where none is given."""
+    return core.scalar(1 << (bits - 1), _OF_BITS[bits])
+
+
+class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1"):
+    """Product with a transposed matrix of 2, 4 or 8 bits, of which blocks of each row have a scale, plus a bias.
+
+    `accuracy_level` is what an implementation may lose of A, and changes nothing here.
+    """
+
+    __slots__ = ()
+
+    A: Value = operand("T1")
+    B: Value = operand("T2")
+    scales: Value = operand("T1")
+    K: int = attribute(kinds.integer, check=positive)
+    N: int = attribute(kinds.integer, check=positive)
+    block_size: int = attribute(kinds.integer, check=positive)
+    zero_points: Value | None = operand("T3", default=None)
+    g_idx: Value | None = operand("T4", default=None)
+    bias: Value | None = operand("T1", default=None)
+    bits: int = attribute(kinds.integer, default=4, check=one_of(2, 4, 8))
+    accuracy_level: int = attribute(kinds.integer, default=0)
+    weight_prepacked: int = attribute(kinds.integer, default=0)
+    Y: Value = result("T1")
+    T1 = HALF_AND_SINGLE
+    T2 = BYTE
+    T3 = BYTE | HALF_AND_SINGLE
+    T4 = WHOLE
+
+    def reference(
+        self,
+        A: Value,
+        B: Value,
+        scales: Value,
+        zero_points: Value | None,
+        g_idx: Value | None,
+        bias: Value | None,
+    ) -> Value:
+        if g_idx is not None or self.weight_prepacked:
+            what = "an order of rows (g_idx)" if g_idx is not None else "a matrix in the layout of a device"
+            raise NotationError(f"{what} has no meaning here")
+        blocks = -(-self.K // self.block_size)
+        width = blocks * self.block_size
+        quanta = core.reshape(_unpacked(B, self.bits, _packed(B, self.bits)), (self.N, width))
+        factors = core.reshape(scales, (self.N, blocks))
+        if zero_points is None:
+            offsets = _middle(self.bits)
+        elif element_of(zero_points) is u8:
+            per_byte = 8 // self.bits
+            rows = core.reshape(zero_points, (self.N, -(-blocks // per_byte)))
+            offsets = _unpacked(rows, self.bits, (self.N, blocks))
+        else:
+            offsets = core.reshape(zero_points, (self.N, blocks))
+        rows = dequantized(quanta, factors, offsets, 1, self.block_size)
+        if width != self.K:
+            rows = core.slice(rows, (0, 0), (self.N, self.K), (1, 1))
+        y = core.matmul(A, rows, False, True)
+        return y if bias is None else core.add(y, bias)
+
+
+def _packed(x: Value, bits: int) -> tuple[Dim, ...]:
+    """The shape of the numbers that lie in a tensor of bytes."""
+    *lead, count = shape_of(x)
+    return (*lead, count * (8 // bits))
+
+
+class GatherBlockQuantized(OnnxOp, name="onnx.microsoft.GatherBlockQuantized", since="microsoft1"):
+    """Slices of a table of few bits at positions along an axis, as the numbers that they stand for.
+
+    Blocks along another axis have a scale each. Bytes hold numbers of some `bits` along the last axis. A position
+    outside of the table gives zeros.
+    """
+
+    __slots__ = ()
+
+    data: Value = operand("T1")
+    indices: Value = operand("Tind")
+    scales: Value = operand("T2")
+    zero_points: Value | None = operand("T1", default=None)
+    gather_axis: int = attribute(kinds.integer, default=0)
+    quantize_axis: int = attribute(kinds.integer, default=1)
+    block_size: int = attribute(kinds.integer, default=128)
+    bits: int = attribute(kinds.integer, default=4, check=one_of(2, 4, 8))
+    output: Value = result("T2")
+    T1 = INTEGERS_4 | BYTE | FLOATS_8 | element_type(f4e2m1fn)
+    T2 = HALF_AND_SINGLE
+    Tind = POSITIONS
+
+    def reference(self, data: Value, indices: Value, scales: Value, zero_points: Value | None) -> Value:
+        offsets, quanta = zero_points, data
+        if element_of(data) is u8:
+            quanta = _unpacked(data, self.bits, _packed(data, self.bits))
+            offsets = _middle(self.bits) if zero_points is None else _unpacked(zero_points, self.bits, shape_of(scales))
+        shape = shape_of(quanta)
+        at, along = axis_from_start(self.gather_axis, len(shape)), axis_from_start(self.quantize_axis, len(shape))
+        size = shape[at]
+        index = element_of(indices)
+        count = core.dims((size,), index, True)
+        places = core.select(core.less(indices, core.scalar(0, index)), core.add(indices, count), indices)
+        is_inside = core.logical_and(core.greater_equal(places, core.scalar(0, index)), core.less(places, count))
+        taken = core.select(is_inside, places, core.scalar(0, index))
+        if at == along:
+            y = core.gather(self._numbers(quanta, scales, offsets, along), taken, at)
+        else:
+            rank = len(shape_of(indices))
+            parts = [v if v is None else _taken(v, taken, at) for v in (quanta, scales, offsets)]
+            assert parts[0] is not None
+            assert parts[1] is not None
+            y = self._numbers(parts[0], parts[1], parts[2], along if along < at else along + rank - 1)
+        lying = core.reshape(is_inside, (*shape_of(indices), *(1,) * (len(shape) - at - 1)))
+        return core.select(lying, y, core.splat(0.0, y))
+
+    def _numbers(self, quanta: Value, scales: Value, offsets: Value | None, axis: int) -> Value:
+        return dequantized(quanta, scales, offsets, axis, self.block_size)
+
+
+def _taken(values: Value, places: Value, axis: int) -> Value:
+    """The slices at some places; of what is one for all, that one."""
+    shape = shape_of(values)
+    if not shape:
+        return values
+    if shape[axis] == 1:
+        places = core.fill(core.splat(0, places), shape_of(places))
+    return core.gather(values, places, axis)

@@ -1,0 +1,179 @@
+"""Operators of com.microsoft that are several others in one, as the optimizer of onnxruntime puts them together.
+
+Source: onnxruntime, contrib operator reference, version 1.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.activation import swish
+from commonir.dialects.onnx.base import FLOATS, FLOATS_1, WIDE_NUMBERS_1, OnnxOp, rank_of
+from commonir.dialects.onnx.contraction import AffineProduct, scaled
+from commonir.dialects.onnx.recurrent import function_of
+from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
+from commonir.ir.operation import Value
+from commonir.notation import NotationError
+from commonir.ods import attribute, kinds, operand, positive, result
+
+
+def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, ...]) -> Value:
+    """A function of a name, with parameters in the order in which the operator of that name describes them."""
+    match name, parameters:
+        case None | "", _:
+            return x
+        case "Clip", (low, high, *_):
+            return core.clip(x, low, high)
+        case "Selu", (alpha, gamma, *_):
+            return core.mul(core.elu(x, alpha), core.splat(gamma, x))
+        case _, _:
+            function = function_of(op.name, name)
+            usual = function.usual
+            return function.of(x, (*parameters, *usual[len(parameters) :])[: len(usual)])
+
+
+class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
+    """A convolution, to which Z is added, put through a function."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    W: Value = operand("T")
+    B: Value | None = operand("T", default=None)
+    Z: Value | None = operand("T", default=None)
+    group: int = attribute(kinds.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
+    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    activation: str | None = attribute(kinds.text, default=None)
+    activation_params: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    Y: Value = result("T")
+    T = FLOATS_1
+
+    def reference(self, X: Value, W: Value, B: Value | None, Z: Value | None) -> Value:
+        found = window(self, X, kernel_of(W), self.dilations)
+        y = core.conv(found.x, W, B, found.strides, found.dilations, found.pads, self.group)
+        return _activated(self, y if Z is None else core.add(y, Z), self.activation, self.activation_params or ())
+
+
+class FusedGemm(AffineProduct, name="onnx.microsoft.FusedGemm", since="microsoft1"):
+    """alpha A B + beta C, where A and B may be transposed and C is broadcast, put through a function."""
+
+    __slots__ = ()
+
+    activation: str | None = attribute(kinds.text, default=None)
+    activation_alpha: float | None = attribute(kinds.number, default=None)
+    activation_beta: float | None = attribute(kinds.number, default=None)
+    activation_gamma: float | None = attribute(kinds.number, default=None)
+    T = WIDE_NUMBERS_1
+
+    def reference(self, A: Value, B: Value, C: Value | None) -> Value:
+        given = (self.activation_alpha, self.activation_beta, self.activation_gamma)
+        return _activated(self, self.product(A, B, C), self.activation, tuple([p for p in given if p is not None]))
+
+
+class ScaledProduct(OnnxOp):
+    """alpha times the product of matrices, which may be transposed first; vectors never are."""
+
+    __slots__ = ()
+
+    A: Value = operand("T")
+    B: Value = operand("T")
+    alpha: float = attribute(kinds.number, default=1.0)
+    transA: bool = attribute(kinds.flag, default=False)
+    transB: bool = attribute(kinds.flag, default=False)
+    Y: Value = result("T")
+    T = FLOATS
+
+    def product(self, A: Value, B: Value) -> Value:
+        """The product of two tensors."""
+        return scaled(core.matmul(A, B, self.transA and rank_of(A) > 1, self.transB and rank_of(B) > 1), self.alpha)
+
+
+class TransposeMatMul(ScaledProduct, name="onnx.microsoft.TransposeMatMul", since="microsoft1"):
+    """alpha times the product of matrices, which may be transposed first; vectors never are."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return self.product(A, B)
+
+
+class FusedMatMul(ScaledProduct, name="onnx.microsoft.FusedMatMul", since="microsoft1"):
+    """alpha times the product of matrices, which may be transposed first; vectors never are.
+
+    With `transBatchA` the first axis of A is put before its last one, and counts as rows; so for B.
+    """
+
+    __slots__ = ()
+
+    transBatchA: bool = attribute(kinds.flag, default=False)
+    transBatchB: bool = attribute(kinds.flag, default=False)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        a = _first_axis_moved(A) if self.transBatchA else A
+        return self.product(a, _first_axis_moved(B) if self.transBatchB else B)
+
+
+def _first_axis_moved(x: Value) -> Value:
+    """A tensor with its first axis before the last one."""
+    rank = rank_of(x)
+    if rank < 3:
+        raise NotationError(f"a tensor of rank {rank} has no batch")
+    return core.transpose(x, (*range(1, rank - 1), 0, rank - 1))
+
+
+class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
+    """x times the probability that a standard normal variable is below it."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Y: Value = result("T")
+    T = FLOATS
+
+    def reference(self, X: Value) -> Value:
+        return core.gelu(X, core.GeluForm.EXACT)
+
+
+class BiasGelu(OnnxOp, name="onnx.microsoft.BiasGelu", since="microsoft1"):
+    """A plus B, which lies along the last axis, times the probability that a standard normal variable is below it."""
+
+    __slots__ = ()
+
+    A: Value = operand("T")
+    B: Value = operand("T")
+    C: Value = result("T")
+    T = FLOATS
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.gelu(core.add(A, B), core.GeluForm.EXACT)
+
+
+class FastGelu(OnnxOp, name="onnx.microsoft.FastGelu", since="microsoft1"):
+    """x plus a bias, times the probability that a standard normal variable is below it, by a hyperbolic tangent."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    bias: Value | None = operand("T", default=None)
+    Y: Value = result("T")
+    T = FLOATS
+
+    def reference(self, X: Value, bias: Value | None) -> Value:
+        return core.gelu(X if bias is None else core.add(X, bias), core.GeluForm.TANH)
+
+
+class QuickGelu(OnnxOp, name="onnx.microsoft.QuickGelu", since="microsoft1"):
+    """x times the sigmoid of alpha x."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    alpha: float = attribute(kinds.number, default=1.702)
+    Y: Value = result("T")
+    T = FLOATS
+
+    def reference(self, X: Value) -> Value:
+        return swish(X, self.alpha)

@@ -1,0 +1,157 @@
+"""Operators of com.microsoft that multiply and sum numbers of few bits: matrix products and convolutions.
+
+Products are summed as integers of 32 bits. Source: onnxruntime, contrib operator reference, version 1.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import BYTES, OnnxOp, element_of
+from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE, SINGLE, channels_first, channels_last, one
+from commonir.dialects.onnx.quantization import WHOLE, dynamically_quantized
+from commonir.dialects.onnx.quantized_products import QuantizedConvolution, of_rows, requantized, shifted
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, f32, i32
+from commonir.notation import NotationError
+from commonir.ods import attribute, kinds, operand, result
+
+
+def _as(value: Value, element: ElementType) -> Value:
+    return value if element_of(value) is element else core.cast(value, element)
+
+
+def _plus(y: Value, bias: Value | None) -> Value:
+    return y if bias is None else core.add(y, bias)
+
+
+class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul", since="microsoft1"):
+    """Product of a matrix, quantized to bytes by its range, with a quantized one; each column of B may have a scale."""
+
+    __slots__ = ()
+
+    A: Value = operand("T1")
+    B: Value = operand("T2")
+    b_scale: Value = operand("T1")
+    b_zero_point: Value | None = operand("T2", default=None)
+    bias: Value | None = operand("T1", default=None)
+    Y: Value = result("T1")
+    T1 = SINGLE
+    T2 = BYTES
+
+    def reference(self, A: Value, B: Value, b_scale: Value, b_zero_point: Value | None, bias: Value | None) -> Value:
+        a, a_scale, a_zero_point = dynamically_quantized(A)
+        summed = core.matmul(shifted(a, a_zero_point, i32), shifted(B, b_zero_point, i32))
+        return _plus(core.mul(core.cast(summed, f32), core.mul(a_scale, b_scale)), bias)
+
+
+class MatMulIntegerToFloat(OnnxOp, name="onnx.microsoft.MatMulIntegerToFloat", since="microsoft1"):
+    """Product of quantized matrices as the numbers that it stands for; each column of B may have a scale."""
+
+    __slots__ = ()
+
+    A: Value = operand("T1")
+    B: Value = operand("T2")
+    a_scale: Value = operand("T3")
+    b_scale: Value = operand("T3")
+    a_zero_point: Value | None = operand("T1", default=None)
+    b_zero_point: Value | None = operand("T2", default=None)
+    bias: Value | None = operand("T3", default=None)
+    Y: Value = result("T3")
+    T1 = BYTES
+    T2 = BYTES
+    T3 = HALF_OR_SINGLE
+
+    def reference(
+        self,
+        A: Value,
+        B: Value,
+        a_scale: Value,
+        b_scale: Value,
+        a_zero_point: Value | None,
+        b_zero_point: Value | None,
+        bias: Value | None,
+    ) -> Value:
+        rows = None if a_zero_point is None else of_rows(a_zero_point)
+        summed = core.matmul(shifted(A, rows, i32), shifted(B, b_zero_point, i32))
+        factor = core.mul(_as(of_rows(a_scale), f32), _as(b_scale, f32))
+        y = core.mul(core.cast(summed, f32), factor)
+        return _as(_plus(y, None if bias is None else _as(bias, f32)), element_of(a_scale))
+
+
+class QGemm(OnnxOp, name="onnx.microsoft.QGemm", since="microsoft1"):
+    """alpha A B + C of quantized matrices, which may be transposed: quantized again if a scale of the result is given.
+
+    C is in quanta of the products, and each column of B may have a scale.
+    """
+
+    __slots__ = ()
+
+    A: Value = operand("TA")
+    a_scale: Value = operand("T")
+    a_zero_point: Value = operand("TA")
+    B: Value = operand("TB")
+    b_scale: Value = operand("T")
+    b_zero_point: Value = operand("TB")
+    C: Value | None = operand("TC", default=None)
+    y_scale: Value | None = operand("T", default=None)
+    y_zero_point: Value | None = operand("TYZ", default=None)
+    transA: bool = attribute(kinds.flag, default=False)
+    transB: bool = attribute(kinds.flag, default=False)
+    alpha: float = attribute(kinds.number, default=1.0)
+    Y: Value = result("TY")
+    T = SINGLE
+    TA = BYTES
+    TB = BYTES
+    TC = WHOLE
+    TYZ = BYTES
+    TY = SINGLE | BYTES
+
+    def reference(
+        self,
+        A: Value,
+        a_scale: Value,
+        a_zero_point: Value,
+        B: Value,
+        b_scale: Value,
+        b_zero_point: Value,
+        C: Value | None,
+        y_scale: Value | None,
+        y_zero_point: Value | None,
+    ) -> Value:
+        a, b = shifted(A, one(a_zero_point), i32), _turned(B, b_zero_point, turn=self.transB)
+        summed = _plus(core.matmul(core.transpose(a, (1, 0)) if self.transA else a, b), C)
+        factor = core.mul(core.mul(one(a_scale), b_scale), core.scalar(self.alpha, f32))
+        if y_scale is None:
+            return core.mul(core.cast(summed, f32), factor)
+        if y_zero_point is None:
+            raise NotationError("a scale of the result comes with a zero point")
+        return requantized(summed, core.div(factor, one(y_scale)), one(y_zero_point))
+
+
+def _turned(matrix: Value, zero_point: Value, *, turn: bool) -> Value:
+    """A matrix less the zero points of its columns, which are rows before it is turned."""
+    return shifted(core.transpose(matrix, (1, 0)) if turn else matrix, zero_point, i32)
+
+
+class QLinearConv(QuantizedConvolution, name="onnx.microsoft.QLinearConv", since="microsoft1"):
+    """Convolution of quantized numbers, quantized again, where the channels may be the last axis of x and y."""
+
+    __slots__ = ()
+
+    channels_last: bool = attribute(kinds.flag, default=False)
+
+    def reference(
+        self,
+        x: Value,
+        x_scale: Value,
+        x_zero_point: Value,
+        w: Value,
+        w_scale: Value,
+        w_zero_point: Value,
+        y_scale: Value,
+        y_zero_point: Value,
+        B: Value | None,
+    ) -> Value:
+        image = channels_first(x) if self.channels_last else x
+        y = self.convolved(image, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+        return channels_last(y) if self.channels_last else y
