@@ -26,10 +26,11 @@ def converted(module: Module, opset: int = 18) -> bytes:
     return content
 
 
-def run_onnx(content: bytes, inputs: Mapping[str, Array]) -> list[Array]:
-    """What onnxruntime gives for a model; maps it takes as they are."""
+def run_onnx(content: bytes, inputs: Mapping[str, Array], threads: int = 0) -> list[Array]:
+    """What onnxruntime gives for a model; maps it takes as they are. 0 threads are as many as it likes."""
     ort = oracle("onnxruntime")
     options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
     options.log_severity_level = 3
     session = ort.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     return list(session.run(None, {n: a if isinstance(a, dict) else np.asarray(a) for n, a in inputs.items()}))

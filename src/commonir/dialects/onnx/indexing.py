@@ -163,15 +163,23 @@ class ReverseSequence(OnnxOp, name="onnx.ReverseSequence"):
     T = by_version(opset10=ANY_1, opset28=ANY_13)
 
     def reference(self, input: Value, sequence_lens: Value) -> Value:
-        sizes = shape_of(input)
-        if len(sizes) < 2 or self.batch_axis == self.time_axis:
+        if rank_of(input) < 2 or self.batch_axis == self.time_axis:
             raise NotationError("expected an axis of batches and another one of time")
-        counts = core.reshape(sequence_lens, (-1, 1) if self.batch_axis == 0 else (1, -1))
-        positions = core.iota((1, sizes[1]) if self.time_axis == 1 else (sizes[0], 1), self.time_axis)
-        mirrored = core.sub(core.sub(counts, core.scalar(1, i64)), positions)
-        source = core.select(core.less(positions, counts), mirrored, positions)
-        spread = core.reshape(source, (*sizes[:2], *(1,) * (len(sizes) - 2)))
-        return core.gather_elements(input, core.broadcast_to(spread, sizes), self.time_axis)
+        return with_reversed_time(input, sequence_lens, self.time_axis)
+
+
+def with_reversed_time(x: Value, lengths: Value, time_axis: int = 0) -> Value:
+    """A tensor with the order of the first elements along an axis of time reversed, as many as each batch has.
+
+    The first two axes are those of time and of batches.
+    """
+    sizes = shape_of(x)
+    counts = core.reshape(lengths, (-1, 1) if time_axis == 1 else (1, -1))
+    positions = core.iota((1, sizes[1]) if time_axis == 1 else (sizes[0], 1), time_axis)
+    mirrored = core.sub(core.sub(counts, core.scalar(1, i64)), positions)
+    source = core.select(core.less(positions, counts), mirrored, positions)
+    spread = core.reshape(source, (*sizes[:2], *(1,) * (len(sizes) - 2)))
+    return core.gather_elements(x, core.broadcast_to(spread, sizes), time_axis)
 
 
 class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 opset18"):

@@ -23,6 +23,9 @@ def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, 
             return x
         case "Clip", (low, high, *_):
             return core.clip(x, low, high)
+        case "Celu", (alpha, *_):
+            scale = core.splat(alpha, x)
+            return core.mul(core.elu(core.div(x, scale), 1.0), scale)
         case "Selu", (alpha, gamma, *_):
             return core.mul(core.elu(x, alpha), core.splat(gamma, x))
         case _, _:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.onnx.base import BYTES, OnnxOp, shape_of, sizes_of_rank
+from commonir.dialects.onnx.indexing import with_reversed_time
 from commonir.dialects.onnx.microsoft.quantized import SINGLE
 from commonir.dialects.onnx.quantization import WHOLE, dynamically_quantized
 from commonir.dialects.onnx.quantized_products import shifted
@@ -86,22 +87,25 @@ class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", sin
         R_scale: Value,
         R_zero_point: Value,
     ) -> tuple[Value, ...]:
-        length, batch, _ = sizes_of_rank(X, "X", 3)
+        _, batch, _ = sizes_of_rank(X, "X", 3)
         size = sizes_of_rank(R, "R", 3)[1]
         way = core.Direction(self.direction)
         usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
         found: list[tuple[Value, ...]] = []
         for n, (functions, parameters) in enumerate(functions_of(self, way, usual)):
             of_input = _Weight(_matrix(W, W_zero_point, n), _of(W_scale, n))
-            given = of_input.product(X)
+            given = of_input.product(X if sequence_lens is None else _to_the_longest(X, sequence_lens))
             if B is not None:
                 both = core.split(_of(B, n), 0, (size * 4, size * 4))
                 given = core.add(given, core.add(*both))
-            first = tuple([_state(v, n, (batch, size), X) for v in (initial_h, initial_c)])
+            first = _state(initial_h, n, (batch, size), X), _state(initial_c, n, (batch, size), X)
             of_state = _Weight(_matrix(R, R_zero_point, n), _of(R_scale, n))
             step = self._step(of_state, None if P is None else _of(P, n), size, _applied(functions, parameters))
             is_reverse = n == 1 or way is core.Direction.REVERSE
-            found.append(_scanned(given, (first[0], first[1]), sequence_lens, length, step, is_reverse=is_reverse))
+            if sequence_lens is None:
+                found.append(_scanned(given, first, step, is_reverse=is_reverse))
+            else:
+                found.append(_scanned_to(sequence_lens, given, first, step, is_reverse=is_reverse))
         return tuple([core.stack(parts, 1 if n == 0 else 0) for n, parts in enumerate(zip(*found, strict=True))])
 
     def _step(
@@ -151,28 +155,47 @@ def _applied(functions: tuple[core.GateFunction, ...], parameters: tuple[float, 
     return tuple(out)
 
 
+def _to_the_longest(x: Value, lengths: Value) -> Value:
+    """Zeros, which change no range, after the last step of the longest sequence."""
+    steps = core.iota((shape_of(x)[0], 1, 1), 0, i64)
+    return core.select(core.less(steps, core.reduce_max(core.cast(lengths, i64))), x, core.splat(0.0, x))
+
+
 def _scanned(
-    given: Value,
-    first: States,
-    lengths: Value | None,
-    length: Dim,
-    step: Callable[[States, Value], States],
-    *,
-    is_reverse: bool,
+    given: Value, first: States, step: Callable[[States, Value], States], *, is_reverse: bool = False
 ) -> tuple[Value, ...]:
-    """The outputs of all steps in one direction, then the last states; from its length on a state stays."""
-    sequences = [given] if lengths is None else [given, core.iota((length,), 0, i64)]
+    """The outputs of all steps in one direction, then the last states."""
 
-    def body(*arguments: Value) -> tuple[Value, ...]:
-        h, c, now, *at = arguments
+    def body(h: Value, c: Value, now: Value) -> tuple[Value, ...]:
         new = step((h, c), now)
-        if lengths is None:
-            return (*new, new[0])
-        inside = core.unsqueeze(core.less(at[0], core.cast(lengths, i64)), (1,))
-        kept = [core.select(inside, v, old) for v, old in zip(new, (h, c), strict=True)]
-        return (*kept, core.select(inside, new[0], core.splat(0.0, new[0])))
+        return (*new, new[0])
 
-    slices = [core.tensor_type(v).with_shape(shape_of(v)[1:]) for v in sequences]
-    graph = core.nested([*[v.type for v in first], *slices], body)
-    *last, y = core.scan(first, tuple(sequences), graph, is_reverse)
+    kind = core.tensor_type(given)
+    graph = core.nested([*[v.type for v in first], kind.with_shape(shape_of(given)[1:])], body)
+    *last, y = core.scan(first, (given,), graph, is_reverse)
     return (y, *last)
+
+
+def _scanned_to(
+    lengths: Value, given: Value, first: States, step: Callable[[States, Value], States], *, is_reverse: bool
+) -> tuple[Value, ...]:
+    """The same of sequences that end after some steps: states stay from then on, and outputs are 0.
+
+    In reverse each begins with its own last step. The last state takes part in the range of one step more.
+    """
+    counts = core.cast(lengths, i64)
+    ordered = with_reversed_time(given, counts) if is_reverse else given
+    places = core.iota(shape_of(given)[:1], 0, i64)
+
+    def body(h: Value, c: Value, now: Value, at: Value) -> tuple[Value, ...]:
+        inside = core.unsqueeze(core.less(at, counts), (1,))
+        held = core.unsqueeze(core.less_equal(at, counts), (1,))
+        zero = core.splat(0.0, h)
+        new = step((core.select(held, h, zero), c), now)
+        kept = [core.select(inside, v, old) for v, old in zip(new, (h, c), strict=True)]
+        return (*kept, core.select(inside, new[0], zero))
+
+    slices = [core.tensor_type(v).with_shape(shape_of(v)[1:]) for v in (ordered, places)]
+    graph = core.nested([*[v.type for v in first], *slices], body)
+    *last, y = core.scan(first, (ordered, places), graph)
+    return (with_reversed_time(y, counts) if is_reverse else y, *last)
