@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
 from onnx import ModelProto, helper, numpy_helper
 
@@ -20,9 +20,20 @@ Given = Sequence[Array | None]
 
 
 def node_model(
-    op_type: str, inputs: Given, outputs: int, *, domain: str = DOMAIN, constant: Sequence[int] = (), **attributes: Any
+    op_type: str,
+    inputs: Given,
+    outputs: int,
+    *,
+    domain: str = DOMAIN,
+    constant: Sequence[int] = (),
+    stated: Mapping[int, int] = MappingProxyType({}),
+    dropped: Sequence[int] = (),
+    **attributes: Any,
 ) -> ModelProto:
-    """A model of one operator with operands x0, x1 and so on, some of them constants, and results y0, y1 and so on."""
+    """A model of one operator with operands x0, x1 and so on, some of them constants, and results y0, y1 and so on.
+
+    `stated` are the element types of results that do not follow, and `dropped` those that are not asked for.
+    """
     names = ["" if x is None else f"x{n}" for n, x in enumerate(inputs)]
     given = [
         helper.make_tensor_value_info(f"x{n}", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
@@ -31,9 +42,12 @@ def node_model(
     ]
     held = [numpy_helper.from_array(x, f"x{n}") for n in constant if (x := inputs[n]) is not None]
     results = [helper.make_empty_tensor_value_info(f"y{n}") for n in range(outputs)]
-    node = helper.make_node(op_type, names, [r.name for r in results], "node", domain=domain)
+    for n, element in stated.items():
+        results[n] = helper.make_tensor_value_info(f"y{n}", element, None)
+    made = ["" if n in dropped else r.name for n, r in enumerate(results)]
+    node = helper.make_node(op_type, names, made, "node", domain=domain)
     node.attribute.extend([helper.make_attribute(name, value) for name, value in attributes.items()])
-    graph = helper.make_graph([node], "program", given, results, held)
+    graph = helper.make_graph([node], "program", given, [r for r in results if r.name in made], held)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
@@ -59,4 +73,24 @@ def scalar(value: float, dtype: Any = np.float32) -> Array:
     return np.array(value, dtype)
 
 
-__all__ = ["DOMAIN", "ENGINES", "Array", "check", "check_model", "node_model", "onnx", "scalar"]
+class Draws:
+    """Random operands, the same in each run."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+
+    def floats(self, *shape: int) -> Array:
+        """Numbers of single precision around 0."""
+        return self.random.normal(size=shape).astype(np.float32)
+
+    def scales(self, *shape: int, least: float = 0.01) -> Array:
+        """Positive numbers of single precision."""
+        return np.abs(self.floats(*shape)) * np.float32(0.02) + np.float32(least)
+
+    def integers(self, dtype: Any, *shape: int) -> Array:
+        """Any numbers of an integer type of few bits."""
+        limits = np.iinfo(dtype)
+        return self.random.integers(limits.min, limits.max + 1, shape).astype(dtype)
+
+
+__all__ = ["DOMAIN", "ENGINES", "Array", "Draws", "check", "check_model", "node_model", "scalar"]

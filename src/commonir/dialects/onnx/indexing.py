@@ -22,6 +22,7 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     axis_from_start,
     element_of,
+    rank_of,
     shape_of,
     single,
     tensor_type,

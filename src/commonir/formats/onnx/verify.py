@@ -178,7 +178,9 @@ def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str])
         return
     known = onnx.DIALECT.operations
     version = opsets.get(op.domain, opsets.get("", 0))
-    if name not in known:
+    if name not in known and op.domain in onnx.PARTLY_DEFINED:
+        yield Diagnostic(UNCHECKED_OPERATOR, f"no definition of '{shown}' is known")
+    elif name not in known:
         help = did_you_mean(name, known)
         yield Diagnostic(UNKNOWN_OPERATION, f"G3: there is no operator '{shown}'", help=help)
     elif onnx.DIALECT.find(name, onnx.version_in(op.domain, version)) is None:

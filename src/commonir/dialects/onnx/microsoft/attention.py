@@ -434,7 +434,7 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
         if self.do_rotary:
             if cos_cache is None or sin_cache is None:
                 raise NotationError("do_rotary needs cos_cache and sin_cache")
-            places = position_ids or core.add(core.unsqueeze(before, (1,)), core.iota((1, length), 1, i64))
+            places = _places(position_ids, before, length, is_first)
             cos, sin = core.gather(cos_cache, places, 0), core.gather(sin_cache, places, 0)
             is_interleaved = bool(self.rotary_interleaved)
             queries = rotated(queries, cos, sin, 0, interleaved=is_interleaved)
@@ -496,6 +496,15 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
         weights = core.softmax(core.concat((scores, column), 3), -1)
         stops = shape_of(scores)
         return core.matmul(core.slice(weights, (0, 0, 0, 0), stops, (1, 1, 1, 1)), values)
+
+
+def _places(position_ids: Value | None, before: Value, length: Dim, is_first: Value) -> Value:
+    """The position of each new element of each text, or of all: in the first run they follow the very first one."""
+    following = core.iota((1, length), 1, i64)
+    if position_ids is None:
+        return core.add(core.unsqueeze(before, (1,)), following)
+    start = core.slice(position_ids, (0, 0), (1, 1), (1, 1))
+    return core.select(is_first, core.add(start, following), position_ids)
 
 
 def _stored(past: Value | None, new: Value, before: Value, total: Dim) -> Value:

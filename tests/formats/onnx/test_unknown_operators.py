@@ -1,0 +1,41 @@
+"""Operators of which there is no definition are told by the names that their files give them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper
+
+import commonir
+from commonir.base.diagnostics import DiagnosticError
+from commonir.formats.onnx.read import loads
+from commonir.formats.onnx.verify import verify_model
+from commonir.ods import Dialects
+
+DIALECTS = Dialects()
+
+
+def _model(domain: str, op_type: str) -> ModelProto:
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    node = helper.make_node(op_type, ["x"], ["y"], domain=domain)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
+    return helper.make_model(helper.make_graph([node], "g", [x], [y]), opset_imports=opsets, ir_version=8)
+
+
+@pytest.mark.parametrize(("domain", "op_type"), [("com.microsoft", "Irfft"), ("org.example.nn", "Scale")])
+def test_runs_and_conversions_name_domain_and_operator(domain: str, op_type: str) -> None:
+    module, found = loads(_model(domain, op_type).SerializeToString(), DIALECTS)
+    assert not found
+    with pytest.raises(DiagnosticError) as caught:
+        commonir.run(module, {"x": np.zeros(2, np.float32)})
+    (told,) = caught.value.diagnostics
+    assert told.message == f"{domain}.{op_type} has no meaning in terms of the core"
+    assert told.help == "it can be printed, not run; a function of the model that has its name may state what it means"
+
+
+@pytest.mark.parametrize("op_type", ["Irfft", "QLinearReduceMean"])
+def test_operators_of_onnxruntime_that_are_not_defined_are_no_fault(op_type: str) -> None:
+    module, _ = loads(_model("com.microsoft", op_type).SerializeToString(), DIALECTS)
+    (told,) = verify_model(module)
+    assert not told.is_error
+    assert told.message == f"no definition of 'com.microsoft.{op_type}' is known"
