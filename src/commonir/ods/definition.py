@@ -543,6 +543,10 @@ class Definition(TextForm):
         """
         return ()
 
+    def doubted_arguments(self) -> Iterable[Value]:
+        """Arguments of its regions whose declared shapes contradict what they receive at first, and do not count."""
+        return ()
+
     @property
     def made_results(self) -> tuple[Value, ...] | None:
         """Its results; None while it is being made, when their types are not known yet."""

@@ -11,12 +11,13 @@ from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, symbols_of, unknown
+from commonir.ods import Op
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.symbolic import DimExpr, symbols
 
 
 def entry_types(module: Module) -> Mapping[Value, Type]:
-    """Types of the arguments of nested blocks that have none, as far as inference tells them.
+    """Types of the arguments of nested blocks that have none that counts, as far as inference tells them.
 
     A size is known in the nested program if it is a number, or an expression of sizes of the inputs of the function.
     """
@@ -24,6 +25,8 @@ def entry_types(module: Module) -> Mapping[Value, Type]:
         return {}
     copies: dict[Value, Value] = {}
     copy = clone(module, copies)
+    for v in _untyped(module):
+        copies[v].retype(unknown)
     infer_shapes(copy)
     known = {name for f in copy.functions.values() for name in symbols_of([v.type for v in f.inputs])}
     return {v: _within(copies[v].type, known) for v in _untyped(module)}
@@ -36,6 +39,8 @@ def _untyped(module: Module) -> Iterator[Value]:
                 for inner in op.walk() if op.regions else ():
                     for region in inner.regions:
                         yield from (a for b in region.blocks for a in b.arguments if a.type is unknown)
+                    if isinstance(inner, Op):
+                        yield from inner.doubted_arguments()
 
 
 def _within(type: Type, known: set[str]) -> Type:

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 import commonir as cir
+
+from tests.conversions.running import run_onnx
 
 _FLOAT, _FLAG, _COUNT = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 _port = helper.make_tensor_value_info
@@ -123,3 +125,33 @@ def test_nested_graphs_without_types_get_those_of_what_they_are_given(tmp_path: 
     found = cir.run(lowered, {"start": np.ones(2, np.float32), "xs": xs})
     np.testing.assert_array_equal(found["rows"], [[1, 2], [3, 5], [7, 10]])
     np.testing.assert_array_equal(found["last"], [7, 10])
+
+
+@pytest.mark.parametrize("engine", ["reference", "numpy"])
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_what_a_loop_carries_unread_may_begin_as_a_scalar(rounds: int, engine: str, tmp_path: Path) -> None:
+    model = parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[n,2] x, int64 count) => (float[a,b] y, float[c,d] s)
+        <float none = {0}> {
+            go = Constant <value = bool {1}> ()
+            y, s = Loop (count, go, none, x) <
+                body = body (int64 i, bool c, float[k,2] y_in, float[n,2] s_in)
+                    => (bool c_out, float[k,2] y_out, float[n,2] s_out) {
+                    c_out = Identity (c)
+                    y_out = Add (s_in, s_in)
+                    s_out = Add (s_in, y_out)
+                }
+            >
+        }"""
+    )
+    path = tmp_path / "loop.onnx"
+    onnx.save(model, path)
+    module, found = cir.check(path)
+    assert [(d.code.id, d.is_error) for d in found] == [("W0502", False)]
+    inputs = {"x": np.ones((3, 2), np.float32), "count": np.array(rounds)}
+    assert module is not None
+    results = cir.run(module, inputs, engine=engine).values()
+    for one, expected in zip(results, run_onnx(model.SerializeToString(), inputs), strict=True):
+        np.testing.assert_array_equal(one, expected)
+    with pytest.raises(cir.DiagnosticError, match="another rank after a round"):
+        cir.convert(module, "coreml", ranges={"n": (1, 4)})

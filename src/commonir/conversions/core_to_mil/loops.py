@@ -28,6 +28,8 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Result:
     condition, body = context.regions
     count, last = len(initial), body.block.last
+    if any(_rank(v.type) != _rank(a.type) for v, a in zip(initial, body.block.arguments, strict=False)):
+        return Mismatch("what a loop carries has another rank after a round")
     if len(op.ys) == count:
         return WhileLoop(initial, condition, body).outputs
     values = last.values if isinstance(last, Return) else ()
@@ -46,6 +48,10 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     zero, one = (_whole(n).output for n in (0, 1))
     every = Range1d(found[count], zero, one).output
     return (*found[:count], *[_joined(v, every, s) for v, s in zip(found[count + 1 :], stacked, strict=True)])
+
+
+def _rank(kind: Type) -> int | None:
+    return kind.rank if isinstance(kind, TensorType) else None
 
 
 def _whole(value: int) -> Const:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
-from commonir.base.codes import MALFORMED_REGION
+from commonir.base.codes import DOUBTED_SHAPE, MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
@@ -77,18 +77,32 @@ def _without_names(declared: Type) -> Type:
     return declared.with_shape(tuple([None if plain_symbol(d) is not None else d for d in declared.shape]))
 
 
-def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:
-    """What a nested graph says of its last inputs that contradicts the types of what it receives for them."""
+def _contradicted(graph: Region, received: Sequence[Type]) -> Iterator[tuple[Value, Type, bool]]:
+    """The last inputs of a nested graph that are declared otherwise than what they receive, and whether that does not
+    matter: Paddle begins loops with a scalar in the place of what each round computes before it is used.
+    """
     arguments = graph.blocks[0].arguments if graph.blocks else ()
     for argument, kind in zip(arguments[len(arguments) - len(received) :], received, strict=False):
-        if not are_compatible(_without_names(argument.type), kind):
-            message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
-            yield Diagnostic(MALFORMED_REGION, f"{message}, but receives {kind}")
+        declared = argument.type
+        if not are_compatible(_without_names(declared), kind):
+            is_tensor = isinstance(declared, TensorType)
+            yield argument, kind, is_tensor and not argument.is_used and are_compatible(declared.with_shape(None), kind)
+
+
+def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:
+    """What a nested graph says of its last inputs that contradicts the types of what it receives for them."""
+    for argument, kind, is_harmless in _contradicted(graph, received):
+        message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
+        yield Diagnostic(DOUBTED_SHAPE if is_harmless else MALFORMED_REGION, f"{message}, but receives {kind}")
+
+
+def _doubted(graph: Region, received: Sequence[Type]) -> list[Value]:
+    return [argument for argument, _, is_harmless in _contradicted(graph, received) if is_harmless]
 
 
 def _require_fit(op: Operation, graph: Region, received: Sequence[Type]) -> None:
     """Raises: DiagnosticError when a nested graph cannot receive values of some types."""
-    found = tuple(_misfits(op, graph, received))
+    found = tuple([d for d in _misfits(op, graph, received) if d.is_error])
     if found:
         raise DiagnosticError(*found)
 
@@ -197,6 +211,9 @@ class Loop(
         yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
         yield from _misfits(self, self.body, [v.type for v in self.v_initial])
 
+    def doubted_arguments(self) -> list[Value]:
+        return _doubted(self.body, [v.type for v in self.v_initial])
+
     def reference(
         self, M: Value | None, cond: Value | None, v_initial: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
@@ -214,6 +231,9 @@ class Loop(
 
         condition = core.nested(types, goes_on)
         answer, *rest = _yields(block)
+        for argument, next_ in zip(block.arguments[2:], rest, strict=False):
+            if not are_compatible(argument.type, next_.type):
+                raise NotationError(f"'{argument.name}' is carried as {argument.type}, and the next is {next_.type}")
         _append(block, core.add(round_, core.scalar(1, i64)), _scalar(answer), *rest)
         first = core.scalar(True, boolean) if cond is None else _scalar(cond)
         return core.while_((core.scalar(0, i64), first, *v_initial), condition, body)[2:]
@@ -249,6 +269,9 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         states = len(given) - self.num_scan_inputs
         yield from _counts(self, self.body, len(given), states)
         yield from _misfits(self, self.body, self._received(given))
+
+    def doubted_arguments(self) -> list[Value]:
+        return _doubted(self.body, self._received(self.initial_state_and_scan_inputs))
 
     def _received(self, given: Sequence[Value]) -> list[Type]:
         """The types of what the graph receives."""
@@ -340,13 +363,21 @@ class Scan(
         given = self.initial_state_and_scan_inputs
         states = len(given) - self.num_scan_inputs
         yield from _counts(self, self.body, len(given), states)
-        yield from _misfits(self, self.body, [*[v.type for v in given[:states]], *self._slices(given[states:])])
+        yield from _misfits(self, self.body, self._received(given))
+
+    def doubted_arguments(self) -> list[Value]:
+        return _doubted(self.body, self._received(self.initial_state_and_scan_inputs))
+
+    def _received(self, given: Sequence[Value]) -> list[Type]:
+        """The types of what the graph receives."""
+        states = len(given) - self.num_scan_inputs
+        return [*[v.type for v in given[:states]], *self._slices(given[states:])]
 
     def reference(self, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region) -> tuple[Value, ...]:
         count = self.num_scan_inputs
         states = len(initial_state_and_scan_inputs) - count
         initial, sequences = initial_state_and_scan_inputs[:states], initial_state_and_scan_inputs[states:]
-        _require_fit(self, body, [*[v.type for v in initial], *self._slices(sequences)])
+        _require_fit(self, body, self._received(initial_state_and_scan_inputs))
         axes, reverse = self.scan_input_axes or (0,) * count, self.scan_input_directions or (0,) * count
         given = [_from_axis(v, a) for v, a in zip(sequences, axes, strict=True)]
         given = [core.reverse(v, (0,)) if r else v for v, r in zip(given, reverse, strict=True)]
