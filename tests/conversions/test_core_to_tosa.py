@@ -51,7 +51,7 @@ _PARTLY = {
     "core.floor_div": "which may miss a whole number",
     "core.max_pool": "tosa pools along two axes, in windows without gaps",
     "core.mod": "tosa has remainders of neither floats",
-    "core.pad": "tosa.pad neither repeats elements nor cuts",
+    "core.pad": "tosa.pad does not cut",
     "core.remainder": "tosa has remainders of neither floats",
     "core.slice": "tosa has no tensors without elements",
     "core.sum_pool": "tosa pools along two axes, in windows without gaps",

@@ -26,7 +26,7 @@ from commonir.ods.inference import (
     operations_behind,
     results_of,
 )
-from commonir.ods.known import Known, known_contents, known_data, known_dims, known_integer, may_be_known
+from commonir.ods.known import Known, is_short, known_contents, known_data, known_dims, known_integer, may_be_known
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, StatedResults, declared_operand_names
 from commonir.ods.patterns import (
@@ -78,6 +78,7 @@ __all__ = [
     "floats",
     "infer",
     "is_not_known",
+    "is_short",
     "known_contents",
     "known_data",
     "known_dims",

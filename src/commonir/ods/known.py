@@ -9,6 +9,9 @@ from commonir.ir.operation import UNASKED, Operation, Value
 from commonir.ir.types import TensorType, Type, are_numbers
 from commonir.symbolic import Dim
 
+_SHORT = 64
+"""Elements of a tensor of several axes up to which shape arithmetic goes through it."""
+
 
 class Known(Operation):
     """Stands for the operation behind an operand whose elements are known, while a reference is traced."""
@@ -92,5 +95,12 @@ def known_contents(value: Value) -> Data | None:
 
 def _may_tell(value: Value) -> bool:
     """Whether the elements of an operand may make those of a result known, and have not been asked for."""
-    kind = value.type
-    return value.elements is UNASKED and isinstance(kind, TensorType) and kind.rank in (0, 1, None)
+    return value.elements is UNASKED and isinstance(value.type, TensorType) and is_short(value.type)
+
+
+def is_short(kind: TensorType) -> bool:
+    """Whether shape arithmetic goes through tensors of a type: vectors, and of others small ones.
+
+    Tables of two amounts for each axis are turned and cut on the way to a list of them.
+    """
+    return kind.rank in (0, 1, None) or (kind.is_static and kind.count <= _SHORT)

@@ -227,6 +227,12 @@ def arg_min(op: core.ArgMin, context: Context, x: Value) -> Value:
 def top_k(op: core.TopK, context: Context, x: Value) -> Result:
     if not op.k:
         return Mismatch("Core ML has no tensors without elements")
+    if not isinstance(op.k, int):
+        order = core.argsort(x, op.axis, op.largest)
+        starts, stops = [0] * rank_of(x), list(sizes_of(op.x))
+        stops[op.axis] = op.k
+        first = core.slice(order, tuple(starts), tuple(stops), (1,) * rank_of(x))
+        return core.gather_elements(x, first, op.axis), first
     return generation.TopkCoreML7(x, op.k, op.axis, not op.largest).results
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.conversions.core_to_onnx.building import cast, constant, integers
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
+from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
@@ -97,12 +97,10 @@ def arg_min(op: core.ArgMin, context: Context, x: Value) -> Value:
 
 @rule(core.TopK)
 def top_k(op: core.TopK, context: Context, x: Value) -> tuple[Value, ...]:
-    return onnx.TopK(x, integers(context, (op.k,)), axis=op.axis, largest=op.largest).results
+    return onnx.TopK(x, dimension(context, op.k), axis=op.axis, largest=op.largest).results
 
 
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
-    size = shape_of(x)[op.axis]
-    if not isinstance(size, int):
-        return Mismatch("onnx.TopK sorts an axis of fixed size only")
-    return onnx.TopK(x, integers(context, (size,)), axis=op.axis, largest=op.descending).Indices
+    size = sizes_of(x)[op.axis]
+    return onnx.TopK(x, dimension(context, size), axis=op.axis, largest=op.descending).Indices

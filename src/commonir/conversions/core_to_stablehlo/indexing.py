@@ -11,6 +11,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     compared,
     converted,
     integers,
+    iota,
     like,
     numbers_of,
     part,
@@ -171,13 +172,13 @@ def scatter_elements(op: core.ScatterElements, context: Context, x: Value, posit
 # -- order
 
 
-def _sorted(keys: Value, axis: int, *, descending: bool) -> tuple[Value, Value]:
+def _sorted(context: Context, keys: Value, axis: int, *, descending: bool) -> tuple[Value, Value]:
     """Elements in order, NaN as the largest, and where they were; equal ones stay in their order."""
     element = element_of(keys)
     direction = ComparisonDirection.GT if descending else ComparisonDirection.LT
     # Compilers that know the largest elements by this form give their places in 32 bits.
     places = TensorType(i32, sizes_of(keys))
-    positions = hlo.Iota.build({"iota_dimension": axis}, [places]).results[0]
+    positions = iota(context, sizes_of(keys), axis, i32)
 
     def before(a: Value, b: Value, i: Value, j: Value) -> Sequence[Value]:
         # Not every compiler keeps equal elements in their order: their places decide.
@@ -202,19 +203,15 @@ def _sorted(keys: Value, axis: int, *, descending: bool) -> tuple[Value, Value]:
 
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
-    if numbers_of(sizes_of(x)) is None:
-        return Mismatch("the order of elements along an axis whose size is an expression")
-    return _sorted(x, axis_of(op.axis, rank_of(x)), descending=op.descending)[1]
+    return _sorted(context, x, axis_of(op.axis, rank_of(x)), descending=op.descending)[1]
 
 
 @rule(core.TopK)
 def top_k(op: core.TopK, context: Context, x: Value) -> Result:
     shape = sizes_of(x)
-    if numbers_of(shape) is None:
-        return Mismatch("the order of elements along an axis whose size is an expression")
     axis = axis_of(op.axis, len(shape))
     stops = [op.k if n == axis else d for n, d in enumerate(shape)]
-    found = _sorted(x, axis, descending=op.largest)
+    found = _sorted(context, x, axis, descending=op.largest)
     return tuple([part(context, v, (0,) * len(shape), stops, (1,) * len(shape)) for v in found])
 
 
@@ -231,7 +228,7 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
         return Mismatch("a tensor of one element or none")
     is_set = x if element_of(x) is boolean else compared(x, like(context, 0, x), ComparisonDirection.NE)
     flat = converted(reshaped(context, is_set, (count,)), i32)
-    order = _sorted(flat, 0, descending=True)[1]
+    order = _sorted(context, flat, 0, descending=True)[1]
     columns: list[Value] = []
     rest = count
     for size in shape:
@@ -264,21 +261,25 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
 def range_(op: core.Range, context: Context, start: Value, limit: Value, step: Value) -> Result:
     """As many numbers as fit, which is computed."""
     kind = element_of(start)
-    if not kind.is_integer:
-        return Mismatch("a range of floats whose length is data")
-    first, last, by = [reshaped(context, converted(v, i64), (1,)) for v in (start, limit, step)]
+    wide = i64 if kind.is_integer else kind
+    first, last, by = [reshaped(context, converted(v, wide), (1,)) for v in (start, limit, step)]
     length = hlo.Subtract(last, first).result_
-    one, none = integers(context, (1,)), integers(context, (0,))
-    is_upward = compared(by, none, ComparisonDirection.GT)
-    rest = hlo.Select(is_upward, hlo.Subtract(by, one).result_, hlo.Add(by, one).result_).result_
-    count = hlo.Max(hlo.Div(hlo.Add(length, rest).result_, by).result_, none).result_
+    none = integers(context, (0,))
+    if kind.is_integer:
+        one = integers(context, (1,))
+        is_upward = compared(by, none, ComparisonDirection.GT)
+        rest = hlo.Select(is_upward, hlo.Subtract(by, one).result_, hlo.Add(by, one).result_).result_
+        steps = hlo.Div(hlo.Add(length, rest).result_, by).result_
+    else:
+        steps = converted(hlo.Ceil(hlo.Div(length, by).result_).result_, i64)
+    count = hlo.Max(steps, none).result_
     stated = (tensor_type(op.y).shape or (None,))[0]
     size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if stated is None else stated
     context.memo["size", size] = count
     arguments = {"output_shape": count, "iota_dimension": 0}
-    counted = hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0]
-    steps, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
-    return converted(hlo.Add(hlo.Mul(counted, steps).result_, offset).result_, kind)
+    counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0], wide)
+    factor, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
+    return converted(hlo.Add(hlo.Mul(counted, factor).result_, offset).result_, kind)
 
 
 __all__ = [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from commonir.conversions.continued import continued
 from commonir.conversions.core_to_stablehlo.building import (
     axis_size,
     broadcast,
     converted,
     iota,
-    numbers_of,
     part,
     reshaped,
     scalar,
@@ -151,47 +151,20 @@ def _inside(context: Context, at: Value, whole: Value) -> Value:
 
 
 @rule(core.Pad)
-def pad(op: core.Pad, context: Context, x: Value) -> Result:
+def pad(op: core.Pad, context: Context, x: Value) -> Value:
     if op.mode is not core.PadMode.CONSTANT:
-        return _continued(op, context, x)
-    before, after = numbers_of(op.before), numbers_of(op.after)
-    if before is None or after is None:
-        return Mismatch("amounts of padding that are expressions")
+        return continued(x, op.mode, op.before, op.after)
     kind = element_of(x)
     value = scalar(context, bool(op.value) if kind is boolean else op.value if kind.is_float else int(op.value), kind)
-    sizes = tuple([n + a + b for n, a, b in zip(sizes_of(x), before, after, strict=True)])
+    sizes = tuple([n + a + b for n, a, b in zip(sizes_of(x), op.before, op.after, strict=True)])
     arguments = {
         "operand_": x,
         "padding_value": value,
-        "edge_padding_low": before,
-        "edge_padding_high": after,
-        "interior_padding": (0,) * len(before),
+        "edge_padding_low": op.before,
+        "edge_padding_high": op.after,
+        "interior_padding": (0,) * len(sizes),
     }
     return hlo.Pad.build(arguments, [tensor_type(x).with_shape(sizes)]).results[0]
-
-
-def _continued(op: core.Pad, context: Context, x: Value) -> Result:
-    """Elements beyond an edge are read along each axis at computed positions."""
-    shape, found = numbers_of(sizes_of(op.x)), x
-    before, after = numbers_of(op.before), numbers_of(op.after)
-    if shape is None or before is None or after is None:
-        return Mismatch("padding that repeats elements of an axis whose size is an expression")
-    for axis, (size, low, high) in enumerate(zip(shape, before, after, strict=True)):
-        if not low and not high:
-            continue
-        places = [_source(n, size, op.mode) for n in range(-low, size + high)]
-        found = core.gather(found, core.vector(tuple(places), i64), axis)
-    return found
-
-
-def _source(n: int, size: int, mode: core.PadMode) -> int:
-    """Where the element at a position beyond an edge comes from."""
-    if mode is core.PadMode.EDGE or size == 1:
-        return min(max(n, 0), size - 1)
-    if mode is core.PadMode.REFLECT:
-        n %= 2 * (size - 1)
-        return n if n < size else 2 * (size - 1) - n
-    return n % size
 
 
 @rule(core.Split)

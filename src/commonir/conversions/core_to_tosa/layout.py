@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from commonir.conversions.continued import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
 from commonir.conversions.core_to_tosa.elementwise import computes_with
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
@@ -53,10 +54,15 @@ def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Result:
 @rule(core.Slice)
 def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     """Steps and directions first; a part in steps is the first column of rows as long as a step."""
-    sizes = known(sizes_of(op.x))
-    rows = zip(sizes, op.starts, op.stops, op.steps, strict=True)
+    rows = zip(sizes_of(op.x), op.starts, op.stops, op.steps, strict=True)
     ranges = [slice_range(n, start, stop, step) for n, start, stop, step in rows]
-    firsts, counts = known([first for first, _ in ranges]), known([count for _, count in ranges])
+    firsts, kept = known([first for first, _ in ranges]), [count for _, count in ranges]
+    if all(
+        s == 1 and (isinstance(c, int) or c == n - f)
+        for s, f, c, n in zip(op.steps, firsts, kept, sizes_of(op.x), strict=True)
+    ):
+        return part(context, x, firsts, kept)
+    sizes, counts = known(sizes_of(op.x)), known(kept)
     turned = tuple([a for a, step in enumerate(op.steps) if step < 0])
     if turned:
         x = core.reverse(x, turned)
@@ -78,11 +84,12 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     return found
 
 
-def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[int]) -> Value:
-    """A part of a tensor without gaps."""
+def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[Dim]) -> Value:
+    """A part of a tensor without gaps; a count that is an expression is all that is left of its axis."""
     if tuple(counts) == sizes_of(x):
         return x
-    given = {"input1": x, "start": fixed(context, firsts), "size": fixed(context, counts)}
+    size = fixed(context, [c if isinstance(c, int) else -1 for c in counts])
+    given = {"input1": x, "start": fixed(context, firsts), "size": size}
     return tosa.Slice.build(given, [TensorType(element_of(x), tuple(counts))]).results[0]
 
 
@@ -91,9 +98,9 @@ def split(op: core.Split, context: Context, x: Value) -> Result:
     axis, start = axis_of(op.axis, rank_of(op.x)), 0
     out: list[Value] = []
     for y in op.results:
-        counts = known(sizes_of(y))
+        counts = sizes_of(y)
         out.append(part(context, x, [start if a == axis else 0 for a in range(len(counts))], counts))
-        start += counts[axis]
+        start += known([counts[axis]])[0]
     return tuple(out)
 
 
@@ -106,8 +113,10 @@ def reverse(op: core.Reverse, context: Context, x: Value) -> Result:
 
 @rule(core.Pad)
 def pad(op: core.Pad, context: Context, x: Value) -> Result:
-    if op.mode is not core.PadMode.CONSTANT or min((*op.before, *op.after), default=0) < 0:
-        return Mismatch("tosa.pad neither repeats elements nor cuts")
+    if op.mode is not core.PadMode.CONSTANT:
+        return continued(x, op.mode, op.before, op.after)
+    if min((*op.before, *op.after), default=0) < 0:
+        return Mismatch("tosa.pad does not cut")
     element = element_of(op.x)
     amounts = [n for pair in zip(op.before, op.after, strict=True) for n in pair]
     if not amounts:

@@ -471,7 +471,7 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[s*]")
-    k: int = attribute(kinds.integer, check=non_negative)
+    k: Dim = attribute(kinds.dim, check=non_negative)
     axis: int = attribute(kinds.integer, default=-1)
     largest: bool = attribute(kinds.flag, default=True)
     values: Value = result("T[*]")
@@ -494,6 +494,8 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
         return kind.with_shape(shape), TensorType(i64, shape)
 
     def reference(self, x: Array) -> tuple[Array, ...]:
+        if not isinstance(self.k, int):
+            raise NotationError("the number of elements that are kept is a number when it runs")
         xp = x.__array_namespace__()
         order = _order(x, self.axis, self.largest).take(range(self.k), axis=self.axis)
         return xp.take_along_axis(x, order, axis=self.axis), order.astype(xp.int64)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ELEMENTS, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
 from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, i32, i64
+from commonir.ir.types import ElementType, TensorType, Type, are_numbers, i32, i64
 from commonir.notation import (
     Constraint,
     Index,
@@ -87,6 +88,11 @@ def resolved_shape(shape: tuple[Dim, ...], source: tuple[Dim, ...]) -> tuple[Dim
     if given == 0:
         raise NotationError("one size is -1 and another 0", label="C2")
     return tuple([floor_div(size_of(source), given) if n == -1 else n for n in shape])
+
+
+def _by_place(elements: tuple[Dim, ...], shape: tuple[int, ...]) -> dict[tuple[int, ...], Dim]:
+    """Known elements by their positions along all axes."""
+    return dict(zip(product(*map(range, shape)), elements, strict=True))
 
 
 class DynamicReshape(Movement, name="core.dynamic_reshape"):
@@ -224,6 +230,15 @@ class Transpose(Movement, name="core.transpose"):
         at = indices("i", rank)
         return x[at].by(*(at[p] for p in perm))
 
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        shape, known = tensor_type(self.x).shape, known_dims(self.x)
+        if known is None or not are_numbers(shape):
+            return None
+        order = [axis_of(p, len(shape)) for p in self.perm]
+        axes = [order.index(n) for n in range(len(shape))]
+        element = _by_place(known, shape)
+        return tuple([element[tuple([at[n] for n in axes])] for at in product(*[range(shape[p]) for p in order])])
+
     def fold(self) -> Value | None:
         return self.x if all(p == n for n, p in enumerate(self.perm)) else None
 
@@ -272,11 +287,15 @@ class Slice(Movement, name="core.slice"):
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         known = known_dims(self.x)
-        bounds = [b for b in (*self.starts[:1], *self.stops[:1]) if isinstance(b, int)]
-        if known is None or len(bounds) != 2 or len(self.steps) != 1:
+        if known is None or not (are_numbers(self.starts) and are_numbers(self.stops)):
             return None
-        stop = None if self.steps[0] < 0 and bounds[1] < -len(known) else bounds[1]
-        return known[slice(bounds[0], stop, self.steps[0])]
+        shape = (len(known),) if len(self.steps) == 1 else tensor_type(self.x).shape
+        if not are_numbers(shape):
+            return None
+        bounds = zip(shape, self.starts, self.stops, self.steps, strict=True)
+        kept = [range(n)[a : None if s < 0 and b < -n else b : s] for n, a, b, s in bounds]
+        element = _by_place(known, shape)
+        return tuple([element[at] for at in product(*kept)])
 
     def fold(self) -> Value | None:
         whole = self.x.type is self.y.type and is_known(self.x) and all(s == 1 for s in self.steps)

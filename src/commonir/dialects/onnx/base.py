@@ -42,7 +42,7 @@ from commonir.ir.types import (
     unknown,
 )
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import Form, Known, Op, by_version, element_type, known_data, known_dims, results_of, traits
+from commonir.ods import Form, Known, Op, by_version, element_type, is_short, known_data, known_dims, results_of, traits
 from commonir.symbolic import Dim
 
 # Element types that came with a version of the operator set carry its number.
@@ -98,7 +98,7 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         if self.form is not Form.COMPOSITE or self.regions or len(self.results) != 1:
             return None
         kind = self.results[0].type
-        if not isinstance(kind, TensorType) or kind.element not in _FOLLOWED or kind.rank not in (0, 1):
+        if not isinstance(kind, TensorType) or kind.element not in _FOLLOWED or not is_short(kind):
             return None
         elements = tuple([(v.type, _elements(v)) for v in self.operands])
         key = ("elements", elements, self.operand_offsets, self.attribute_values)
@@ -119,9 +119,8 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
 
 def _elements(value: Value) -> tuple[Dim, ...] | None:
-    """The elements of an operand as far as shape arithmetic knows them: no operator makes known ones of more axes."""
-    kind = value.type
-    return None if isinstance(kind, TensorType) and kind.rank not in (0, 1, None) else known_dims(value)
+    """The elements of an operand as far as shape arithmetic knows them."""
+    return known_dims(value) if not isinstance(value.type, TensorType) or is_short(value.type) else None
 
 
 def _stand_in(given: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
@@ -185,6 +184,14 @@ def image_sizes(value: Value, name: str) -> tuple[Dim, Dim, tuple[Dim, ...]]:
 def single(value: Value, name: str) -> int:
     """The only element of an operand, a number known before running. Raises: NotationError; NotKnownError."""
     found = fixed(value, name)
+    if len(found) != 1:
+        raise NotationError(f"'{name}' has {len(found)} elements, expected one")
+    return found[0]
+
+
+def single_size(value: Value, name: str) -> Dim:
+    """The only element of an operand, a number or an expression of sizes. Raises: NotationError; NotKnownError."""
+    found = known(value, name)
     if len(found) != 1:
         raise NotationError(f"'{name}' has {len(found)} elements, expected one")
     return found[0]

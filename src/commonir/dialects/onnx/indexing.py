@@ -25,6 +25,7 @@ from commonir.dialects.onnx.base import (
     rank_of,
     shape_of,
     single,
+    single_size,
     tensor_type,
     with_unknown,
 )
@@ -425,4 +426,4 @@ class TopK(OnnxOp, name="onnx.TopK"):
         return kind, kind.with_element(i64)
 
     def reference(self, X: Value, K: Value) -> tuple[Value, ...]:
-        return core.top_k(X, single(K, "K"), self.axis, self.largest)
+        return core.top_k(X, single_size(K, "K"), self.axis, self.largest)
