@@ -82,11 +82,13 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     while pending:
         entered = pending[-1]
         for op in entered.rest(visible):
-            if doubted and not doubted.isdisjoint(op.operands):
-                # Types that follow from a wrong one are wrong without a fault of their own.
+            is_doubted = bool(doubted) and not doubted.isdisjoint(op.operands)
+            if is_doubted:
                 doubted.update(op.results)
-            elif not (visible.issuperset(op.operands) and is_right(op)):
-                wrong = [*[(op, d) for d in _check(op, visible, dialects)], *_check_symbols(op)]
+            if not (visible.issuperset(op.operands) and (is_doubted or is_right(op))):
+                # Types that follow from a wrong one are wrong without a fault of their own.
+                told = _undefined(op, visible) if is_doubted else _check(op, visible, dialects)
+                wrong = [*[(op, d) for d in told], *_check_symbols(op)]
                 if wrong:
                     if any(d.code is DOUBTED_SHAPE for _, d in wrong):
                         doubted.update(op.results)
@@ -203,11 +205,15 @@ def _places_in(block: Block, places: Places) -> dict[Operation, int]:
     return found
 
 
-def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:
+def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
     for n, v in enumerate(op.operands):
         if v not in visible:
             name = f" '{v.name}'" if v.name else ""
             yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined")
+
+
+def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:
+    yield from _undefined(op, visible)
     if isinstance(op, Module):
         name = op.properties.get("sym_name")
         if name is not None and not isinstance(name, StringAttr):
