@@ -160,3 +160,33 @@ def test_iree_gives_the_same_for_its_mlir(graph: Graph, wanted: list[Array], dia
     if dialect == "linalg":
         check_with_mlir_opt(text)
     _assert_same(Compiled(text).run(graph.text.split()[0], list(graph.inputs.values())), wanted)
+
+
+# As torch writes `squeeze(-1)` without knowing the size, and what goes on with what it gives.
+SQUEEZED_IF_ONE = Graph(
+    """
+    squeezed (float[N,M] x) => (y)
+    <int64[1] one = {1}, int64[1] two = {2}>
+    {
+        shape = Shape(x)
+        size = Slice(shape, one, two)
+        is_one = Equal(size, one)
+        row = If <
+            then_branch = a () => (line) { line = Squeeze(x, one) },
+            else_branch = b () => (same) { same = Identity(x) }
+        > (is_one)
+        sizes = Shape(row)
+        zeros = ConstantOfShape(sizes)
+        y = Concat <axis = 0> (row, zeros)
+    }
+    """,
+    {"x": _floats(3, 1)},
+)
+
+
+@pytest.mark.parametrize("names", [("N", "M"), ("x.0", "x.1")])
+def test_sizes_that_are_fixed_decide_the_branch_before_it_is_converted(names: tuple[str, str]) -> None:
+    graph = SQUEEZED_IF_ONE
+    made = cir.convert(graph.module, "onnx", sizes=dict(zip(names, (3, 1), strict=True)))
+    assert "If" not in [op.name.removeprefix("onnx.") for op in made.walk()]
+    _assert_same(run_onnx(cir.dumps(made), graph.inputs), run_onnx(graph.content, graph.inputs))

@@ -116,14 +116,15 @@ def convert(
     direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
     if direct is not None:
         return direct
-    lowered = lower(module)
+    # Of sizes that are fixed follows what depends on them: the branch that runs, the rank of what it gives.
+    lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
     for text in () if own is None else own.outline(module).annotations:
         told.add(LOST_IN_CONVERSION, text)
     if function is not None:
         lowered = select_function(lowered, function)
     elif not conversion.takes_ranks:
         _refuse_ranks(lowered, to)
-    simpler = _simplified(in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision))
+    simpler = _simplified(in_precision(_of_sizes(lowered, {}, ranges or {}), precision))
     return conversion.convert(simpler if ranks is None else _divided(simpler, ranks, parallel, told), options, told)
 
 
