@@ -25,6 +25,7 @@ def node_model(
     outputs: int,
     *,
     domain: str = DOMAIN,
+    default_opset: int = 17,
     constant: Sequence[int] = (),
     stated: Mapping[int, int] = MappingProxyType({}),
     dropped: Sequence[int] = (),
@@ -48,7 +49,7 @@ def node_model(
     node = helper.make_node(op_type, names, made, "node", domain=domain)
     node.attribute.extend([helper.make_attribute(name, value) for name, value in attributes.items()])
     graph = helper.make_graph([node], "program", given, [r for r in results if r.name in made], held)
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    opsets = [helper.make_opsetid("", default_opset), helper.make_opsetid(DOMAIN, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 

@@ -139,7 +139,16 @@ def grouped(
     added = None if bias is None else draws.floats(*bias, new, total)
     sink = draws.floats(QUERY_HEADS) if has_sink else None
     counts = [np.array(ends, np.int32), scalar(total, np.int32)]
-    inputs = [*parts, state, None if state is None else state * 2, *counts, *caches, places, added, sink]
+    inputs: list[Array | None] = [
+        *parts,
+        state,
+        None if state is None else state * 2,
+        *counts,
+        *caches,
+        places,
+        added,
+        sink,
+    ]
     heads = {"num_heads": QUERY_HEADS, "kv_num_heads": KEY_HEADS}
     return inputs, {**heads, "constant": [6], **attributes}
 

@@ -128,6 +128,13 @@ def test_normalization_of_the_default_domain() -> None:
     check("SimplifiedLayerNormalization", [x, draws.floats(3, 8)], 2, domain="", axis=1, epsilon=1e-3)
 
 
+def test_normalization_before_onnx_has_it() -> None:
+    draws = Draws(15)
+    x, scale = draws.floats(2, 3, 8), draws.floats(3, 8)
+    check("LayerNormalization", [x, scale[0], draws.floats(8)], domain="", default_opset=14)
+    check("LayerNormalization", [x, scale, draws.floats(3, 8)], 3, domain="", axis=1, epsilon=1e-3, default_opset=14)
+
+
 @pytest.mark.parametrize("mask", [None, [[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]], [[0, 1, 1, 0, 1], [1, 0, 1, 1, 0]]])
 def test_embeddings(mask: list[list[int]] | None) -> None:
     draws = Draws(11)

@@ -198,7 +198,7 @@ def test_recurrent_layer_with_other_functions(direction: str) -> None:
     inputs[3] = None
     functions = ["Sigmoid", "Relu", "Tanh"] * (2 if direction == "bidirectional" else 1)
     constant = [1, 2, 8, 9, 10, 11]
-    attributes = {"hidden_size": 4, "direction": direction, "clip": 0.5, "activations": functions}
+    attributes: dict[str, Any] = {"hidden_size": 4, "direction": direction, "clip": 0.5, "activations": functions}
     check("DynamicQuantizeLSTM", inputs, 3, constant=constant, **attributes)
 
 

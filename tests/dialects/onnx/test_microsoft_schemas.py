@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from onnx import AttributeProto, helper
-from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime  # pyright: ignore[reportAttributeAccessIssue]  has no stub
 
 from commonir.dialects import onnx
 from commonir.ods import Op

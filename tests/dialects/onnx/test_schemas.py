@@ -176,4 +176,4 @@ def test_there_is_no_definition_that_the_registry_lacks() -> None:
 
 def is_of_onnxruntime(name: str) -> bool:
     """Whether an operator is one that onnxruntime adds, which its registry has."""
-    return name.startswith("onnx.microsoft.") or name == "onnx.SimplifiedLayerNormalization"
+    return name.startswith(("onnx.microsoft.", "onnx.onnxruntime."))

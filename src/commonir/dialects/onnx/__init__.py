@@ -241,6 +241,7 @@ from commonir.dialects.onnx.program import (
     METADATA,
     MODEL_VERSION,
     NODE_NAME,
+    ONNXRUNTIME_VERSION,
     PARTLY_DEFINED,
     PRODUCER_NAME,
     PRODUCER_VERSION,
@@ -250,6 +251,7 @@ from commonir.dialects.onnx.program import (
     Initializer,
     Return,
     SparseInitializer,
+    added_name,
     ir_version_of,
     operation_name,
     operator_of,
@@ -403,7 +405,7 @@ OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
 OLDEST_OPSET, NEWEST_OPSET = 7, 28
 """The versions of which all definitions are here."""
-_OTHER_VERSIONS = (*(f"ml{n}" for n in range(1, 6)), "preview1", "training1", "microsoft1")
+_OTHER_VERSIONS = (*(f"ml{n}" for n in range(1, 6)), "preview1", "training1", "microsoft1", ONNXRUNTIME_VERSION)
 
 
 DIALECT = Dialect(
@@ -445,6 +447,7 @@ __all__ = [
     "NEWEST_OPSET",
     "NODE_NAME",
     "OLDEST_OPSET",
+    "ONNXRUNTIME_VERSION",
     "OPSETS",
     "PARTLY_DEFINED",
     "PRODUCER_NAME",
@@ -739,6 +742,7 @@ __all__ = [
     "Xor",
     "Xor1",
     "ZipMap",
+    "added_name",
     "first_version",
     "function_symbol",
     "infer_results",

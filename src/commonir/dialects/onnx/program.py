@@ -44,6 +44,8 @@ PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "previ
 """What names of operators of a domain begin with here, after the name of the dialect; versions are called after it."""
 PARTLY_DEFINED = ("com.microsoft",)
 """Domains that have operators of which there is no definition here."""
+ONNXRUNTIME_VERSION = "onnxruntime1"
+"""The version of operators that onnxruntime adds to the default domain, where ONNX has none or not yet."""
 _TRAINING = "ai.onnx.preview.training"
 
 
@@ -76,9 +78,14 @@ def operation_name(domain: str, op_type: str) -> str | None:
     return None if prefix is None else f"onnx.{prefix}.{op_type}" if prefix else f"onnx.{op_type}"
 
 
+def added_name(op_type: str) -> str:
+    """The name here of an operator that onnxruntime adds to the default domain."""
+    return f"onnx.onnxruntime.{op_type}"
+
+
 @lru_cache(1 << 10)
 def operator_of(name: str) -> tuple[str, str]:
-    """The domain and the type of the operator of a name here: the inverse of `operation_name`."""
+    """The domain and the type of the operator of a name here: the inverse of `operation_name` and `added_name`."""
     prefix, _, op_type = name.removeprefix("onnx.").rpartition(".")
     if prefix == "preview.training":
         return _TRAINING, op_type

@@ -258,6 +258,8 @@ class NodeDecoder(ABC):
             found = None
             if name is not None and version is not None:
                 found = self.dialects.find(name, onnx.version_in(domain, version))
+                if found is None and domain in ("", _DEFAULT_DOMAIN):
+                    found = self.dialects.find(onnx.added_name(op_type))
             self._definitions[key] = found
         return self._definitions[key]
 

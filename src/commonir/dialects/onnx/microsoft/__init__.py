@@ -35,6 +35,7 @@ from commonir.dialects.onnx.microsoft.fused import (
 )
 from commonir.dialects.onnx.microsoft.normalization import (
     EmbedLayerNormalization,
+    LayerNormalization,
     SimplifiedLayerNormalization,
     SkipLayerNormalization,
     SkipSimplifiedLayerNormalization,
@@ -80,6 +81,7 @@ __all__ = [
     "Gelu",
     "GridSample",
     "GroupQueryAttention",
+    "LayerNormalization",
     "MatMulIntegerToFloat",
     "MatMulNBits",
     "MultiHeadAttention",

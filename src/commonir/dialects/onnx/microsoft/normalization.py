@@ -1,4 +1,4 @@
-"""Normalizations of com.microsoft, with what is added before; and one of onnxruntime in the default domain.
+"""Normalizations of com.microsoft, with what is added before; and those that onnxruntime adds to the default domain.
 
 Halves are computed in single precision and rounded once. Source: onnxruntime, contrib operator reference, version 1.
 """
@@ -6,7 +6,7 @@ Halves are computed in single precision and rounded once. Source: onnxruntime, c
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS, OnnxOp, element_of, rank_of, sizes_of_rank, trailing_axes
+from commonir.dialects.onnx.base import FLOATS, OnnxOp, element_of, rank_of, shape_of, sizes_of_rank, trailing_axes
 from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE, SINGLE
 from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE
 from commonir.ir.operation import Value
@@ -20,7 +20,49 @@ def _inverse_root(x: Value, epsilon: float) -> Value:
     return core.rsqrt(core.add(x, core.splat(epsilon, x)))
 
 
-class SimplifiedLayerNormalization(OnnxOp, name="onnx.SimplifiedLayerNormalization", since="opset1"):
+def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
+    """Whether parameters have the type of x and just its normalized sizes, or there are none."""
+    sizes = tuple([shape_of(x)[a] for a in axes])
+    return values is None or (element_of(values) is element_of(x) and shape_of(values) == sizes)
+
+
+class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", since="onnxruntime1"):
+    """The tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted.
+
+    onnxruntime has it in the default domain before version 17, from which on it is an operator of ONNX.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Scale: Value = operand("V")
+    B: Value | None = operand("V", default=None)
+    axis: int = attribute(kinds.integer, default=-1)
+    epsilon: float = attribute(kinds.number, default=1e-05)
+    stash_type: int = attribute(kinds.integer, default=1)
+    Y: Value = result("V")
+    Mean: Value | None = result("U", optional=True)
+    InvStdDev: Value | None = result("U", optional=True)
+    T = FLOATS
+    U = element_type(f32, f64)
+    V = FLOATS
+
+    def reference(self, X: Value, Scale: Value, B: Value | None) -> tuple[Value, ...]:
+        axes = trailing_axes(X, self.axis)
+        wide = core.widened(X)
+        mean = core.reduce_mean(wide, axes, True)
+        centred = core.sub(wide, mean)
+        variance = core.reduce_mean(core.mul(centred, centred), axes, True)
+        if _covers(Scale, X, axes) and _covers(B, X, axes):
+            y = core.layer_norm(X, Scale, B, axes, self.epsilon)
+        else:
+            normal = core.cast(core.layer_norm(X, None, None, axes, self.epsilon), element_of(Scale))
+            y = core.mul(normal, Scale)
+            y = y if B is None else core.add(y, B)
+        return y, mean, _inverse_root(variance, self.epsilon)
+
+
+class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLayerNormalization", since="onnxruntime1"):
     """The tensor divided by the root of its mean square over its trailing axes, then scaled.
 
     onnxruntime has it in the default domain, where ONNX has RMSNormalization.
@@ -43,7 +85,7 @@ class SimplifiedLayerNormalization(OnnxOp, name="onnx.SimplifiedLayerNormalizati
         axes = trailing_axes(X, self.axis)
         wide = core.widened(X)
         mean = core.reduce_mean(core.mul(wide, wide), axes, True)
-        if element_of(X) is element_of(scale):
+        if _covers(scale, X, axes):
             y = core.rms_norm(X, scale, axes, self.epsilon)
         else:
             y = core.mul(core.cast(core.rms_norm(X, None, axes, self.epsilon), element_of(scale)), scale)
