@@ -18,7 +18,7 @@ DIALECTS = Dialects()
 def _model(domain: str, op_type: str) -> ModelProto:
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
     node = helper.make_node(op_type, ["x"], ["y"], domain=domain)
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
+    opsets = [helper.make_opsetid(d, version) for d, version in {domain: 1, "": 17}.items()]
     return helper.make_model(helper.make_graph([node], "g", [x], [y]), opset_imports=opsets, ir_version=8)
 
 
@@ -39,3 +39,13 @@ def test_operators_of_onnxruntime_that_are_not_defined_are_no_fault(op_type: str
     (told,) = verify_model(module)
     assert not told.is_error
     assert told.message == f"no definition of 'com.microsoft.{op_type}' is known"
+
+
+def test_operators_that_onnxruntime_adds_to_the_default_domain_are_told() -> None:
+    model = _model("", "SimplifiedLayerNormalization")
+    model.graph.node[0].input.append("x")
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    (told,) = verify_model(module)
+    assert not told.is_error
+    expected = "G3: 'SimplifiedLayerNormalization' is an operator of onnxruntime, not of this version of ONNX"
+    assert told.message == expected

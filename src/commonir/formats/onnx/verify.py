@@ -161,6 +161,9 @@ def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str
     if not is_stated:
         text = f"{label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
         yield Diagnostic(MALFORMED_PROGRAM, text)
+    if op.name.startswith(onnx.added_name("")):
+        text = f"G3: '{onnx.operator_of(op.name)[1]}' is an operator of onnxruntime, not of this version of ONNX"
+        yield Diagnostic(QUESTIONABLE_MODEL, text)
     if isinstance(op, onnx.Custom):
         yield from _check_custom(op, opsets, domains)
     elif isinstance(op, onnx.OnnxOp):
