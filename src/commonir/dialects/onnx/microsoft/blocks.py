@@ -8,36 +8,43 @@ from __future__ import annotations
 from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS_8, INTEGERS_4, POSITIONS, OnnxOp, axis_from_start, element_of, shape_of
 from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE, dequantized
-from commonir.ir.data import DeferredData, InlineData
+from commonir.ir.data import Data, DeferredData, InlineData, codes_of, packed_codes
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f4e2m1fn, u2, u4, u8
 from commonir.notation import NotationError
 from commonir.ods import attribute, element_type, kinds, known_data, one_of, operand, positive, result
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, ceil_div
 
 _OF_BITS = {2: u2, 4: u4, 8: u8}
 BYTE = element_type(u8)
 
 
 def _unpacked(x: Value, bits: int, shape: tuple[Dim, ...]) -> Value:
-    """The numbers of some bits that lie in bytes along the last axis, the lowest bits first, as a tensor of a shape.
+    """The numbers of some bits that lie in bytes, the lowest bits first, as a tensor of a shape.
 
-    What fills up the last byte of a row is left out.
+    Each row of the last axis begins with a byte; what fills up its last one is left out.
     """
-    element = _OF_BITS[bits]
+    element, per_byte = _OF_BITS[bits], 8 // bits
     if element is u8:
         return core.reshape(x, shape)
-    *lead, count = shape_of(x)
-    per_byte = 8 // bits
+    *lead, kept = shape
+    row = ceil_div(kept, per_byte) * per_byte
     data = known_data(x)
-    if data is not None and all(isinstance(n, int) for n in shape) and count * per_byte == shape[-1]:
-        # The bytes are those of the narrower numbers as they are.
-        kind = TensorType(element, shape)
-        return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
-    rows = core.reshape(core.bits_as(x, element), (*lead, count * per_byte))
-    stops = (*lead, shape[-1])
-    cut = rows if stops == shape_of(rows) else core.slice(rows, (0,) * len(stops), stops, (1,) * len(stops))
-    return core.reshape(cut, shape)
+    sizes = tuple([n for n in shape if isinstance(n, int)])
+    if data is not None and isinstance(row, int) and isinstance(kept, int) and len(sizes) == len(shape):
+        kind = TensorType(element, sizes)
+        return core.constant(DeferredData(kind, lambda: InlineData(kind, _without_ends(data, bits, row, kept))))
+    parts = core.bits_as(core.reshape(x, (*lead, ceil_div(kept, per_byte))), element)
+    rows = core.reshape(parts, (*lead, row))
+    return rows if row == kept else core.slice(rows, (0,) * len(shape), shape, (1,) * len(shape))
+
+
+def _without_ends(data: Data, bits: int, row: int, kept: int) -> bytes | memoryview:
+    """The bytes of rows of numbers of some bits without what fills up the last byte of each."""
+    if row == kept:
+        return data.buffer()
+    codes = codes_of(data.buffer(), bits, data.count * (8 // bits))
+    return packed_codes([c for n in range(0, len(codes), row) for c in codes[n : n + kept]], bits)
 
 
 def _middle(bits: int) -> Value:
@@ -85,14 +92,12 @@ class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1")
             raise NotationError(f"{what} has no meaning here")
         blocks = -(-self.K // self.block_size)
         width = blocks * self.block_size
-        quanta = core.reshape(_unpacked(B, self.bits, _packed(B, self.bits)), (self.N, width))
+        quanta = _unpacked(B, self.bits, (self.N, width))
         factors = core.reshape(scales, (self.N, blocks))
         if zero_points is None:
             offsets = _middle(self.bits)
         elif element_of(zero_points) is u8:
-            per_byte = 8 // self.bits
-            rows = core.reshape(zero_points, (self.N, -(-blocks // per_byte)))
-            offsets = _unpacked(rows, self.bits, (self.N, blocks))
+            offsets = _unpacked(zero_points, self.bits, (self.N, blocks))
         else:
             offsets = core.reshape(zero_points, (self.N, blocks))
         rows = dequantized(quanta, factors, offsets, 1, self.block_size)
