@@ -43,6 +43,16 @@ def test_info_tells_what_a_model_says_of_itself(tmp_path: Path) -> None:
         assert text in told
 
 
+def test_info_shows_the_beginning_of_a_vocabulary_and_json_all_of_it(tmp_path: Path) -> None:
+    model = odd_models.texts_everywhere()
+    words = "".join(chr(ord("a") + n % 26) for n in range(5000))
+    model.metadata_props.add(key="words", value=words)
+    path = _file(tmp_path, model)
+    assert f"{words[:400]}.. (4600 more characters)" in _done("info", path)
+    assert words not in _done("info", path)
+    assert words in _done("info", path, "--json")
+
+
 def test_info_and_show_tell_of_several_devices(tmp_path: Path) -> None:
     path = _file(tmp_path, odd_models.several_devices())
     assert "devices of 'two'" in _done("info", path)

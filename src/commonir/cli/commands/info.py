@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from commonir.reports import DeclarationEntry, FunctionSummary, Port, Summary
 
 
+_LONGEST = 400
+"""Characters of a text of a model's metadata that are shown."""
+
+
 @verb(opens=True)
 @click.argument("model", type=PATH)
 @click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
@@ -39,6 +43,12 @@ def info(session: Session, model: str, *, with_flops: bool, with_weights: bool, 
     return Answer(summary.to_json(), lambda out: write_summary(summary, model, out, in_detail=in_detail))
 
 
+def _begun(text: str) -> str:
+    """A text as far as it fits on a page: some models carry whole vocabularies, which `--json` tells."""
+    rest = len(text) - _LONGEST
+    return text if rest <= 0 else f"{text[:_LONGEST]}.. ({rest} more characters)"
+
+
 def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: bool = False) -> None:
     """Writes a summary as text."""
     out.line(title, Style.STRONG)
@@ -56,7 +66,7 @@ def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: boo
     if summary.metadata:
         out.line()
         out.line("metadata", Style.STRONG)
-        out.table([Column(""), Column("")], list(summary.metadata.items()), indent=2)
+        out.table([Column(""), Column("")], [(key, _begun(text)) for key, text in summary.metadata.items()], indent=2)
     if summary.ranks is not None:
         write_ranks(summary.ranks, out, in_detail=in_detail)
     _write_declarations(summary.declarations, out)
