@@ -99,8 +99,8 @@ def _may_tell(value: Value) -> bool:
 
 
 def is_short(kind: TensorType) -> bool:
-    """Whether shape arithmetic goes through tensors of a type: vectors, and of others small ones.
+    """Whether shape arithmetic goes through tensors of a type: vectors, and of others small ones of integers.
 
     Tables of two amounts for each axis are turned and cut on the way to a list of them.
     """
-    return kind.rank in (0, 1, None) or (kind.is_static and kind.count <= _SHORT)
+    return kind.rank in (0, 1, None) or (kind.element.is_integer and kind.is_static and kind.count <= _SHORT)
