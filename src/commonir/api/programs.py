@@ -124,7 +124,7 @@ def convert(
         lowered = select_function(lowered, function)
     elif not conversion.takes_ranks:
         _refuse_ranks(lowered, to)
-    simpler = _simplified(in_precision(_of_sizes(lowered, {}, ranges or {}), precision))
+    simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
     return conversion.convert(simpler if ranks is None else _divided(simpler, ranks, parallel, told), options, told)
 
 
@@ -162,7 +162,7 @@ def shard(
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     lowered = lower(module) if function is None else select_function(lower(module), function)
-    simpler = _simplified(_of_sizes(lowered, sizes or {}, {}))
+    simpler = _simplified(edit(lowered, dims=sizes) if sizes else lowered)
     return _divided(simpler, ranks, parallel, Diagnostics() if findings is None else findings)
 
 
@@ -203,13 +203,12 @@ def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> I
     return ImageInput(ColorSpace(color), scale, tuple(bias))
 
 
-def _of_sizes(module: Module, sizes: Mapping[str, int], ranges: Mapping[str, tuple[int, int]]) -> Module:
-    """A lowered program with some dimensions fixed and others bounded."""
+def _bounded(module: Module, ranges: Mapping[str, tuple[int, int]]) -> Module:
+    """A lowered program with some dimensions bounded."""
     from commonir.ir.interface import SizeRange  # noqa: PLC0415
     from commonir.passes.bound_sizes import bound_sizes  # noqa: PLC0415
 
-    fixed = edit(module, dims=sizes) if sizes else module
-    return bound_sizes(fixed, {name: SizeRange(*bounds) for name, bounds in ranges.items()})
+    return bound_sizes(module, {name: SizeRange(*bounds) for name, bounds in ranges.items()})
 
 
 def edit(

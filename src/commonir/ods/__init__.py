@@ -47,13 +47,23 @@ from commonir.ods.patterns import (
     types_by_version,
     unsigned_integers,
 )
-from commonir.ods.verify import are_compatible, check_operation, check_results, not_constant, path_of, verify
+from commonir.ods.verify import (
+    Doubts,
+    are_compatible,
+    check_operation,
+    check_results,
+    differ_in_shape,
+    not_constant,
+    path_of,
+    verify,
+)
 
 __all__ = [
     "Check",
     "Derived",
     "Dialect",
     "Dialects",
+    "Doubts",
     "Form",
     "Known",
     "MlirOp",
@@ -74,6 +84,7 @@ __all__ = [
     "declared_operand_names",
     "definitions_in",
     "derived",
+    "differ_in_shape",
     "element_type",
     "floats",
     "infer",

@@ -75,23 +75,19 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     locate = _at_path() if locate is None else locate
     found = Diagnostics()
     visible: set[Value] = set()
-    doubted: set[Value] = set()
+    doubts = Doubts()
     alike = AlikeChecks(check_operation)
     is_right = alike.is_known_right
     pending = [_Entered(iter((root,)))]
     while pending:
         entered = pending[-1]
         for op in entered.rest(visible):
-            is_doubted = bool(doubted) and not doubted.isdisjoint(op.operands)
-            if is_doubted:
-                doubted.update(op.results)
+            is_doubted = doubts.reach(op)
             if not (visible.issuperset(op.operands) and (is_doubted or is_right(op))):
-                # Types that follow from a wrong one are wrong without a fault of their own.
                 told = _undefined(op, visible) if is_doubted else _check(op, visible, dialects)
                 wrong = [*[(op, d) for d in told], *_check_symbols(op)]
                 if wrong:
-                    if any(d.code is DOUBTED_SHAPE for _, d in wrong):
-                        doubted.update(op.results)
+                    doubts.begin(op, [d for _, d in wrong])
                     if len(found) >= DEFAULT_LIMITS.max_diagnostics:
                         return list(found)
                     found.extend([locate(at, d) for at, d in wrong])
@@ -107,6 +103,28 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
                 entered.leave(visible)
                 pending.pop()
     return list(found)
+
+
+class Doubts:
+    """Values whose declared types do not count, and those that follow from them.
+
+    Types that follow from a wrong one are wrong without a fault of their own.
+    """
+
+    def __init__(self) -> None:
+        self._values: set[Value] = set()
+
+    def reach(self, op: Operation) -> bool:
+        """Whether an operation uses such a value; its results are such values then."""
+        is_reached = bool(self._values) and not self._values.isdisjoint(op.operands)
+        if is_reached:
+            self._values.update(op.results)
+        return is_reached
+
+    def begin(self, op: Operation, found: Iterable[Diagnostic]) -> None:
+        """Remembers the results of an operation if its findings say that what is declared of them does not count."""
+        if any(d.code is DOUBTED_SHAPE for d in found):
+            self._values.update(op.results)
 
 
 class _Entered:
@@ -386,13 +404,14 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
     for n, (r, t) in enumerate(zip(op.results, inferred, strict=False)):
         if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
-            is_shape = not op.shapes_count and are_compatible(_without_shape(r.type), t)
+            is_shape = not op.shapes_count and differ_in_shape(r.type, t)
             message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
             found.add(DOUBTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
 
 
-def _without_shape(type: Type) -> Type:
-    return type.with_shape(None) if isinstance(type, TensorType) else type
+def differ_in_shape(declared: Type, inferred: Type) -> bool:
+    """Whether two types that cannot be those of one value could be with another shape."""
+    return isinstance(declared, TensorType) and are_compatible(declared.with_shape(None), inferred)
 
 
 def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:
@@ -433,4 +452,13 @@ def _as_tensor(type: Type) -> Type:
     return TensorType(type, None) if isinstance(type, ElementType) else type
 
 
-__all__ = ["are_compatible", "check_operation", "check_results", "not_ended", "path_of", "verify"]
+__all__ = [
+    "Doubts",
+    "are_compatible",
+    "check_operation",
+    "check_results",
+    "differ_in_shape",
+    "not_ended",
+    "path_of",
+    "verify",
+]

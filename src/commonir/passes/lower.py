@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
-from commonir.base.codes import DOUBTED_SHAPE, UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
+from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.dialects.core.communication import rank_of, set_rank
@@ -25,6 +25,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, placed
 from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
 from commonir.ods import (
+    Doubts,
     Form,
     MlirOp,
     Op,
@@ -219,8 +220,7 @@ class _Lowering:
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
-        # Values of the source whose declared types do not count, and what is declared in accordance with them.
-        self.doubted: set[Value] = set()
+        self.doubts = Doubts()
         self.sizes = SizeNames(source.inputs)
 
     def function(self) -> Operation:
@@ -406,12 +406,10 @@ class _Lowering:
         """What is wrong with an operation as it stands; what stands for it tells that where a type is in doubt."""
         if not isinstance(op, Op):
             return []
-        if self.doubted and not self.doubted.isdisjoint(op.operands):
-            self.doubted.update(op.results)
+        if self.doubts.reach(op):
             return []
         found = check_operation(op)
-        if any(d.code is DOUBTED_SHAPE for d in found):
-            self.doubted.update(op.results)
+        self.doubts.begin(op, found)
         return [d for d in found if d.is_error]
 
     def _regroup(self, op: Op, operands: tuple[Value, ...]) -> None:

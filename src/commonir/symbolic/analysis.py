@@ -26,6 +26,7 @@ from commonir.symbolic.dims import (
     floor_div,
     modulo,
     normal,
+    parts_of,
     product_of,
     regrouped,
     terms_of,
@@ -76,17 +77,8 @@ def _max_args(x: Dim) -> tuple[Dim, ...]:
 
 def maxima_in(x: Dim) -> int:
     """How many maxima there are in an expression, at any depth; comparing it goes through cases of each."""
-    count = 0
-    for m in terms_of(x):
-        for a in m:
-            match a:
-                case Symbol():
-                    pass
-                case Floor() | Mod():
-                    count += maxima_in(a.num) + maxima_in(a.den)
-                case Max():
-                    count += 1 + sum(map(maxima_in, a.args))
-    return count
+    atoms = [a for m in terms_of(x) for a in m]
+    return sum([isinstance(a, Max) + sum(map(maxima_in, parts_of(a))) for a in atoms])
 
 
 def smallest(*values: Dim) -> Dim:
@@ -181,14 +173,8 @@ def _first_max(x: Dim) -> Max | None:
     """A maximum that has none inside, anywhere in the expression."""
     for m in terms_of(x):
         for a in m:
-            match a:
-                case Symbol():
-                    continue
-                case Floor() | Mod():
-                    parts: tuple[Dim, ...] = (a.num, a.den)
-                case Max():
-                    parts = a.args
-            found = next((b for b in map(_first_max, parts) if b is not None), a if isinstance(a, Max) else None)
+            inside = (b for b in map(_first_max, parts_of(a)) if b is not None)
+            found = next(inside, a if isinstance(a, Max) else None)
             if found is not None:
                 return found
     return None

@@ -205,16 +205,22 @@ def _is_dim(x: object) -> bool:
     return isinstance(x, (int, DimExpr))
 
 
-def _symbols_in(atom: Atom) -> list[Symbol]:
-    """The symbols inside an atom, in order of occurrence, perhaps repeated."""
+def parts_of(atom: Atom) -> tuple[Dim, ...]:
+    """The expressions that an atom is made of."""
     match atom:
         case Symbol():
-            return [atom]
+            return ()
         case Floor() | Mod():
-            parts: tuple[Dim, ...] = (atom.num, atom.den)
+            return atom.num, atom.den
         case Max():
-            parts = atom.args
-    return [s for p in parts for m in terms_of(p) for a in m for s in _symbols_in(a)]
+            return atom.args
+
+
+def _symbols_in(atom: Atom) -> list[Symbol]:
+    """The symbols inside an atom, in order of occurrence, perhaps repeated."""
+    if isinstance(atom, Symbol):
+        return [atom]
+    return [s for p in parts_of(atom) for m in terms_of(p) for a in m for s in _symbols_in(a)]
 
 
 def symbols_in(x: Dim) -> tuple[Symbol, ...]:

@@ -20,6 +20,7 @@ from commonir.ods import (
     any_type,
     are_compatible,
     attribute,
+    differ_in_shape,
     kinds,
     lists,
     operand,
@@ -85,8 +86,7 @@ def _contradicted(graph: Region, received: Sequence[Type]) -> Iterator[tuple[Val
     for argument, kind in zip(arguments[len(arguments) - len(received) :], received, strict=False):
         declared = argument.type
         if not are_compatible(_without_names(declared), kind):
-            is_tensor = isinstance(declared, TensorType)
-            yield argument, kind, is_tensor and not argument.is_used and are_compatible(declared.with_shape(None), kind)
+            yield argument, kind, not argument.is_used and differ_in_shape(declared, kind)
 
 
 def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:

@@ -161,31 +161,6 @@ class QuantizedConvolution(OnnxOp):
     T3 = BYTES
     T4 = element_type(i32)
 
-    def convolved(
-        self,
-        x: Value,
-        x_scale: Value,
-        x_zero_point: Value,
-        w: Value,
-        w_scale: Value,
-        w_zero_point: Value,
-        y_scale: Value,
-        y_zero_point: Value,
-        B: Value | None,
-    ) -> Value:
-        """The convolution of these operands."""
-        rank = rank_of(w)
-        found = window(self, shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
-        filters = shifted(w, along_axis(w_zero_point, 0, rank), i32)
-        summed = core.conv(found.x, filters, B, found.strides, found.dilations, found.pads, self.group)
-        return requantized(summed, result_scale(x_scale, along_axis(w_scale, 1, rank), y_scale), y_zero_point)
-
-
-class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"):
-    """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
-
-    __slots__ = ()
-
     def reference(
         self,
         x: Value,
@@ -198,4 +173,14 @@ class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"
         y_zero_point: Value,
         B: Value | None,
     ) -> Value:
-        return self.convolved(x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+        rank = rank_of(w)
+        found = window(self, shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
+        filters = shifted(w, along_axis(w_zero_point, 0, rank), i32)
+        summed = core.conv(found.x, filters, B, found.strides, found.dilations, found.pads, self.group)
+        return requantized(summed, result_scale(x_scale, along_axis(w_scale, 1, rank), y_scale), y_zero_point)
+
+
+class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"):
+    """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
+
+    __slots__ = ()

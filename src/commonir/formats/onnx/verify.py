@@ -104,22 +104,15 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
         if op is holder:
             continue
         if isinstance(op, onnx.SparseInitializer):
-            yield from _located(op.misplaced(), places.place_of(op))
+            yield from places.located(op, op.misplaced())
         elif isinstance(op, _NODES):
-            # Where a node is takes longer to tell than whether it is right.
-            found = () if is_right(op) else check(op)
-            if found:
-                yield from _located(found, places.place_of(op))
+            yield from places.located(op, () if is_right(op) else check(op))
             name = op.location.name if op.location is not None else ""
             if name and names.setdefault(name, op) is not op:
                 text = f"G4: another node has the name '{name}'"
                 yield Diagnostic(QUESTIONABLE_MODEL, text, where=places.place_of(op))
         if has_nested:
             yield from _check_hiding(op, holder, visible, places)
-
-
-def _located(found: Iterable[Diagnostic], place: str) -> Iterator[Diagnostic]:
-    return (d.located(where=place) for d in found)
 
 
 def check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]:

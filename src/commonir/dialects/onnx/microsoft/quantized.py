@@ -106,11 +106,9 @@ class QuantizedPair(OnnxOp):
     C: Value = result("T")
     T = BYTES
 
-
-class QLinearAdd(QuantizedPair, name="onnx.microsoft.QLinearAdd", since="microsoft1"):
-    """The sum of two quantized tensors, quantized again."""
-
-    __slots__ = ()
+    def of(self, a: Value, b: Value) -> Value:
+        """What two tensors of the numbers make."""
+        raise NotImplementedError
 
     def reference(
         self,
@@ -124,7 +122,16 @@ class QLinearAdd(QuantizedPair, name="onnx.microsoft.QLinearAdd", since="microso
         C_zero_point: Value | None,
     ) -> Value:
         a, b = numbers(A, A_scale, A_zero_point), numbers(B, B_scale, B_zero_point)
-        return steps(core.add(a, b), C_scale, C_zero_point, A)
+        return steps(self.of(a, b), C_scale, C_zero_point, A)
+
+
+class QLinearAdd(QuantizedPair, name="onnx.microsoft.QLinearAdd", since="microsoft1"):
+    """The sum of two quantized tensors, quantized again."""
+
+    __slots__ = ()
+
+    def of(self, a: Value, b: Value) -> Value:
+        return core.add(a, b)
 
 
 class QLinearMul(QuantizedPair, name="onnx.microsoft.QLinearMul", since="microsoft1"):
@@ -132,19 +139,8 @@ class QLinearMul(QuantizedPair, name="onnx.microsoft.QLinearMul", since="microso
 
     __slots__ = ()
 
-    def reference(
-        self,
-        A: Value,
-        A_scale: Value,
-        A_zero_point: Value | None,
-        B: Value,
-        B_scale: Value,
-        B_zero_point: Value | None,
-        C_scale: Value,
-        C_zero_point: Value | None,
-    ) -> Value:
-        a, b = numbers(A, A_scale, A_zero_point), numbers(B, B_scale, B_zero_point)
-        return steps(core.mul(a, b), C_scale, C_zero_point, A)
+    def of(self, a: Value, b: Value) -> Value:
+        return core.mul(a, b)
 
 
 class QuantizedElements(OnnxOp):
@@ -160,11 +156,9 @@ class QuantizedElements(OnnxOp):
     Y: Value = result("T")
     T = BYTES
 
-
-class QLinearSigmoid(QuantizedElements, name="onnx.microsoft.QLinearSigmoid", since="microsoft1"):
-    """1 / (1 + exp(-x)) of a quantized tensor, quantized again."""
-
-    __slots__ = ()
+    def of(self, x: Value) -> Value:
+        """The function of the numbers."""
+        raise NotImplementedError
 
     def reference(
         self,
@@ -174,7 +168,16 @@ class QLinearSigmoid(QuantizedElements, name="onnx.microsoft.QLinearSigmoid", si
         Y_scale: Value,
         Y_zero_point: Value | None,
     ) -> Value:
-        return steps(core.sigmoid(numbers(X, X_scale, X_zero_point)), Y_scale, Y_zero_point, X)
+        return steps(self.of(numbers(X, X_scale, X_zero_point)), Y_scale, Y_zero_point, X)
+
+
+class QLinearSigmoid(QuantizedElements, name="onnx.microsoft.QLinearSigmoid", since="microsoft1"):
+    """1 / (1 + exp(-x)) of a quantized tensor, quantized again."""
+
+    __slots__ = ()
+
+    def of(self, x: Value) -> Value:
+        return core.sigmoid(x)
 
 
 class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu", since="microsoft1"):
@@ -184,16 +187,8 @@ class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu"
 
     alpha: float = attribute(kinds.number, default=0.01)
 
-    def reference(
-        self,
-        X: Value,
-        X_scale: Value,
-        X_zero_point: Value | None,
-        Y_scale: Value,
-        Y_zero_point: Value | None,
-    ) -> Value:
-        y = core.leaky_relu(numbers(X, X_scale, X_zero_point), self.alpha)
-        return steps(y, Y_scale, Y_zero_point, X)
+    def of(self, x: Value) -> Value:
+        return core.leaky_relu(x, self.alpha)
 
 
 class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="microsoft1"):

@@ -153,5 +153,5 @@ class QLinearConv(QuantizedConvolution, name="onnx.microsoft.QLinearConv", since
         B: Value | None,
     ) -> Value:
         image = channels_first(x) if self.channels_last else x
-        y = self.convolved(image, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
+        y = super().reference(image, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)
         return channels_last(y) if self.channels_last else y
