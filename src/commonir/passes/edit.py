@@ -21,7 +21,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
 from commonir.ods.specialize import specialize
-from commonir.passes.lower import Deferral, lower
+from commonir.passes.local_sizes import SizeNames
 from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.legalize import with_known_sizes
@@ -214,8 +214,9 @@ class _FunctionEdit:
     def _named_dimensions(self) -> dict[str, list[tuple[str, int]]]:
         """The axes that have a symbolic dimension, by its name, as lowering names those that have none."""
         out: dict[str, list[tuple[str, int]]] = {}
-        for value in lower(self.module, Deferral.ALL).function(self.function.symbol_name).inputs:
-            for axis, d in enumerate(_dims(value.type)):
+        sizes = SizeNames(self.function.inputs)
+        for value in self.function.inputs:
+            for axis, d in enumerate(_dims(sizes.of_argument(value, self.function.core_type(value.type)))):
                 if isinstance(d, DimExpr) and (name := plain_symbol(d)) is not None:
                     out.setdefault(name, []).append((value.name, axis))
         return out

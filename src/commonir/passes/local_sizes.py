@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, Type, symbols_of
+from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of
 from commonir.ods import Op, infer
 from commonir.passes.carried_sizes import state_kept_sizes
 from commonir.symbolic import Dim, symbol
@@ -22,6 +22,10 @@ class SizeNames:
 
     def __init__(self, inputs: Iterable[Value]) -> None:
         self._taken = set(symbols_of([v.type for v in inputs]))
+
+    def of_argument(self, argument: Value, type: Type, least: int = 0) -> Type:
+        """The type of an argument, its unknown sizes named after it."""
+        return self.named(_without_shared_sizes(type), argument.name or f"input{argument.index}", least)
 
     def named(self, type: Type, stem: str, least: int = 0) -> Type:
         """A type with a symbol for each unknown size, of a name that begins with `stem`."""
@@ -61,3 +65,15 @@ class SizeNames:
             if r.type is not type:
                 r.retype(type)
                 changed.add(r)
+
+
+def _without_shared_sizes(type: Type) -> Type:
+    """A type in which nothing is said of symbolic sizes of the elements of lists: each may have others."""
+    match type:
+        case ListType(element=TensorType(shape=shape) as element) if shape is not None:
+            known = element.with_shape(tuple([d if isinstance(d, int) else None for d in shape]))
+            return ListType(known, type.length)
+        case OptionalType():
+            return OptionalType(_without_shared_sizes(type.element))
+        case _:
+            return type

@@ -23,7 +23,7 @@ from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attrib
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, placed
-from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
+from commonir.ir.types import FunctionType, StateType, TensorType, Type
 from commonir.ods import (
     Doubts,
     Form,
@@ -261,11 +261,10 @@ class _Lowering:
         return block
 
     def _argument_type(self, argument: Value, least: int) -> Type:
-        name = argument.name or f"input{argument.index}"
         kind = self.source.core_type(self.entries.get(argument, argument.type))
-        if argument.owner is self.source.body and name in self.shapes and isinstance(kind, TensorType):
-            return kind.with_shape(self.shapes[name])
-        return self.sizes.named(without_shared_sizes(kind), name, least)
+        if argument.owner is self.source.body and argument.name in self.shapes and isinstance(kind, TensorType):
+            return kind.with_shape(self.shapes[argument.name])
+        return self.sizes.of_argument(argument, kind, least)
 
     def _fill(self, block: Block, source: Block) -> None:
         """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""
@@ -563,18 +562,6 @@ def _by_field(op: Op, regions: Sequence[Region]) -> dict[str, Region | tuple[Reg
         for f in fields
         if f.variadic or regions
     }
-
-
-def without_shared_sizes(type: Type) -> Type:
-    """A type in which nothing is said of symbolic sizes of the elements of lists: each may have others."""
-    match type:
-        case ListType(element=TensorType(shape=shape) as element) if shape is not None:
-            known = element.with_shape(tuple([d if isinstance(d, int) else None for d in shape]))
-            return ListType(known, type.length)
-        case OptionalType():
-            return OptionalType(without_shared_sizes(type.element))
-        case _:
-            return type
 
 
 def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.coreml.read import check
 
 from tests.formats.coreml import building as b
-
-SECONDS = 3.0
 
 
 def rich_model() -> bytes:
@@ -58,15 +55,12 @@ def test_damaged_models_give_findings_only(tmp_path: Path) -> None:
     package = b.save(tmp_path, content)
     place = package / "Data" / "com.apple.CoreML" / "model.mlmodel"
     source = random.Random(7)
-    deadline = time.monotonic() + SECONDS
     outcomes: set[str] = set()
-    for _ in range(2000):
+    for _ in range(400):
         place.write_bytes(damaged(content, source))
         _, found = check(package, b.DIALECTS)
         assert all(isinstance(d, Diagnostic) for d in found)
         outcomes |= {d.code.id for d in found}
-        if time.monotonic() > deadline:
-            break
     assert len(outcomes) > 8
 
 

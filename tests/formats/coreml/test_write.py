@@ -9,7 +9,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,7 +30,7 @@ from commonir.ir.unregistered import UnregisteredOperation
 
 from tests.formats.coreml import building as b
 from tests.formats.coreml import odd_model as odd
-from tests.formats.coreml.test_fuzz import SECONDS, damaged
+from tests.formats.coreml.test_fuzz import damaged
 
 KIND = b.tensor(b.FLOAT32, 2, 3)
 DATA = Path("Data", "com.apple.CoreML")
@@ -687,9 +686,8 @@ def test_damaged_models_that_can_be_read_are_written_or_refused(tmp_path: Path) 
     place = package / DATA / "model.mlmodel"
     content = place.read_bytes()
     source = random.Random(11)
-    deadline = time.monotonic() + SECONDS
     written = 0
-    while time.monotonic() < deadline:
+    for _ in range(200):
         place.write_bytes(damaged(content, source))
         module, found = read_with_findings(package, b.DIALECTS)
         if module is None:

@@ -13,7 +13,6 @@ from commonir.ods import Dialects
 
 from tests.formats.coreml import building as b
 
-SECONDS = 4.0
 DIALECTS = Dialects()
 
 SAMPLE = """program(1.3)
@@ -83,15 +82,12 @@ def test_damaged_texts_give_findings_only(tmp_path: Path) -> None:
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "weight.bin").write_bytes(b.SIMPLE_WEIGHTS)
     source = random.Random(11)
-    deadline = time.monotonic() + SECONDS
     outcomes: set[str] = set()
-    for _ in range(3000):
+    for _ in range(600):
         place.write_text(damaged(SAMPLE, source), encoding="utf-8")
         _, found = check(place, DIALECTS)
         assert all(isinstance(d, Diagnostic) for d in found)
         outcomes |= {d.code.id for d in found}
-        if time.monotonic() > deadline:
-            break
     assert len(outcomes) > 8
 
 

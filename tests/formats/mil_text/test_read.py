@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import struct
-import time
 from pathlib import Path
 
 import numpy as np
@@ -288,8 +287,7 @@ def test_damaged_data_give_findings_only(tmp_path: Path) -> None:
     good = bundles.model_data(content)
     bundle = bundles.save(tmp_path, text, data=good, metadata=bundles.schema(), weights=b.SIMPLE_WEIGHTS)
     source = random.Random(3)
-    deadline = time.monotonic() + 2
-    for _ in range(500):
+    for _ in range(300):
         damaged = bytearray(good)
         for _ in range(source.randrange(1, 4)):
             damaged[source.randrange(len(damaged))] = source.randrange(256)
@@ -298,8 +296,6 @@ def test_damaged_data_give_findings_only(tmp_path: Path) -> None:
         )
         _, found = check(bundle, DIALECTS)
         assert all(isinstance(d, Diagnostic) for d in found)
-        if time.monotonic() > deadline:
-            break
 
 
 # -- faults of files
@@ -314,7 +310,7 @@ def test_faults_of_operations_name_their_line(tmp_path: Path) -> None:
     _, (found,) = check(place, DIALECTS)
     assert str(found) == (
         "error[E0506]: mil.relu: result 'y' is declared tensor<3xf32>, but the definition gives tensor<2xf32>\n"
-        f"  --> {place}:3: main.block[CoreML7].operations[0] 'y'\n"
+        f"  --> {place}:3:9: main.block[CoreML7].operations[0] 'y'\n"
         "   = 3 |         tensor<fp32, [3]> y = relu(x = x);\n"
         "   =   |         ^"
     )

@@ -30,7 +30,7 @@ from commonir.ods import (
     types,
 )
 from commonir.ods.branching import Choice
-from commonir.symbolic import Dim, plain_symbol
+from commonir.symbolic import Dim
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 
@@ -75,7 +75,14 @@ def _without_names(declared: Type) -> Type:
     """A type without its names of sizes, which in a nested graph may stand for any, also for none."""
     if not isinstance(declared, TensorType) or declared.shape is None:
         return declared
-    return declared.with_shape(tuple([None if plain_symbol(d) is not None else d for d in declared.shape]))
+    return declared.with_shape(tuple([d if isinstance(d, int) else None for d in declared.shape]))
+
+
+def _may_follow(declared: Type, next_: Type) -> bool:
+    """Whether what a round gives may be what the next one receives, as the graph declares it."""
+    if not isinstance(declared, TensorType):
+        return True
+    return are_compatible(_without_names(declared), next_)
 
 
 def _contradicted(graph: Region, received: Sequence[Type]) -> Iterator[tuple[Value, Type, bool]]:
@@ -232,7 +239,7 @@ class Loop(
         condition = core.nested(types, goes_on)
         answer, *rest = _yields(block)
         for argument, next_ in zip(block.arguments[2:], rest, strict=False):
-            if not are_compatible(argument.type, next_.type):
+            if not _may_follow(argument.type, next_.type):
                 raise NotationError(f"'{argument.name}' is carried as {argument.type}, and the next is {next_.type}")
         _append(block, core.add(round_, core.scalar(1, i64)), _scalar(answer), *rest)
         first = core.scalar(True, boolean) if cond is None else _scalar(cond)
