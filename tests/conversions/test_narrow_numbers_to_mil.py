@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,7 +14,8 @@ from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir import Value
-from commonir.ir.types import ELEMENT_TYPES, f16, f32, i8, i32, tensor, u8, u32
+from commonir.ir.data import data_of
+from commonir.ir.types import ELEMENT_TYPES, f16, f32, i8, i16, i32, tensor, u8, u32
 
 from tests.conversions.programs import core_module
 from tests.conversions.running_mil import converted, load_in_coremltools, run_mil
@@ -79,8 +82,18 @@ def test_bits_of_floats_have_no_form() -> None:
         converted(core_module(lambda v: core.bit_cast(v, i32), {"x": tensor(f32, 3)}))
 
 
-def _products(x: Value, weight: Value) -> Value:
-    return core.conv(core.cast(x, i32), core.sub(core.cast(weight, i32), core.scalar(3, i32)), None, (1, 1), (1, 1), ())
+def _products(x: Value, weight: Value, bias: Value | None = None, groups: int = 1) -> Value:
+    shifted = core.sub(core.cast(weight, i32), core.scalar(3, i32))
+    return core.conv(core.cast(x, i32), shifted, bias, (1, 1), (1, 1), (), groups)
+
+
+def _sums(x: np.ndarray[Any, Any], weight: np.ndarray[Any, Any], groups: int = 1) -> np.ndarray[Any, Any]:
+    """A convolution of integers without padding."""
+    parts: list[np.ndarray[Any, Any]] = []
+    for image, filters in zip(np.split(x, groups, 1), np.split(weight, groups, 0), strict=True):
+        windows = np.lib.stride_tricks.sliding_window_view(image, (1, *filters.shape[1:]))[:, 0]
+        parts.append(np.einsum("nhwmcij,fcij->nfhw", windows, filters))
+    return np.concatenate(parts, 1)
 
 
 def test_convolutions_of_bytes_are_exact_in_single_precision() -> None:
@@ -88,16 +101,61 @@ def test_convolutions_of_bytes_are_exact_in_single_precision() -> None:
     x, weight = random.integers(-128, 128, (1, 8, 5, 5)), random.integers(0, 256, (4, 8, 3, 3))
     kinds = {"x": tensor(i8, *x.shape), "weight": tensor(u8, *weight.shape)}
     made = converted(core_module(_products, kinds))
-    windows = np.lib.stride_tricks.sliding_window_view(x, (1, 8, 3, 3))[:, 0]
-    expected = np.einsum("nhwmcij,fcij->nfhw", windows, weight - 3)
+    np.testing.assert_array_equal(run_mil(made, {"x": x, "weight": weight})[0], _sums(x, weight - 3))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_convolutions_of_bytes_with_large_sums_are_added_as_integers(groups: int, tmp_path: Path) -> None:
+    # 64 * 9 products of at most 128 * 252 are more than 2^24; those of 57 channels are not.
+    x, weight = np.full((1, 64 * groups, 5, 5), -128), np.full((4 * groups, 64, 3, 3), 255)
+    x[0, 0, 2, 2], weight[0, 0, 0, 0] = 1, 0
+    bias = np.arange(4 * groups)
+    build = partial(_products, bias=core.constant(data_of(i32, bias.shape, bias.tolist())), groups=groups)
+    made = converted(core_module(build, {"x": tensor(i8, *x.shape), "weight": tensor(u8, *weight.shape)}))
+    load_in_coremltools(made, tmp_path)
+    expected = _sums(x, weight - 3, groups) + bias[:, None, None]
+    assert np.abs(expected).max() > 2**24
     np.testing.assert_array_equal(run_mil(made, {"x": x, "weight": weight})[0], expected)
 
 
+def test_constant_filters_stay_bytes_and_tell_how_large_sums_are(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    x, weight = random.integers(-128, 128, (1, 256, 5, 5)), random.integers(100, 156, (4, 256, 3, 3))
+    zero = np.array([128, 127, 129, 128])
+
+    def build(image: Value) -> Value:
+        filters = core.constant(data_of(u8, weight.shape, weight.reshape(-1).tolist()))
+        offsets = core.constant(data_of(u8, (4, 1, 1, 1), zero.tolist()))
+        return core.conv(core.cast(image, i32), core.sub(core.cast(filters, i32), core.cast(offsets, i32)))
+
+    made = converted(core_module(build, {"x": tensor(i8, *x.shape)}))
+    load_in_coremltools(made, tmp_path)
+    assert [op.name for op in made.walk() if op.name in ("mil.conv", "mil.constexpr_affine_dequantize")] == [
+        "mil.constexpr_affine_dequantize",
+        "mil.conv",
+    ]
+    np.testing.assert_array_equal(run_mil(made, {"x": x})[0], _sums(x, weight - zero[:, None, None, None]))
+
+
 def test_convolutions_of_integers_whose_sums_may_be_rounded_are_refused() -> None:
-    # 64 * 9 products of at most 128 * 259 are more than 2^24.
-    kinds = {"x": tensor(i8, 1, 64, 5, 5), "weight": tensor(u8, 4, 64, 3, 3)}
+    # 9 products of at most 2^15 * 2^15 are more than 2^24, even those of one channel.
+    kinds = {"x": tensor(i16, 1, 1, 5, 5), "weight": tensor(i16, 4, 1, 3, 3)}
     with pytest.raises(DiagnosticError, match="no convolution of integers"):
         converted(core_module(_products, kinds))
+
+
+def test_the_largest_of_bytes_is_found_by_pooling(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).integers(0, 256, (1, 2, 6, 6))
+
+    def build(image: Value) -> Value:
+        return core.max_pool(image, (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1)))
+
+    made = converted(core_module(build, {"x": tensor(u8, *x.shape)}))
+    load_in_coremltools(made, tmp_path)
+    assert "mil.max_pool" in [op.name for op in made.walk()]
+    around = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(around, (1, 1, 3, 3))
+    np.testing.assert_array_equal(run_mil(made, {"x": x})[0], windows.max((4, 5, 6, 7)))
 
 
 def test_scales_of_blocks_are_repeated() -> None:

@@ -1,53 +1,120 @@
-"""How large integers of a program can be, as far as the operations that make them tell."""
+"""How large integers of a program can be, as far as the operations that make them tell, and which ones are known."""
 
 from __future__ import annotations
 
-import math
+from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean
+from commonir.ir.types import ElementType, boolean
+from commonir.notation import limits
+from commonir.ods import known_data
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
 
 _DEEPEST = 16
 """Operations that are looked behind, one after another."""
-_LOOKED_AT = 1 << 20
-"""Elements of a constant that are looked at."""
 
 
-def largest_magnitude(value: Value, depth: int = _DEEPEST) -> int:
-    """A number that no element of a tensor of integers exceeds in magnitude."""
+class Range(NamedTuple):
+    """The least and the largest number that elements may be."""
+
+    low: int
+    high: int
+
+    @property
+    def magnitude(self) -> int:
+        """The largest magnitude."""
+        return max(-self.low, self.high)
+
+
+def integer_range(value: Value, depth: int = _DEEPEST) -> Range:
+    """The range of the elements of a tensor of integers or truth values."""
     element = tensor_type(value).element
+    whole = _range_of(element)
+    found = _made(value, depth)
+    # Numbers that do not fit lose bits.
+    fits = found is not None and whole.low <= found.low and found.high <= whole.high
+    return found if fits and found is not None else whole
+
+
+def _range_of(element: ElementType) -> Range:
     if element is boolean:
-        return 1
+        return Range(0, 1)
     if not element.is_integer:
         raise ValueError(f"{element} is no type of integers")
-    most = 1 << (element.bits - (element.kind == "int"))
-    return min(most, _made(value, depth) or most)
+    low, high = limits(element)
+    return Range(int(low), int(high))
 
 
-def _made(value: Value, depth: int) -> int | None:
-    """The bound that follows from the operation that makes a value."""
-    owner = value.owner if depth else None
-    match owner:
-        case core.Constant(value=data) if data.count <= _LOOKED_AT:
-            return max((abs(int(v)) for v in data.values()), default=0)
+def _made(value: Value, depth: int) -> Range | None:
+    """The range that follows from the operation that makes a value, before bits are lost."""
+    data = known_data(value)
+    if data is not None:
+        array = _integers_of(data)
+        return Range(int(array.min()), int(array.max())) if array.size else Range(0, 0)
+    match value.owner if depth else None:
         case core.Cast(x=x) if not tensor_type(x).element.is_float:
-            return largest_magnitude(x, depth - 1)
-        case core.Reshape(x=x) | core.Transpose(x=x) | core.Slice(x=x) | core.Neg(x=x) | core.Abs(x=x):
-            return largest_magnitude(x, depth - 1)
-        case core.Add(a=a, b=b) | core.Sub(a=a, b=b):
-            return largest_magnitude(a, depth - 1) + largest_magnitude(b, depth - 1)
+            return integer_range(x, depth - 1)
+        case core.Reshape(x=x) | core.Transpose(x=x) | core.Slice(x=x):
+            return integer_range(x, depth - 1)
+        case core.Pad(x=x, value=fill):
+            inner = integer_range(x, depth - 1)
+            return Range(min(inner.low, int(fill)), max(inner.high, int(fill)))
+        case core.Neg(x=x):
+            inner = integer_range(x, depth - 1)
+            return Range(-inner.high, -inner.low)
+        case core.Abs(x=x):
+            return Range(0, integer_range(x, depth - 1).magnitude)
+        case core.Add(a=a, b=b):
+            left, right = integer_range(a, depth - 1), integer_range(b, depth - 1)
+            return Range(left.low + right.low, left.high + right.high)
+        case core.Sub(a=a, b=b):
+            left, right = integer_range(a, depth - 1), integer_range(b, depth - 1)
+            return Range(left.low - right.high, left.high - right.low)
         case core.Mul(a=a, b=b):
-            return largest_magnitude(a, depth - 1) * largest_magnitude(b, depth - 1)
+            left, right = integer_range(a, depth - 1), integer_range(b, depth - 1)
+            products = [m * n for m in left for n in right]
+            return Range(min(products), max(products))
         case _:
             return None
 
 
-def largest_sum(op: core.Conv) -> int | None:
-    """A number that no partial sum of a convolution of integers exceeds; None when nothing tells how many there are."""
-    sizes = [d for d in (tensor_type(op.weight).shape or (None,))[1:] if isinstance(d, int)]
-    if len(sizes) != len(tensor_type(op.weight).shape or ()) - 1:
+def _integers_of(data: Data) -> Integers:
+    """The elements of a constant of integers."""
+    import numpy as np  # noqa: PLC0415  only where contents are asked for
+
+    return data.array().astype(np.int64)
+
+
+def known_integers(value: Value, depth: int = _DEEPEST) -> Integers | None:
+    """The elements of a tensor of integers that is a constant, or constants that are converted, shaped and shifted."""
+    element = tensor_type(value).element
+    if not element.is_integer:
         return None
-    bias = 0 if op.bias is None else largest_magnitude(op.bias)
-    return math.prod(sizes) * largest_magnitude(op.x) * largest_magnitude(op.weight) + bias
+    data = known_data(value)
+    if data is not None:
+        return _integers_of(data)
+    found: Integers | None = None
+    match value.owner if depth else None:
+        case core.Cast(x=x):
+            found = known_integers(x, depth - 1)
+        case core.Reshape(x=x, y=y):
+            inner = known_integers(x, depth - 1)
+            found = None if inner is None else inner.reshape(tensor_type(y).static_shape)
+        case core.Sub(a=a, b=b):
+            left, right = known_integers(a, depth - 1), known_integers(b, depth - 1)
+            found = None if left is None or right is None else left - right
+        case _:
+            pass
+    if found is None or not found.size:
+        return found
+    low, high = _range_of(element)
+    return found if low <= found.min() and found.max() <= high else None

@@ -2,8 +2,8 @@
 
 A number is rounded to the grid that the narrow type has around it: a power of two that comparisons find, so that all
 steps are exact in single precision. Of integers the bits that do not fit are cut off. Quantization to fewer than 8 bits
-becomes arithmetic. A convolution of integers becomes one in single precision where every sum is exact there. What has
-no such form stays.
+becomes arithmetic. Convolutions of integers become ones in single precision where every sum is exact there, and the
+largest of bytes is found in single precision. What has no such form stays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions.integer_bounds import largest_sum
+from commonir.conversions.integer_convolutions import in_single_precision
 from commonir.conversions.quantizing import quantized_steps
 from commonir.dialects import core, ml_program
 from commonir.dialects.core.base import tensor_type
@@ -22,11 +22,11 @@ from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ElementType, boolean, f32, i8, i32
 from commonir.passes.transcribe import Transcription, copied, with_functions
 
-_REWRITTEN = core.NarrowCast | core.BitCast | core.Quantize | core.Conv
+_REWRITTEN = core.NarrowCast | core.BitCast | core.Quantize | core.Conv | core.MaxPool
 
 
 def wide_narrow_numbers(module: Module, known: frozenset[ElementType] = frozenset()) -> Module:
-    """A lowered module without conversions to narrow types and convolutions of integers; itself when it has none.
+    """A lowered module without conversions to narrow types and windows of integers; itself when it has none.
 
     What gives elements of a type that the target knows stays as it is.
     """
@@ -42,9 +42,13 @@ class _Widening(Transcription):
     def __init__(self, source: ml_program.Func, known: frozenset[ElementType]) -> None:
         super().__init__(source, Diagnostics())
         self._known = known
+        self._before: dict[Value, Value] = {}
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
         made: Value | None = None
+        if isinstance(op, core.Cast) and op.to is f32 and operands[0] in self._before:
+            # Sums become floats again as they were before they became integers.
+            return (self._before[operands[0]],)
         if not isinstance(op, _REWRITTEN) or tensor_type(op.y).element in self._known:
             return super().rewritten(op, operands, regions)
         match op:
@@ -60,18 +64,25 @@ class _Widening(Transcription):
             case core.Quantize(element=to) if to.bits < i8.bits:
                 given = [core.cast(v, f32) for v in operands]
                 made = core.cast(quantized_steps(given[0], given[1], given[2] if len(given) > 2 else None, to), to)
-            case core.Conv() if not tensor_type(op.x).element.is_float and _is_exact(op):
-                wide = self.place(copied(op, tuple([core.cast(v, f32) for v in operands]))).results[0]
+            case core.Conv() if tensor_type(op.x).element.is_integer:
+                made = in_single_precision(op, operands[0], operands[1], operands[2] if op.bias is not None else None)
+                if made is not None and isinstance(made.owner, core.Cast):
+                    self._before[made] = made.owner.x
+            case core.MaxPool() if _is_of_few_bits(op):
+                wide = self.place(copied(op, (core.cast(operands[0], f32),))).results[0]
                 made = core.cast(wide, tensor_type(op.y).element)
             case _:
-                return super().rewritten(op, operands, regions)
+                pass
+        if made is None:
+            return super().rewritten(op, operands, regions)
         return (self.placed(made),)
 
 
-def _is_exact(op: core.Conv) -> bool:
-    """Whether every sum of a convolution of integers is a number of single precision."""
-    most = largest_sum(op)
-    return most is not None and most <= 1 << FORMATS[f32.name].precision
+def _is_of_few_bits(op: core.MaxPool) -> bool:
+    """Whether each window has an element, and these are integers that single precision holds."""
+    element = tensor_type(op.x).element
+    is_inside = all(max(pair) < k for pair, k in zip(op.pads, op.kernel, strict=False))
+    return element.is_integer and element.bits < FORMATS[f32.name].precision and is_inside and not op.ceil_mode
 
 
 def _is_whole(element: ElementType) -> bool:

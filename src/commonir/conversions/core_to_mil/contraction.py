@@ -118,7 +118,7 @@ def _check_convolution(x: Value) -> Mismatch | None:
     if rank_of(x) not in (3, 4, 5):
         return Mismatch("Core ML has convolutions over one to three axes")
     if not element_of(x).is_float:
-        return Mismatch("Core ML has no convolution of integers")
+        return Mismatch("Core ML has no convolution of integers whose sums single precision may round")
     return None
 
 

@@ -6,10 +6,15 @@ import math
 
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
+from commonir.conversions.integer_bounds import known_integers
+from commonir.conversions.integer_convolutions import as_bytes
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
+from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, i8, i32, u8
+from commonir.notation import limits
+from commonir.ods import known_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import size_of
 
@@ -22,7 +27,7 @@ def _transposed(context: Context, x: Value) -> Value:
 
 @rule(core.MatMul)
 def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Value:
-    if rank_of(a) == rank_of(b) == 2 and (op.transpose_a or op.transpose_b):
+    if rank_of(a) == rank_of(b) == 2 and (op.transpose_a or op.transpose_b) and element_of(a).is_float:
         return onnx.Gemm(a, b, transA=op.transpose_a, transB=op.transpose_b).Y
     left = _transposed(context, a) if op.transpose_a else a
     right = _transposed(context, b) if op.transpose_b else b
@@ -31,7 +36,8 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Value:
 
 @rule(core.Linear)
 def linear(op: core.Linear, context: Context, x: Value, weight: Value, bias: Value | None) -> Value:
-    if rank_of(x) == 2:
+    # onnxruntime has no Gemm of integers.
+    if rank_of(x) == 2 and element_of(x).is_float:
         return onnx.Gemm(x, weight, bias, transB=True).Y
     # The weight stays as it is in the file; runtimes transpose constants when they load a model.
     y = onnx.MatMul(x, _transposed(context, weight)).Y
@@ -84,14 +90,14 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
 
 def _conv_of_bytes(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
     """A convolution of what is bytes less zero points."""
-    images, filters = _bytes_behind(x), _bytes_behind(weight)
+    images, filters = _bytes_behind(x), _constant_bytes(op.weight) or _bytes_behind(weight)
     if element_of(op.y) is not i32 or images is None or filters is None:
         return Mismatch("onnx has convolutions of integers for bytes")
     of_images, of_filters = images.zero_point, filters.zero_point
     if of_images is not None:
         if any(n != 1 for n in shape_of(of_images)):
             return Mismatch("the zero point of the images is not one for all")
-        of_images = onnx.Reshape(of_images, integers(context, ())).reshaped
+        of_images = onnx.Reshape(of_images, integers(context, ())).reshaped if rank_of(of_images) else of_images
     if of_filters is not None:
         if any(n != 1 for n in shape_of(of_filters)[1:]):
             return Mismatch("the zero points of the filters are not one for each")
@@ -126,12 +132,35 @@ def _bytes_behind(value: Value) -> _Bytes | None:
         case onnx.Cast(input=x) if element_of(x) in (i8, u8):
             return _Bytes(x, None)
         case onnx.Sub(A=a, B=b):
-            first, second = _bytes_behind(a), _bytes_behind(b)
-            if first is None or second is None or first.zero_point is not None or second.zero_point is not None:
-                return None
-            return _Bytes(first.x, second.x) if element_of(first.x) is element_of(second.x) else None
+            first = _bytes_behind(a)
+            zero = None if first is None or first.zero_point is not None else _zero_point(b, element_of(first.x))
+            return None if first is None or zero is None else _Bytes(first.x, zero)
         case _:
             return None
+
+
+def _constant_bytes(value: Value) -> _Bytes | None:
+    """Integers of the source as constant bytes with one zero point, which is what runtimes take."""
+    known = known_integers(value)
+    found = None if known is None else as_bytes(known)
+    if found is None:
+        return None
+    zero = onnx.Initializer(data_of(found.data.element, (), (found.zero_point,))).output if found.zero_point else None
+    return _Bytes(onnx.Initializer(found.data).output, zero)
+
+
+def _zero_point(value: Value, element: ElementType) -> Value | None:
+    """Integers as those of a type of bytes that they were before; None where they are of no such type."""
+    match value.owner:
+        case onnx.Cast(input=x) if element_of(x) is element:
+            return x
+        case _:
+            pass
+    data = known_data(value)
+    low, high = limits(element)
+    if data is None or not data.element.is_integer or not all(low <= int(v) <= high for v in data.values()):
+        return None
+    return onnx.Initializer(data_of(element, data.shape, data.values())).output
 
 
 @rule(core.ConvTranspose)

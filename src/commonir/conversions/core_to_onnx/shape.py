@@ -28,6 +28,9 @@ def global_constant(op: ml_program.GlobalLoadConst, context: Context) -> Result:
 
 @rule(core.Dims)
 def dims(op: core.Dims, context: Context) -> Value:
+    numbers = [d for d in op.values if isinstance(d, int)]
+    if len(numbers) == len(op.values):
+        return constant(context, op.element, () if op.scalar else (len(numbers),), numbers)
     return _as(context, vector(context, op.values), op.element, is_scalar=op.scalar)
 
 
