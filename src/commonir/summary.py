@@ -13,6 +13,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
+from commonir.ir.interface import default_data
 from commonir.ir.module import Function, Module, distinct_names, weight_name
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
@@ -159,7 +160,12 @@ def _blocks(function: Function) -> tuple[Block, ...]:
     return () if region is None else tuple(region.blocks)
 
 
-def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
+def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
+    for function in module.functions.values():
+        # Exporters may list weights among the inputs, with their contents as defaults.
+        ports = function.input_ports
+        given = ((v, default_data(v.type, ports[v.name])) for v in function.inputs if v.name in ports)
+        yield from ((v, data) for v, data in given if data is not None)
     for op in module.nested():
         if op.operands:
             # What is decoded from other constants is no weight of its own.
@@ -174,20 +180,21 @@ def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
             yield op, data
 
 
-def _entries(constants: Iterable[tuple[Operation, Data]]) -> Iterator[WeightEntry]:
-    for op, data in sorted(constants, key=lambda pair: -pair[1].size_bytes):
+def _entries(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[WeightEntry]:
+    for holder, data in sorted(constants, key=lambda pair: -pair[1].size_bytes):
         file, offset = (_shown(data.file.path), data.offset) if isinstance(data, FileData) else ("", None)
-        yield WeightEntry(weight_name(op), str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
+        name = holder.name if isinstance(holder, Value) else weight_name(holder)
+        yield WeightEntry(name, str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
 
 
-def _distinct(found: Iterable[tuple[Operation, Data]]) -> Iterator[tuple[Operation, Data]]:
+def _distinct(found: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple[Operation | Value, Data]]:
     """Each constant once: functions of one model share weights by referring to the same place of a file."""
     seen: set[object] = set()
-    for op, data in found:
+    for holder, data in found:
         key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
         if key not in seen:
             seen.add(key)
-            yield op, data
+            yield holder, data
 
 
 def _element_types(module: Module) -> Mapping[str, None]:

@@ -50,6 +50,7 @@ EVIL = "conv\x1b[31m\u202e[bold]"
 class Function:
     """A function of which nothing is known beyond its types."""
 
+    input_ports: Mapping[str, Port] = {}
     output_ports: Mapping[str, Port] = {}
 
 
@@ -159,6 +160,10 @@ def run_steps(
 ) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
     drawn = random_inputs(module, function=function, seed=seed, dims=dims, given=inputs)
     return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
+
+
+def input_ports(module: Module, *, function: str | None) -> Mapping[str, Port]:
+    return module.function(function).input_ports
 
 
 def output_ports(module: Module, *, function: str | None) -> Mapping[str, Port]:

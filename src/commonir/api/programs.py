@@ -93,6 +93,7 @@ def convert(
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
+    from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     told = Diagnostics() if findings is None else findings
@@ -116,6 +117,8 @@ def convert(
     direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
     if direct is not None:
         return direct
+    if not conversion.keeps_defaults:
+        module = defaults_to_constants(module, told)
     # Of sizes that are fixed follows what depends on them: the branch that runs, the rank of what it gives.
     lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
     for text in () if own is None else own.outline(module).annotations:

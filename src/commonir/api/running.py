@@ -302,6 +302,12 @@ def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array],
     return inputs_by_step(lowered.function(function), inputs, steps)
 
 
+def input_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
+    """What the types of the inputs of a function do not say, by name; nothing for a program of several ranks."""
+    ran = _run_alone(module, function)
+    return {} if ran is None else ran.input_ports
+
+
 def output_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
     """What the types of the outputs of a function do not say, by name; nothing for a program of several ranks."""
     ran = _run_alone(module, function)

@@ -65,7 +65,7 @@ class Conversion(Record):
     already to what users chose, without a way through the core; None when it must go through the core. `direct` takes a
     module of another dialect there without a way through the core, where nothing was chosen; None when it must go
     through the core. `format` is the format that the result is written in, when that has another name. `takes_ranks`:
-    it takes programs of several ranks.
+    it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Conversion(Record):
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
     format: str = ""
     takes_ranks: bool = False
+    keeps_defaults: bool = False
 
 
 class Conversions:

@@ -154,6 +154,6 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_common_ir(module, lost)
 
 
-CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir)
+CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir, keeps_defaults=True)
 
 __all__ = ["CONVERSION", "core_to_common_ir"]

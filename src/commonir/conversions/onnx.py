@@ -199,7 +199,7 @@ def _gains_in_core(module: Module, opset: int) -> bool:
     return is_new or uses_unknown_elements(module, opset)
 
 
-CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx)
+CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx, keeps_defaults=True)
 
 
 __all__ = ["CONVERSION", "in_opset"]

@@ -22,8 +22,8 @@ from commonir.ir.attributes import (
     IntegerAttr,
     StringAttr,
 )
-from commonir.ir.data import Data
-from commonir.ir.types import i64
+from commonir.ir.data import Data, SplatData, data_of
+from commonir.ir.types import TensorType, Type, i64
 
 if TYPE_CHECKING:
     from commonir.ir.module import Module
@@ -180,6 +180,15 @@ def port_attributes(ports: Iterable[Port]) -> tuple[DictionaryAttr, ...] | None:
     return tuple([DictionaryAttr(() if p == NO_PORT else ((PORT, port_attribute(p)),)) for p in given])
 
 
+def default_data(kind: Type, port: Port) -> Data | None:
+    """The contents of an input of some type that is not given; None when it must be, or has no fixed shape."""
+    if port.contents is not None:
+        return port.contents
+    if port.default is None or not isinstance(kind, TensorType) or not kind.is_static:
+        return None
+    return SplatData(kind, bytes(data_of(kind.element, (), [port.default]).buffer()))
+
+
 def named_ports(names: Iterable[str], attributes: Iterable[DictionaryAttr] | None) -> Mapping[str, Port]:
     """The ports that attributes of arguments or results hold, by name."""
     held = {n: dict(a.entries).get(PORT) for n, a in zip(names, attributes or (), strict=False)}
@@ -244,6 +253,7 @@ __all__ = [
     "NewInterface",
     "Port",
     "SizeRange",
+    "default_data",
     "metadata_of",
     "named_ports",
     "neutral_attributes",

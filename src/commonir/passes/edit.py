@@ -19,10 +19,10 @@ from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRan
 from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, infer, traits
+from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
 from commonir.passes.local_sizes import SizeNames
-from commonir.passes.named_values import find_value, require_one_body, returnable
+from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.legalize import with_known_sizes
 from commonir.symbolic import Dim, DimExpr, plain_symbol
@@ -92,7 +92,7 @@ class _FunctionEdit:
         inputs = self.function.inputs
         if len(inputs) != len(self.function.body.arguments):
             raise unchangeable(self.function)
-        block = self._taken_body()
+        block = taken_body(self.function, self.function.body.arguments)
         moved = dict(zip(inputs, block.arguments, strict=True))
         outputs = [(name, moved.get(v, v)) for name, v in outputs]
         if axes:
@@ -113,18 +113,6 @@ class _FunctionEdit:
         made = self.function.give_interface(interface)
         if self.edits.drop_outputs:
             remove_unused(made.body)
-
-    def _taken_body(self) -> Block:
-        """The operations of the function in a block of their own, without the end."""
-        old = self.function.body
-        block = Block([a.type for a in old.arguments], [a.name for a in old.arguments], old.label)
-        for mine, its in zip(old.arguments, block.arguments, strict=True):
-            mine.replace_all_uses_with(its)
-        for op in old.operations:
-            if not (isinstance(op, Op) and op.has_trait(traits.Terminator)):
-                op.detach()
-                block.append(op)
-        return block
 
     # -- outputs
 

@@ -50,6 +50,21 @@ def require_one_body(function: Function) -> None:
         raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(function)))
 
 
+def taken_body(function: Function, kept: Sequence[Value]) -> Block:
+    """The operations of a function in a block of their own, without the end, with some of its arguments: the others
+    have no uses.
+    """
+    old = function.body
+    block = Block([a.type for a in kept], [a.name for a in kept], old.label)
+    for mine, its in zip(kept, block.arguments, strict=True):
+        mine.replace_all_uses_with(its)
+    for op in old.operations:
+        if not (isinstance(op, Op) and op.has_trait(traits.Terminator)):
+            op.detach()
+            block.append(op)
+    return block
+
+
 def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
     """Outputs that a function of this kind may return, from a block without its end.
 

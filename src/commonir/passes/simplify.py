@@ -43,7 +43,7 @@ def fold_constants(module: Module, evaluate: Evaluate) -> None:
         remove_unused(function.body)
 
 
-def _constant_definition(function: Function) -> type[Op] | None:
+def constant_definition(function: Function) -> type[Op] | None:
     """What makes a constant in functions of this kind; None when nothing is known to."""
     if not function.constants:
         return None
@@ -77,7 +77,7 @@ class _Simplification:
     def __init__(self, function: Function, evaluate: Evaluate) -> None:
         self._function = function
         self._evaluate = evaluate
-        self._constant = _constant_definition(function)
+        self._constant = constant_definition(function)
         self._handed_on: dict[Derived, dict[int, int]] = {}
         self._kinds: dict[type[Op], _Kind] = {}
 

@@ -142,7 +142,9 @@ def run(
     _save(session, save, outputs, ports)
     if save_state is not None:
         _save_arrays(session, save_state, kept)
-    others = flat_values({name: value for name, value in drawn.items() if name not in given})[0]
+    taken = api.input_ports(program, function=function)
+    is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
+    others = flat_values({name: value for name, value in drawn.items() if is_random[name]})[0]
     found = _Found(
         outputs=_summaries(session, outputs),
         empty=empty,

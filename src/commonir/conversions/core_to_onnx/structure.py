@@ -6,8 +6,8 @@ from commonir.conversions.core_to_onnx.building import constant, opset_of
 from commonir.dialects import core, ml_program, onnx
 from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
-from commonir.ir.data import Data, InlineData, data_of
-from commonir.ir.interface import NO_PORT, Port
+from commonir.ir.data import Data
+from commonir.ir.interface import NO_PORT, Port, default_data
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, boolean, i64
@@ -31,14 +31,9 @@ def function(op: ml_program.Func, context: Context) -> Operation:
 
 def default_of(value: Value, port: Port) -> Data | None:
     """The contents of an input that is not given; None when the input has none, or no fixed shape that is small."""
-    kind = value.type
-    if port.contents is not None:
-        return port.contents
-    if port.default is None or not isinstance(kind, TensorType) or not kind.is_static:
-        return None
-    if kind.element.size_bytes(kind.count) > _LARGEST_DEFAULT_BYTES:
-        return None
-    return InlineData(kind, bytes(data_of(kind.element, (), [port.default]).buffer()) * kind.count)
+    found = default_data(value.type, port)
+    is_large = found is not port.contents and found is not None and found.size_bytes > _LARGEST_DEFAULT_BYTES
+    return None if is_large else found
 
 
 def _name_inputs(block: Block) -> None:
