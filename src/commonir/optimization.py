@@ -25,6 +25,7 @@ from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
 from commonir.passes.lower import lower
+from commonir.passes.order_nodes import order_nodes
 from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
@@ -165,7 +166,8 @@ def optimized(
     told: list[RuleReport] = [] if reports is None else reports
     found = Diagnostics() if findings is None else findings
     means = Means(Folding(engines.get("numpy"), engines.get("reference"), limit), Dialects(), told, found)
-    copy = clone(module)
+    ordered = order_nodes(module)
+    copy = clone(module) if ordered is module else ordered
     if given:
         rule_set = RuleSet(given)
         applied = rewrite(copy, rule_set)

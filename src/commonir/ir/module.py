@@ -43,6 +43,7 @@ class Function(Symbol):
     `copies` is the operation that hands on a value, for functions that return nothing but what operations compute;
     `constants` is the operation that holds nothing but the contents of a tensor.
     `is_template`: it has no types of its own; those of a call decide what it means.
+    `ordered_by_data`: nothing but data decides when its operations run.
     `on_memory`: its operations read and write parts of buffers, in their order.
     """
 
@@ -51,6 +52,7 @@ class Function(Symbol):
     copies: ClassVar[str] = ""
     constants: ClassVar[str] = ""
     is_template: ClassVar[bool] = False
+    ordered_by_data: ClassVar[bool] = False
     on_memory: ClassVar[bool] = False
 
     @property

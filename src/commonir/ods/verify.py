@@ -28,7 +28,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import StringAttr
 from commonir.ir.dominance import Dominance
-from commonir.ir.module import Module, Symbol
+from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import placed
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
@@ -227,7 +227,16 @@ def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
     for n, v in enumerate(op.operands):
         if v not in visible:
             name = f" '{v.name}'" if v.name else ""
-            yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined")
+            help = "`cir opt` puts the operations in order" if _may_move(op, v) else None
+            yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined", help=help)
+
+
+def _may_move(op: Operation, value: Value) -> bool:
+    """Whether an operation may stand behind what gives it a value, which it does not yet."""
+    holder = op.parent_op
+    while holder is not None and not isinstance(holder, Function):
+        holder = holder.parent_op
+    return isinstance(holder, Function) and holder.ordered_by_data and value.defining_op is not None
 
 
 def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:

@@ -43,6 +43,7 @@ from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
+from commonir.passes.order_nodes import order_nodes
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
@@ -74,6 +75,18 @@ def lower(
 
     Raises: DiagnosticError (E0601, E0401, E0509, and what `ods.check_operation` finds), with every finding.
     """
+    try:
+        return _lowered(module, defer, shapes, function)
+    except DiagnosticError as error:
+        # Looking for operations out of order beforehand would take time for all of the others.
+        is_used_early = any(d.code is UNDEFINED_VALUE for d in error.diagnostics)
+        ordered = order_nodes(module) if is_used_early else module
+        if ordered is module:
+            raise
+        return _lowered(ordered, defer, shapes, function)
+
+
+def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: str | None) -> Module:
     module = _without_memory(module)
     if _is_done(module, defer) and not shapes:
         return module

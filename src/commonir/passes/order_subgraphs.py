@@ -50,7 +50,7 @@ def order_subgraphs(module: Module) -> Module:
     found = Diagnostics()
     for op in [op for op in made.nested() if isinstance(op, Subgraph)]:
         if not op.is_declaration:
-            _rearrange(op.body, _order(op.body).operations)
+            rearrange(op.body, data_order(op.body).operations)
     for op in list(made.nested()):
         _without_tokens(op)
     for op in [op for op in made.nested() if isinstance(op, Func | Subgraph)]:
@@ -75,7 +75,7 @@ def check_order(module: Module) -> Diagnostics:
     for op in module.walk_alike():
         if not isinstance(op, Subgraph) or op.is_declaration:
             continue
-        order = _order(op.body)
+        order = data_order(op.body)
         if order.cycle:
             found.extend([_cyclic(op, order.cycle)])
             continue
@@ -86,7 +86,7 @@ def check_order(module: Module) -> Diagnostics:
 # -- the order
 
 
-class _Order(NamedTuple):
+class Order(NamedTuple):
     """Operations in an order that data and tokens allow, the positions of those that each waits for, and a cycle.
 
     When there is a cycle, the order lacks what waits for it.
@@ -97,7 +97,7 @@ class _Order(NamedTuple):
     cycle: list[Operation]
 
 
-def _order(block: Block) -> _Order:
+def data_order(block: Block) -> Order:
     """The operations of a block: those that wait for nothing as they are written."""
     operations = list(block.operations)
     place = {op: n for n, op in enumerate(operations)}
@@ -122,11 +122,11 @@ def _order(block: Block) -> _Order:
             if not missing[user]:
                 heappush(free, user)
     if len(order) < len(operations) - 1:
-        return _Order([], [], _cycle(operations, waits, set(order)))
+        return Order([], [], _cycle(operations, waits, set(order)))
     order.append(len(operations) - 1)
     position = {n: k for k, n in enumerate(order)}
     behind = [[position[m] for m in waits[n]] for n in order[:-1]]
-    return _Order([operations[n] for n in order], [*behind, []], [])
+    return Order([operations[n] for n in order], [*behind, []], [])
 
 
 def _awaited(op: Operation, place: Mapping[Operation, int]) -> list[int]:
@@ -212,7 +212,7 @@ def _merge(into: dict[Global, bool], more: Mapping[Global, bool]) -> None:
         into[variable] = into.get(variable, False) or is_replaced
 
 
-def _unordered(order: _Order, effects: _Effects) -> Iterator[Diagnostic]:
+def _unordered(order: Order, effects: _Effects) -> Iterator[Diagnostic]:
     """Accesses to a global, of which one replaces it, that nothing orders."""
     accesses: dict[Global, list[tuple[int, bool]]] = {}
     for n, op in enumerate(order.operations):
@@ -273,7 +273,8 @@ def _reached(start: int, edges: Sequence[Sequence[int]], lowest: int, highest: i
 # -- what stands for subgraphs and tokens
 
 
-def _rearrange(block: Block, order: Iterable[Operation]) -> None:
+def rearrange(block: Block, order: Iterable[Operation]) -> None:
+    """Puts the operations of a block in another order."""
     operations = list(order)
     for op in operations:
         op.detach()
@@ -361,4 +362,4 @@ def _remove_token(op: Operation, found: Diagnostics) -> None:
             op.erase()
 
 
-__all__ = ["check_order", "is_ordered_by_tokens", "order_subgraphs"]
+__all__ = ["check_order", "data_order", "is_ordered_by_tokens", "order_subgraphs", "rearrange"]

@@ -220,6 +220,8 @@ class GraphFunction(Op, Function):
 
     __slots__ = ()
 
+    ordered_by_data = True
+
     @property
     def body(self) -> Block:
         return self.regions[0].block

@@ -254,6 +254,7 @@ class ModelDecoder(NodeDecoder):
         for sparse in proto.sparse_initializer[:]:
             self._sparse_initializer(sparse, block, scope)
         end = self.fill(block, proto.node, [info.name for info in outputs], scope)
+        scope.leave()
         self._keep_graph(end, proto, block, frozen, given & constants)
         for name, entries in of_defaults.items():
             keep(end, name, entries)

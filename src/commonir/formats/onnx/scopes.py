@@ -35,6 +35,15 @@ class Scope:
             found = self._forward[name] = Value(self.stated.get(name, unknown), None, 0, name)
         return found
 
+    def leave(self) -> None:
+        """Hands on what stays undefined at the end of a graph: the one around it may define that behind."""
+        if self._outer is None:
+            return
+        for name, value in self._forward.items():
+            same = self._outer._forward.setdefault(name, value)
+            if same is not value:
+                value.replace_all_uses_with(same)
+
     def define(self, name: str, value: Value) -> bool:
         """Makes a name stand for a value from here on; False when it stood for one of this graph."""
         is_new = name not in self.values
