@@ -126,12 +126,21 @@ _STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield", "core.require
 _BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
 _NEVER = {
     *ON_TEXTS, *ON_LISTS, *ON_MAPS,  # MLIR has no tensors of texts, no lists and no maps
-    "core.unique", "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
+    "core.unique", "core.det", "core.pairwise_coupling",
 }  # fmt: skip
+_OF_KNOWN_TABLES = {"core.lookup", "core.tree_ensemble"}  # in test_learning_to_mlir
 
 
 def test_every_core_operation_has_a_case_or_is_named() -> None:
-    assert set(core.DIALECT.operations) == {*_CONVERTED, *REFUSED, *NOT_COMPILED, *_STRUCTURAL, *_BELOW, *_NEVER}
+    assert set(core.DIALECT.operations) == {
+        *_CONVERTED,
+        *REFUSED,
+        *NOT_COMPILED,
+        *_STRUCTURAL,
+        *_BELOW,
+        *_NEVER,
+        *_OF_KNOWN_TABLES,
+    }
 
 
 # -- several programs are compiled as one

@@ -37,9 +37,10 @@ def _branch(name: str, operator: str) -> onnx.GraphProto:
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    branches = {"then_branch": _branch("then", "Exp"), "else_branch": _branch("else", "Abs")}
     nodes = [
-        helper.make_node("If", ["is_large"], ["y"], **branches),
+        helper.make_node(
+            "If", ["is_large"], ["y"], then_branch=_branch("then", "Exp"), else_branch=_branch("else", "Abs")
+        ),
         helper.make_node("Greater", ["sum", "one"], ["is_large"]),
         helper.make_node("ReduceSum", ["late"], ["sum"], keepdims=0),
         helper.make_node("Mul", ["x", "one"], ["late"]),

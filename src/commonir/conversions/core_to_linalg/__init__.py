@@ -18,7 +18,7 @@ from commonir.conversions.core_to_linalg import (
     rounds,
     running_sizes,
 )
-from commonir.conversions.core_to_mil import signals
+from commonir.conversions.core_to_mil import learning, signals
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
@@ -26,8 +26,8 @@ from commonir.rewrite.legalize import Rules, Target
 
 _FAMILIES = (structure, moves, products, control, elements, running_sizes, rounds, ordering, constants)
 
-# Of a region of an image, Core ML takes samples too.
-RULES = Rules([signals.region_align, *Rules.members(*map(vars, _FAMILIES))])
+# Of a region of an image, Core ML takes samples too; trees it walks by look-ups in tables.
+RULES = Rules([signals.region_align, learning.tree_ensemble, learning.lookup, *Rules.members(*map(vars, _FAMILIES))])
 
 TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "cf", "math", "complex", "tensor", "scf"})
 

@@ -23,10 +23,13 @@ MOST_WEIGHTS = 1 << 24
 """Elements of a table that has a weight for each leaf and target."""
 
 
-def _elements(values: Sequence[Value]) -> list[tuple[Any, ...]] | None:
-    """The elements of constants; None when one is none."""
-    known = [d.values() for d in map(known_data, values) if d is not None]
-    return known if len(known) == len(values) else None
+def _elements(values: Sequence[Value], sources: Sequence[Value]) -> list[tuple[Any, ...]] | None:
+    """The elements of constants; None when one is none. What stands for one need not say what it holds, as the source
+    does.
+    """
+    known = [known_data(v) or known_data(source) for v, source in zip(values, sources, strict=True)]
+    found = [d.values() for d in known if d is not None]
+    return found if len(found) == len(known) else None
 
 
 def _table(values: Sequence[Any], element: ElementType, *shape: int) -> Value:
@@ -35,7 +38,7 @@ def _table(values: Sequence[Any], element: ElementType, *shape: int) -> Value:
 
 @rule(core.TreeEnsemble)
 def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Value | None) -> Result:
-    found = _elements([v for v in given if v is not None])
+    found = _elements([v for v in given if v is not None], op.operands[1:])
     if found is None or op.set_starts is not None or element_of(x) is not element_of(op.leaf_weights):
         return Mismatch("trees must be known, without sets, and of the type of the features")
     roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = found
@@ -155,7 +158,7 @@ def _aggregated(op: core.TreeEnsemble, each: Value, trees: int) -> Value:
 
 @rule(core.Lookup)
 def lookup(op: core.Lookup, context: Context, x: Value, keys: Value, values: Value, otherwise: Value) -> Result:
-    found = _elements((keys,))
+    found = _elements((keys,), (op.keys,))
     kinds = (element_of(x), element_of(values))
     if found is None or not found[0] or len(found[0]) > MOST_KEYS or any(k in (string, boolean) for k in kinds):
         return Mismatch(f"a table is one to {MOST_KEYS} numbers that are known")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_linalg.elements import sparse_to_dense
-from commonir.conversions.core_to_mil import signals
+from commonir.conversions.core_to_mil import learning, signals
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
 from commonir.conversions.to_mlir import structure
@@ -21,10 +21,13 @@ from commonir.rewrite.legalize import Rules, Target
 
 _FAMILIES = (structure, shape, indexing, contraction, reduction, elementwise, control)
 
-# Of a region of an image, Core ML takes samples too; what is sparse is put in its places as for linalg.
+# Of a region of an image, Core ML takes samples too; trees it walks by look-ups in tables. What is sparse is put in its
+# places as for linalg.
 RULES = Rules(
     [
         signals.region_align,
+        learning.tree_ensemble,
+        learning.lookup,
         sparse_to_dense,
         *Rules.members(*map(vars, _FAMILIES)),
         *elementwise.PEERS,
