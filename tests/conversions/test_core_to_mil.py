@@ -100,6 +100,14 @@ def test_product_with_a_constant_and_a_sum_are_one_layer() -> None:
     np.testing.assert_array_equal(run_mil(made, {"x": x})[0], x @ w + b)
 
 
+def test_inverse_hyperbolic_cosine_is_no_number_below_one() -> None:
+    x = np.array([-40.0, -3.0, -1.2, -1.0, 0.0, 0.5, 1.0, 1.5, 2.5, 1e30], np.float32)
+    made = converted(core_module(core.acosh, {"x": tensor(f32, 10)}))
+    (found,) = run_mil(made, {"x": x})
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(found, np.arccosh(x), rtol=1e-6)
+
+
 def test_normalization_after_a_convolution_is_folded_into_it() -> None:
     r = np.random.default_rng(0)
     w, mean, scale, shift = r.normal(size=(4, 3, 2, 2)), r.normal(size=4), r.normal(size=4), r.normal(size=4)

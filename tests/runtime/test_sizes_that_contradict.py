@@ -9,6 +9,12 @@ import onnx
 import pytest
 
 import commonir as cir
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, tensor
+from commonir.symbolic import symbol
+
+from tests.conversions.programs import core_module
 
 # A number of rows that tracing has made a constant: it holds for s = 9 alone.
 TEXT = """
@@ -50,3 +56,17 @@ def test_comparing_tells_the_same(program: cir.Module) -> None:
 
 def test_sizes_that_do_run(program: cir.Module) -> None:
     assert cir.run(program, {"x": np.zeros((3, 9, 2), np.float32)})["y"].shape == (9, 3, 2)
+
+
+def test_window_larger_than_what_a_core_ml_program_is_given_is_told() -> None:
+    n, m = symbol("n"), symbol("m")
+
+    def build(x: Value) -> Value:
+        # To give it two open sizes, Core ML concatenates the shape of an operand.
+        return core.max_pool(core.reshape(core.exp(core.reshape(x, (n * m,))), (1, 1, n, m)), (2, 2))
+
+    program = core_module(build, {"x": tensor(f32, 1, 1, n, m)})
+    package = cir.convert(program, "coreml", ranges={"n": (1, 8), "m": (1, 8)})
+    assert "mil.concat" in [op.name for op in package.main.body.operations]
+    with pytest.raises(cir.DiagnosticError, match="size of the window: expected 2 <= 1"):
+        cir.run(package, {"x": np.zeros((1, 1, 1, 4), np.float32)})

@@ -54,8 +54,12 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
                     arguments[f.name] = _with_known(value, given[value], sizes) if f.by_value else given[value]
                 elif value is not None:
                     arguments[f.name] = tuple([given[v] for v in value])
-            case FieldKind.ATTRIBUTE | FieldKind.PARAMETER:
+            case FieldKind.ATTRIBUTE:
                 arguments[f.name] = sized(op.field_value(f), sizes)
+            case FieldKind.PARAMETER:
+                # A constant that it is bound to stays an operand, for which there is a value too.
+                bound = op.bound_value(f)
+                arguments[f.name] = sized(op.field_value(f), sizes) if bound is None else bound
             case _:
                 arguments[f.name] = op.field_value(f)
     made = type(op).build(arguments, [r.type for r in op.results])

@@ -125,12 +125,13 @@ def acosh(op: core.Acosh, context: Context, x: Value) -> Value:
     """Near one by the inverse hyperbolic tangent; else by logarithms that do not overflow. NaN below one."""
     one, two = scalar(context, 1.0, x), scalar(context, 2.0, x)
     near = mil.Minimum(x, two).output
-    square = mil.Mul(mil.Sub(near, one).output, mil.Add(near, one).output).output
-    inner = mil.Atanh(mil.RealDiv(mil.Sqrt(square).output, near).output).output
+    # Of the product of both, the root of numbers below -1 would be one.
+    root = mil.Mul(mil.Sqrt(mil.Sub(near, one).output).output, mil.Sqrt(mil.Add(near, one).output).output).output
+    inner = mil.Atanh(mil.RealDiv(root, near).output).output
     far = mil.Maximum(x, two).output
     part = mil.InverseCoreML7(far, epsilon=0.0).output
-    root = mil.Sqrt(mil.Sub(one, mil.Square(part).output).output).output
-    outer = mil.Add(_log(far), _log(mil.Add(root, one).output)).output
+    bend = mil.Sqrt(mil.Sub(one, mil.Square(part).output).output).output
+    outer = mil.Add(_log(far), _log(mil.Add(bend, one).output)).output
     return mil.Select(mil.Less(x, two).output, inner, outer).output
 
 
