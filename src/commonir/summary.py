@@ -13,9 +13,11 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
+from commonir.ir.interface import Port as Declared
 from commonir.ir.interface import default_data
 from commonir.ir.module import Function, Module, distinct_names, weight_name
 from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.rows import counted, walk_counted
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
@@ -37,7 +39,7 @@ def summarize(
 ) -> Summary:
     """What a program is. `flops` and `ranks` are computed elsewhere, where they were asked for."""
     outline = Outline() if format is None else format.outline(module)
-    constants = list(_distinct(_constants(module)))
+    constants = list(_distinct(_constants(module, with_names=with_weights)))
     weights = [data for _, data in constants]
     by_type: Counter[str] = Counter()
     for data in weights:
@@ -100,25 +102,30 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     # As lowering names them, where two have one name or one has none.
     names = dict(zip(inputs, distinct_names([v.name for v in inputs], "arg"), strict=True))
 
-    declared = _declared_types(function)
+    received, given_out = function.input_ports, function.output_ports
+    states = [v for v in inputs if isinstance(v.type, StateType)]
 
-    def port(name: str, value: Value, type: Type) -> Port:
-        text = declared.get(value) or str(type)
-        return Port(name, text, outline.ports.get((function.symbol_name, name), ""))
+    def port(name: str, type: Type, text: str) -> Port:
+        return Port(name, text or str(type), outline.ports.get((function.symbol_name, name), ""))
 
     def given(value: Value) -> Port:
         kind = value.type
         shown = sizes.named(kind, value.name or f"input{value.index}", 1) if isinstance(kind, TensorType) else kind
-        return port(names[value], value, shown)
+        return port(names[value], shown, _declared_type(kind, received.get(value.name)))
 
     return FunctionSummary(
         name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
-        inputs=tuple([given(v) for v in inputs if not isinstance(v.type, StateType)]),
-        outputs=tuple([port(n, v, v.type) for n, v in zip(function.output_names, function.outputs, strict=False)]),
-        states=tuple([port(names[v], v, v.type) for v in inputs if isinstance(v.type, StateType)]),
+        inputs=tuple([given(v) for v in inputs if v not in states]),
+        outputs=tuple([port(n, t, _declared_type(t, given_out.get(n))) for n, t in function.told_outputs]),
+        states=tuple([given(v) for v in states]),
         operations=dict(_counts(function).most_common()),
     )
+
+
+def _declared_type(type: Type, port: Declared | None) -> str:
+    """A type with wildcards as the signature states it, of an input or output whose rank nothing else tells."""
+    return "" if port is None or (isinstance(type, TensorType) and type.shape is not None) else port.declared
 
 
 def _declared_types(function: Function) -> Mapping[Value, str]:
@@ -127,11 +134,7 @@ def _declared_types(function: Function) -> Mapping[Value, str]:
         *zip(function.inputs, (v.name for v in function.inputs), repeat(function.input_ports), strict=False),
         *zip(function.outputs, function.output_names, repeat(function.output_ports), strict=False),
     ]
-    return {
-        v: ports[name].declared
-        for v, name, ports in stated
-        if name in ports and ports[name].declared and not (isinstance(v.type, TensorType) and v.type.shape is not None)
-    }
+    return {v: text for v, name, ports in stated if (text := _declared_type(v.type, ports.get(name)))}
 
 
 _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
@@ -141,12 +144,10 @@ def _counts(function: Function) -> Counter[str]:
     """How many operations run by their names, but for constants, declarations and ends of blocks; none of a function
     that is only declared.
     """
-    found = Counter(
-        (type(op), op.name)
-        for block in _blocks(function)
-        for top in block.operations
-        for op in (top.walk() if top.regions else (top,))
-    )
+    found: Counter[tuple[type[Operation], str]] = Counter()
+    for top, count in [pair for block in _blocks(function) for pair in counted(block)]:
+        for op, inner_count in walk_counted(top) if top.regions else ((top, 1),):
+            found[type(op), op.name] += count * inner_count
     counts: Counter[str] = Counter()
     for (kind, name), number in found.items():
         if not (issubclass(kind, Op) and any(kind.has_trait(trait) for trait in _RUN_NOTHING)):
@@ -160,16 +161,16 @@ def _blocks(function: Function) -> tuple[Block, ...]:
     return () if region is None else tuple(region.blocks)
 
 
-def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
+def _constants(module: Module, *, with_names: bool) -> Iterator[tuple[Operation | Value, Data]]:
+    """The constants of a program; without names, operations that are like those that hold them."""
     for function in module.functions.values():
         # Exporters may list weights among the inputs, with their contents as defaults.
         ports = function.input_ports
         given = ((v, default_data(v.type, ports[v.name])) for v in function.inputs if v.name in ports)
         yield from ((v, data) for v, data in given if data is not None)
-    for op in module.nested():
-        if op.operands:
-            # What is decoded from other constants is no weight of its own.
-            continue
+    found = zip(module.nested(), repeat(1)) if with_names else walk_counted(module)
+    # What is decoded from other constants is no weight of its own.
+    for op in (op for op, count in found if not op.operands for _ in range(count)):
         data = op.constant_data()
         if isinstance(op, Op) and op.has_trait(traits.Declares):
             # What memory holds when a program begins.
@@ -200,7 +201,7 @@ def _distinct(found: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple
 def _element_types(module: Module) -> Mapping[str, None]:
     """Element types of the values that operations compute, in order of occurrence."""
     out: dict[str, None] = {}
-    for op in module.nested():
+    for op in module.walk_alike():
         if isinstance(op, Op) and op.has_trait(traits.ConstantLike):
             continue
         for value in op.results:

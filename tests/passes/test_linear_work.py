@@ -8,6 +8,8 @@ import pytest
 
 from commonir.ods import Dialects
 from commonir.optimization import optimized
+from commonir.passes.lower import Deferral, lower
+from commonir.runtime.engine import EngineOptions, Engines
 from commonir.text.parser import parse_module
 
 from tests.work_counts import lines_of
@@ -116,3 +118,20 @@ def test_rules_are_made_ready_once_for_all_functions() -> None:
     _work(_functions_that_are_called, "inline", 2)
     few, many = [_work(_functions_that_are_called, "inline", count) for count in (2, 22)]
     assert many < 2 * few
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+def test_preparing_a_function_does_not_look_into_those_that_it_does_not_call(engine: str) -> None:
+    def work(count: int) -> int:
+        kind = "tensor<4xf32>"
+        lines = [f"%{n + 1} = tosa.exp %{n} : ({kind}) -> {kind}" for n in range(count)]
+        functions = [
+            "\n".join([f"func.func @{name}(%0: {kind}) -> {kind} {{", *body, f"return %{len(body)} : {kind}", "}"])
+            for name, body in (("f", lines[:1]), ("g", lines))
+        ]
+        module = lower(parse_module("\n".join(functions), Dialects()), Deferral.OPEN)
+        chosen, options = Engines().get(engine), EngineOptions(seed=1)
+        return lines_of(lambda: chosen.prepare(module, "f", options))
+
+    work(2)  # what is loaded on the way is no work
+    assert work(40) == work(20)

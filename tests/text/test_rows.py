@@ -15,6 +15,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
+from commonir.summary import summarize
 from commonir.text.parser import Parser, parse_module
 from commonir.text.printer import Naming, print_module
 
@@ -177,6 +178,23 @@ def test_names_of_values_outlast_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     (block,) = _blocks(module)
     assert block.rows is not None
     assert [op.result.name for op in block.operations if op.results] == [f"a{n + 1}" for n in range(50)]
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_summary_is_told_without_operations(generic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"%r{n} = arith.addf %r{n - 1}, %arg0 : f32" for n in range(1, 50)]
+    body = "\n".join(
+        ["(%r0: f32, %m: tensor<2xf16>) {", *lines, "return %r49, %m, %r48 : f32, tensor<2xf16>, f32", "}"]
+    )
+    named = "func.func @named" + body.replace(") {", ") -> (f32, tensor<2xf16>, f32) {", 1).replace("%arg0", "%r0")
+    source = "\n".join([*list(program(2000, generic=False))[:-1], named, "}"])
+    if generic:
+        source = print_module(parse_module(source, DIALECTS), generic=True, elide=None, naming=Naming.OWN)
+    rows, full = _parsed(source, monkeypatch), _parsed(source, monkeypatch, rows=False)
+    told = summarize(rows, None)
+    assert all(block.rows is not None for block in _blocks(rows))
+    assert told == summarize(full, None)
+    assert [port.name for port in told.functions[-1].outputs] == ["r49", "m", "r48"]
 
 
 def test_operations_of_rows_do_not_change_with_the_one_that_was_read_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Region, Value
+from commonir.ir.rows import ending_operands
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, any_type, attribute, kinds, operand, region
 from commonir.ods.traits import IsolatedFromAbove, Pure, SymbolTrait, Terminator
@@ -83,7 +84,13 @@ class FunctionOp(
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return self.result_names or distinct_names([v.name for v in self.outputs], "result")
+        return self.result_names or tuple([name for name, _ in self.told_outputs])
+
+    @property
+    def told_outputs(self) -> Sequence[tuple[str, Type]]:
+        values = () if self.is_declaration else ending_operands(self.body_region.blocks[-1])
+        names = self.result_names or distinct_names([v.name for v in values], "result")
+        return [(name, v.type) for name, v in zip(names, values, strict=False)]
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
@@ -95,7 +102,8 @@ class FunctionOp(
     def output_ports(self) -> Mapping[str, Port]:
         from commonir.ir.interface import named_ports  # noqa: PLC0415  as above
 
-        return named_ports(self.output_names, self.res_attrs)
+        # Finding the names may take long.
+        return named_ports(self.output_names, self.res_attrs) if self.res_attrs else {}
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -56,7 +56,7 @@ class IreeEngine:
                 message = f"the engine 'iree' has no limit of {what}"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         name = module.function(function).symbol_name
-        passed, states = thread_globals(with_seeds(module, options.seed), name)
+        passed, states = thread_globals(with_seeds(module, options.seed, name), name)
         chosen = passed.function(name)
         converted = core_to_linalg(select_function(passed, name))
         compiled = _compiled(compiler, "\n".join(print_lines(converted, elide=None)))

@@ -119,8 +119,9 @@ class OnnxRuntimeEngine:
         if isinstance(chosen, onnx.Graph):
             made = _made(runtime, module, options)
             return _Prepared(made, chosen, chosen.output_names, ())
-        passed, states = thread_globals(with_seeds(module, options.seed), chosen.symbol_name)
-        converted = core_to_onnx(passed, self.opset, function=chosen.symbol_name)
+        name = chosen.symbol_name
+        passed, states = thread_globals(with_seeds(module, options.seed, name), name)
+        converted = core_to_onnx(passed, self.opset, function=name)
         return _Prepared(_made(runtime, converted, options), chosen, tuple(converted.main.output_names), states)
 
 

@@ -76,6 +76,11 @@ class Function(Symbol):
         """The names under which it returns them."""
 
     @property
+    def told_outputs(self) -> Sequence[tuple[str, Type]]:
+        """The names and types of what it returns."""
+        return [(name, v.type) for name, v in zip(self.output_names, self.outputs, strict=False)]
+
+    @property
     @abstractmethod
     def body(self) -> Block:
         """The block that runs."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from _thread import allocate_lock  # of `threading` nothing else is needed, which takes long to load
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Self
 
 from commonir.base.collecting import no_collection
@@ -77,6 +78,29 @@ class Rows(ABC):
     def ending(self) -> Operation:
         """An operation like the last."""
         return self.kinds[-1].like
+
+    @property
+    def counts(self) -> list[tuple[Operation, int]]:
+        """One operation of each kind, in order of first use, with how many of the kind there are."""
+        return [(kind.like, count) for kind, count in Counter(self.kinds).items()]
+
+    @property
+    def ending_operands(self) -> tuple[Value, ...]:
+        """What the last operation is given: arguments, and for results values of the same names and types."""
+        kind = self.kinds[-1]
+        numbers = self.values[len(self.values) - len(kind.operand_types) :]
+        wanted = set(numbers)
+        made = {n: v for n, v in enumerate(self.arguments) if n in wanted}
+        number = len(self.arguments)
+        for row, (_, name) in zip(self.kinds, self.origins(), strict=True):
+            if len(made) == len(wanted):
+                break
+            for n, kind_of_result in enumerate(row.result_types, number):
+                if n in wanted:
+                    made[n] = Value(kind_of_result, name=name)
+            number += len(row.result_types)
+        operands = [made[n] for n in numbers]
+        return tuple(operands if kind.order is None else [operands[n] for n in kind.order])
 
     def append_to(self, block: Block) -> list[Value]:
         """Makes the operations; returns the values of the block, in order."""
@@ -168,4 +192,28 @@ class _ArgumentOfRows(Value):
             return object.__getattribute__(self, name)
 
 
-__all__ = ["Kind", "Rows"]
+def counted(block: Block) -> list[tuple[Operation, int]]:
+    """The operations of a block, each with 1; of one that holds rows an operation of each kind, which is nowhere, with
+    how many there are.
+    """
+    return [(op, 1) for op in block.operations] if block.rows is None else block.rows.counts
+
+
+def walk_counted(root: Operation) -> Iterator[tuple[Operation, int]]:
+    """As `Operation.walk`, each as `counted` gives it."""
+    pending: list[tuple[Operation, int]] = [(root, 1)]
+    while pending:
+        op, count = pending.pop()
+        yield op, count
+        for block in [block for region in reversed(op.regions) for block in reversed(region.blocks)]:
+            pending += reversed(counted(block))
+
+
+def ending_operands(block: Block) -> tuple[Value, ...]:
+    """What the last operation of a block is given, or values of the same names and types that are nowhere."""
+    if block.rows is not None:
+        return block.rows.ending_operands
+    return () if block.last is None else block.last.operands
+
+
+__all__ = ["Kind", "Rows", "counted", "ending_operands", "walk_counted"]

@@ -38,6 +38,7 @@ from commonir.ods import (
     path_of,
     traits,
 )
+from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Passage, RegionBranch, only_passage
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
@@ -99,7 +100,7 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
     made = kind(neutral_attributes(module), module.entry)
     states = States(module, found)
     variables = LoweredGlobals(module)
-    entries = entry_types(module)
+    entries, alike = entry_types(module), AlikeChecks(check_operation)
     for state in states.globals:
         made.body.append(state)
     inlined = _called_only(module)
@@ -107,7 +108,7 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
-            lowering = _Lowering(op, found, states, variables, defer, given if op is main else {}, entries)
+            lowering = _Lowering(op, found, states, variables, defer, given if op is main else {}, entries, alike)
             made.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, made, found)
@@ -219,9 +220,11 @@ class _Lowering:
         defer: Deferral,
         shapes: Shapes,
         entries: Mapping[Value, Type],
+        alike: AlikeChecks,
     ) -> None:
         self.source = source
         self.entries = entries
+        self.alike = alike
         self.variables = variables
         self.found = found
         self.defer = defer
@@ -418,7 +421,7 @@ class _Lowering:
         """What is wrong with an operation as it stands; what stands for it tells that where a type is in doubt."""
         if not isinstance(op, Op):
             return []
-        if self.doubts.reach(op):
+        if self.doubts.reach(op) or self.alike.is_known_right(op):
             return []
         found = check_operation(op)
         self.doubts.begin(op, found)

@@ -7,19 +7,25 @@ from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module
 
 
+def with_called(function: Function) -> tuple[Function, ...]:
+    """A function of a lowered program, and those that it calls, directly or not."""
+    found: dict[Function, None] = {}
+    pending = [function]
+    while pending:
+        here = pending.pop()
+        if here not in found:
+            found[here] = None
+            called = [op.function() for op in here.walk() if isinstance(op, core.Call)]
+            pending += [f for f in called if f is not None]
+    return tuple(found)
+
+
 def select_function(module: Module, name: str) -> Module:
     """A lowered program whose entry is a function of the one given, without the functions it does not call.
 
     Raises: DiagnosticError (E0706) when there is no function of this name.
     """
-    kept: dict[Function, None] = {}
-    pending = [module.function(name)]
-    while pending:
-        function = pending.pop()
-        if function not in kept:
-            kept[function] = None
-            called = [op.function() for op in function.walk() if isinstance(op, core.Call)]
-            pending += [f for f in called if f is not None]
+    kept = with_called(module.function(name))
     names = {op.global_name for f in kept for op in f.walk() if isinstance(op, ml_program.GlobalUse)}
     dropped = {
         op

@@ -53,7 +53,7 @@ class Side:
         else:
             # What the program keeps between runs becomes inputs and outputs, and random numbers have their seeds, so
             # that nothing passes between pieces unseen.
-            seeded = with_seeds(lower(module, Deferral.OPEN), seed)
+            seeded = with_seeds(lower(module, Deferral.OPEN), seed, self.source.symbol_name)
             self.module, threaded = thread_globals(seeded, self.source.symbol_name)
         self.engine = engine
         self.function = self.module.function(self.source.symbol_name)

@@ -7,12 +7,16 @@ from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Form, Op, traits
+from commonir.passes.select_function import with_called
 from commonir.rewrite.expand import expand
 
 
-def with_loops(module: Module) -> Module:
-    """The module with every composite expanded whose reference runs nested programs; itself when there is none."""
-    if not any(_is_nesting(op) for op in module.walk()):
+def with_loops(module: Module, function: str | None = None) -> Module:
+    """The module with every composite expanded whose reference runs nested programs; itself when there is none in the
+    function that is to run, the main one where none is named.
+    """
+    # Not the whole module: each of its functions may be run.
+    if not any(_is_nesting(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
     made = clone(module)
     pending = [op for op in made.walk() if _is_nesting(op)]

@@ -98,7 +98,7 @@ class NumpyEngine(ImmediateEngine):
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
         """Makes a function ready to run; see `Engine`."""
-        prepared = with_loops(with_seeds(module, options.seed))
+        prepared = with_loops(with_seeds(module, options.seed, function), function)
         return NumpyExecutable(prepared, prepared.function(function), options)
 
     def immediate(

@@ -62,7 +62,7 @@ class ReferenceEngine:
         if options.memory_limit_bytes is not None:
             message = "the engine 'reference' has no limit of memory"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
-        return ReferenceExecutable(with_seeds(module, options.seed).function(function), options)
+        return ReferenceExecutable(with_seeds(module, options.seed, function).function(function), options)
 
 
 class ReferenceExecutable(HoldsState):

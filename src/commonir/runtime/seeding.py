@@ -9,14 +9,19 @@ from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Block
+from commonir.passes.select_function import with_called
 
 
-def with_seeds(module: Module, seed: int | None) -> Module:
+def with_seeds(module: Module, seed: int | None, function: str | None = None) -> Module:
     """The module with a seed for each operation that has none, derived from the one given and its place.
 
-    The module itself when no seed is given or none is missing.
+    The module itself when no seed is given, or none is missing in the function that is to run, the main one where none
+    is named.
     """
-    if seed is None or not any(_is_open(op) for op in module.walk()):
+    if seed is None:
+        return module
+    # Not the whole module: each of its functions may be run.
+    if not any(_is_open(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
     made = clone(module)
     for number, op in enumerate([op for op in made.walk() if _is_open(op)]):

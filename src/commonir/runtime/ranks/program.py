@@ -18,6 +18,7 @@ from commonir.dialects import core, ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation
 from commonir.ods import path_of
+from commonir.passes.select_function import with_called
 from commonir.runtime.ports import names_of
 from commonir.runtime.state import mutable_globals
 
@@ -137,13 +138,5 @@ def _peer_faults(op: Operation, world_size: int) -> Iterator[Diagnostic]:
 def states_of(module: Module, function: Function) -> tuple[str, ...]:
     """The names of the states that a rank keeps: each rank has its own."""
     known = mutable_globals(module)
-    pending, seen, names = [function], {function}, dict[str, None]()
-    while pending:
-        for op in pending.pop().walk():
-            if isinstance(op, ml_program.GlobalUse) and op.global_name in known:
-                names[op.global_name] = None
-            called = op.function() if isinstance(op, core.Call) else None
-            if called is not None and called not in seen:
-                seen.add(called)
-                pending.append(called)
-    return tuple(names)
+    uses = [op for f in with_called(function) for op in f.walk() if isinstance(op, ml_program.GlobalUse)]
+    return tuple(dict.fromkeys([op.global_name for op in uses if op.global_name in known]))
