@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonir.api.opening import Path_, verify
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION, WRONG_USAGE
@@ -16,7 +16,10 @@ from commonir.ods import Dialect
 from commonir.reports import ShapeEntry
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from commonir.conversions.conversion import ImageInput
+    from commonir.ir.data import Data
     from commonir.ods.terms import Rewrite
     from commonir.reports import RuleReport
     from commonir.rules import Rules
@@ -219,6 +222,7 @@ def edit(
     *,
     rename: Mapping[str, str] | None = None,
     dims: Mapping[str, int] | None = None,
+    inputs: Mapping[str, NDArray[Any] | None] | None = None,
     metadata: Mapping[str, str] | None = None,
     add_outputs: Sequence[str] = (),
     drop_outputs: Sequence[str] = (),
@@ -227,7 +231,8 @@ def edit(
     """The program with changes; the one given is not touched, and constants are shared with it.
 
     `rename` gives new names by old ones, of inputs, outputs and any other value; `dims` gives sizes to dimensions, each
-    by the name of a dynamic dimension or as `INPUT.AXIS`. An output that would be an input or a constant is a copy of
+    by the name of a dynamic dimension or as `INPUT.AXIS`; `inputs` makes inputs constants, of arrays or, for None, of
+    their default values. An output that would be an input or a constant is a copy of
     it where the format demands that. `metadata` sets `description`, `version`, `author`, `license` or any other text;
     an empty one removes it. All names are those of the program as it is.
 
@@ -237,8 +242,17 @@ def edit(
     from commonir.passes.edit import Edits  # noqa: PLC0415
     from commonir.passes.edit import edit as edited  # noqa: PLC0415
 
-    edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {})
+    contents = {name: None if array is None else _data_of(array) for name, array in (inputs or {}).items()}
+    edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {}, contents)
     return valid(edited(module, edits, function=function))
+
+
+def _data_of(array: NDArray[Any]) -> Data:
+    from commonir.base.arrays import name_of  # noqa: PLC0415  loads numpy
+    from commonir.ir.data import ArrayData  # noqa: PLC0415
+    from commonir.ir.types import ELEMENT_TYPES, tensor  # noqa: PLC0415
+
+    return ArrayData(tensor(ELEMENT_TYPES[name_of(array.dtype)], *array.shape), array)
 
 
 def extract(

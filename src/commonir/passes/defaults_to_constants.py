@@ -7,16 +7,12 @@ stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
 from commonir.ir.cloning import clone
-from commonir.ir.interface import NO_PORT, NewInterface, default_data
+from commonir.ir.interface import NO_PORT, default_data
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Value
-from commonir.passes.named_values import require_one_body, returnable, taken_body
-from commonir.passes.simplify import constant_definition
+from commonir.passes.fix_inputs import fix_inputs
 
 _NAMED = 3
 """Inputs that are named one by one."""
@@ -44,27 +40,11 @@ def _lists_weights(function: Function) -> bool:
 
 def _replace(function: Function, lost: Diagnostics) -> None:
     """Puts a function in the place of one whose inputs that have defaults are constants."""
-    require_one_body(function)
-    body, ports = function.body, function.input_ports
-    known = {a: default_data(a.type, ports.get(a.name, NO_PORT)) for a in body.arguments}
-    constants = {a: data for a, data in known.items() if data is not None}
-    definition = constant_definition(function)
-    assert definition is not None  # such functions have constants
-    for argument, data in constants.items():
-        constant = definition.build({"value": data}, [data.type])
-        constant.results[0].name = argument.name
-        assert body.first is not None  # the end of a body is in it
-        body.insert_before(body.first, constant)
-        argument.replace_all_uses_with(constant.results[0])
-    kept = [a for a in body.arguments if a not in constants]
-    outputs = list(zip(function.output_names, function.outputs, strict=True))
-    block = taken_body(function, kept)
-    moved: Mapping[Value, Value] = dict(zip(kept, block.arguments, strict=True))
-    returned = returnable(function, block, [(name, moved.get(v, v)) for name, v in outputs])
-    names = [a.name for a in constants]
-    input_ports = {name: port for name, port in ports.items() if name not in names}
-    same_names = {name: name for name in (*(a.name for a in block.arguments), *function.output_names)}
-    function.give_interface(NewInterface(block, returned, input_ports, function.output_ports, same_names))
+    ports = function.input_ports
+    known = {v.name: default_data(v.type, ports.get(v.name, NO_PORT)) for v in function.inputs}
+    contents = {name: data for name, data in known.items() if data is not None}
+    fix_inputs(function, contents)
+    names = list(contents)
     some = ", ".join(f"'{name}'" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     what = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"

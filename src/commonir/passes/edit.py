@@ -15,12 +15,24 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
-from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRange, metadata_of, set_metadata
+from commonir.ir.data import Data
+from commonir.ir.interface import (
+    NO_PORT,
+    Metadata,
+    NewInterface,
+    Port,
+    SizeRange,
+    default_data,
+    metadata_of,
+    set_metadata,
+)
 from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
+from commonir.ods.verify import are_compatible
+from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
@@ -29,6 +41,7 @@ from commonir.symbolic import Dim, DimExpr, plain_symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_SIZES: Mapping[str, int] = MappingProxyType({})
+_NO_CONTENTS: Mapping[str, Data | None] = MappingProxyType({})
 
 
 class Edits(NamedTuple):
@@ -36,6 +49,7 @@ class Edits(NamedTuple):
 
     `renames` gives new names by old ones, of inputs, outputs and any other value. `sizes` gives sizes to dimensions,
     each by the name of a symbolic dimension or as `INPUT.AXIS`. `metadata` sets texts; an empty one removes it.
+    `contents` makes inputs constants: of what is given by name, or of their default values where that is None.
     """
 
     renames: Mapping[str, str] = _NOTHING
@@ -43,6 +57,7 @@ class Edits(NamedTuple):
     add_outputs: Sequence[str] = ()
     drop_outputs: Sequence[str] = ()
     metadata: Mapping[str, str] = _NOTHING
+    contents: Mapping[str, Data | None] = _NO_CONTENTS
 
     @property
     def changes_function(self) -> bool:
@@ -56,11 +71,53 @@ def edit(module: Module, edits: Edits, *, function: str | None = None) -> Module
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
     made = clone(module)
+    contents = _contents(made.function(function), edits)
+    sizes = {**edits.sizes, **_sizes_of(made.function(function), contents)}
+    edits = edits._replace(sizes=sizes)
     if edits.changes_function:
         _FunctionEdit(made, made.function(function), edits).apply()
+    if contents:
+        renamed = {edits.renames.get(name, name): data for name, data in contents.items()}
+        fix_inputs(made.function(function), renamed)
     if edits.metadata:
         set_metadata(made, _edited_metadata(metadata_of(made), edits.metadata))
     return made
+
+
+def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
+    """What inputs become that are to be constants.
+
+    Raises: DiagnosticError (E0401, E0603) for every one that cannot become one.
+    """
+    found = Diagnostics()
+    inputs = {v.name: v for v in function.inputs}
+    out: dict[str, Data] = {}
+    for name, given in edits.contents.items():
+        if name not in inputs:
+            message = f"'{function.symbol_name}' has no input '{name}'"
+            found.add(UNDEFINED_VALUE, message, help=did_you_mean(name, inputs))
+            continue
+        kind = function.core_type(inputs[name].type)
+        data = given or default_data(kind, function.input_ports.get(name, NO_PORT))
+        if data is None:
+            found.add(IMPOSSIBLE_EDIT, f"the input '{name}' has no default value", help=f"give one, as in `{name}=...`")
+        elif not are_compatible(kind, data.type):
+            found.add(IMPOSSIBLE_EDIT, f"the input '{name}' is {kind}, and cannot become a constant {data.type}")
+        else:
+            out[name] = data
+    found.raise_errors()
+    return out
+
+
+def _sizes_of(function: Function, contents: Mapping[str, Data]) -> Mapping[str, int]:
+    """The sizes that axes of inputs have for certain contents, where they are open."""
+    inputs = {v.name: function.core_type(v.type) for v in function.inputs}
+    return {
+        f"{name}.{axis}": size
+        for name, data in contents.items()
+        for axis, (size, dim) in enumerate(zip(data.shape, _dims(inputs[name]), strict=False))
+        if not isinstance(dim, int)
+    }
 
 
 def _edited_metadata(before: Metadata, changes: Mapping[str, str]) -> Metadata:

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     help="Fix a dynamic dimension by its name, or an axis of an input, as in `x.0=1`.",
 )
 @click.option(
+    "--set-input",
+    "fixed",
+    metavar="NAME[=VALUE]",
+    multiple=True,
+    help="Make an input a constant: of a value, given as to `cir run`, or of its default.",
+)
+@click.option(
     "--meta",
     "metadata",
     metavar="KEY=TEXT",
@@ -43,6 +50,7 @@ def edit(
     output: str,
     renames: tuple[str, ...],
     sizes: tuple[str, ...],
+    fixed: tuple[str, ...],
     metadata: tuple[str, ...],
     added: tuple[str, ...],
     dropped: tuple[str, ...],
@@ -54,18 +62,21 @@ def edit(
     rule of its format, or nothing is written.
     """
     check_output(session, output)
-    if not (renames or sizes or metadata or added or dropped):
-        raise click.UsageError("nothing to change: give --rename, --set-dim, --meta, --add-output or --drop-output")
+    if not (renames or sizes or fixed or metadata or added or dropped):
+        options = "--rename, --set-dim, --set-input, --meta, --add-output or --drop-output"
+        raise click.UsageError(f"nothing to change: give {options}")
     names = parse_pairs(renames, "--rename", "OLD=NEW")
     texts = parse_pairs(metadata, "--meta", "KEY=TEXT")
     dimensions = parse_sizes(sizes)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
+        given = session.inputs(before, [text for text in fixed if "=" in text], function=function, seed=0, resize=False)
         progress.step("changing it")
         after = session.api.edit(
             before,
             rename=names,
             dims=dimensions,
+            inputs={**dict.fromkeys(text for text in fixed if "=" not in text), **given},
             metadata=texts,
             add_outputs=added,
             drop_outputs=dropped,

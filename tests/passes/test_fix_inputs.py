@@ -1,0 +1,106 @@
+"""Inputs made constants by `edit`: of values that are given, or of their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+
+import commonir as cir
+from commonir.base.codes import IMPOSSIBLE_EDIT, UNDEFINED_VALUE, Code
+from commonir.ir.types import f32, tensor
+
+# A scale that need not be given, a rate that decides what runs, and sizes that both operands share.
+TEXT = """
+    <ir_version: 8, opset_import: ["": 17]>
+    g (float[n, 2] x, float[n, 2] w, float scale = {2.0}, int64 rate) => (float[n, 2] y) {
+        sum = Add (x, w)
+        scaled = Mul (sum, scale)
+        fast = Constant <value = int64 {16000}> ()
+        is_fast = Equal (rate, fast)
+        y = If (is_fast) <
+            then_branch = quick () => (float[n, 2] t) { t = Neg (scaled) },
+            else_branch = slow () => (float[n, 2] e) { e = Exp (scaled) }
+        >
+    }
+"""
+X = np.array([[1.0, -2.0], [0.5, 3.0], [0.0, 1.0]], np.float32)
+W = np.array([[1.0, 1.0], [2.0, 0.0], [-1.0, 4.0]], np.float32)
+
+
+def _saved(folder: Path, program: cir.Module) -> str:
+    path = str(folder / "made.onnx")
+    cir.save(program, path)
+    onnx.checker.check_model(path, full_check=True)
+    return path
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> cir.Module:
+    path = tmp_path / "source.onnx"
+    onnx.save(onnx.parser.parse_model(TEXT), path)
+    return cir.load(path)
+
+
+def _names(program: cir.Module) -> list[str]:
+    return [v.name for v in program.main.inputs]
+
+
+def _found(path: str, given: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    return np.asarray(onnxruntime.InferenceSession(path).run(None, dict(given))[0])
+
+
+def test_input_becomes_the_constant_that_is_given(program: cir.Module, tmp_path: Path) -> None:
+    made = cir.edit(program, inputs={"rate": np.asarray(16000)})
+    assert _names(made) == ["x", "w", "scale"]
+    np.testing.assert_allclose(_found(_saved(tmp_path, made), {"x": X, "w": W}), -2 * (X + W))
+
+
+def test_input_becomes_its_default(program: cir.Module, tmp_path: Path) -> None:
+    made = cir.edit(program, inputs={"scale": None, "rate": np.asarray(8000)})
+    assert _names(made) == ["x", "w"]
+    np.testing.assert_allclose(_found(_saved(tmp_path, made), {"x": X, "w": W}), np.exp(2 * (X + W)), 1e-6)
+
+
+def test_sizes_of_the_constant_are_those_of_other_inputs(program: cir.Module, tmp_path: Path) -> None:
+    made = cir.edit(program, inputs={"w": W, "rate": np.asarray(16000)}, rename={"w": "bias", "x": "data"})
+    data, _scale = made.main.inputs
+    assert (data.name, data.type) == ("data", tensor(f32, 3, 2))
+    np.testing.assert_allclose(_found(_saved(tmp_path, made), {"data": X}), -2 * (X + W))
+
+
+def test_lowered_program_takes_constants_too(program: cir.Module) -> None:
+    made = cir.edit(cir.lower(program), inputs={"rate": np.asarray(8000), "w": W})
+    np.testing.assert_allclose(np.asarray(cir.run(made, {"x": X})["y"], np.float32), np.exp(2 * (X + W)), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code", "text"),
+    [
+        ({"ratio": None}, UNDEFINED_VALUE, "'g' has no input 'ratio'"),
+        ({"x": None}, IMPOSSIBLE_EDIT, "the input 'x' has no default value"),
+        (
+            {"rate": np.ones(2, np.int64)},
+            IMPOSSIBLE_EDIT,
+            "the input 'rate' is tensor<i64>, and cannot become a constant tensor<2xi64>",
+        ),
+    ],
+)
+def test_constants_that_cannot_be_are_refused(
+    program: cir.Module, inputs: Mapping[str, NDArray[np.int64] | None], code: Code, text: str
+) -> None:
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.edit(program, inputs=inputs)
+    assert [(d.code, d.message) for d in caught.value.diagnostics] == [(code, text)]
+
+
+def test_core_ml_program_is_to_be_converted_first() -> None:
+    package = cir.load("tests/models/resnet_fp32/model.mlpackage")
+    (image,) = cir.random_inputs(package).values()
+    with pytest.raises(cir.DiagnosticError, match=r"inputs of 'main' \(mil\.func\) cannot become constants"):
+        cir.edit(package, inputs={"image": image})
