@@ -10,10 +10,14 @@ import onnx
 import onnxruntime
 import pytest
 from numpy.typing import NDArray
+from onnx import TensorProto, helper
 
 import commonir as cir
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNDEFINED_VALUE, Code
 from commonir.ir.types import f32, tensor
+
+from tests.command_lines import command_lines
+from tests.conversions.running import run_onnx
 
 # A scale that need not be given, a rate that decides what runs, and sizes that both operands share.
 TEXT = """
@@ -104,3 +108,67 @@ def test_core_ml_program_is_to_be_converted_first() -> None:
     (image,) = cir.random_inputs(package).values()
     with pytest.raises(cir.DiagnosticError, match=r"inputs of 'main' \(mil\.func\) cannot become constants"):
         cir.edit(package, inputs={"image": image})
+
+
+def _by_rate() -> bytes:
+    """A model that computes something else for each rate; sizes that one branch may have contradict the other."""
+    one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
+    two = helper.make_tensor("k", TensorProto.INT64, [], [2])
+    then = helper.make_graph(
+        [helper.make_node("Squeeze", ["x", "one"], ["s"]), helper.make_node("Neg", ["s"], ["t"])],
+        "then", [], [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)], [one],
+    )  # fmt: skip
+    orelse = helper.make_graph(
+        [helper.make_node("ReduceSum", ["x", "axes"], ["e"], keepdims=0)],
+        "orelse", [], [helper.make_tensor_value_info("e", TensorProto.FLOAT, None)],
+        [helper.make_tensor("axes", TensorProto.INT64, [1], [1])],
+    )  # fmt: skip
+    rate = helper.make_tensor("rate", TensorProto.INT64, [], [8])
+    nodes = [
+        helper.make_node("Constant", [], ["rate"], value=rate),
+        helper.make_node("Mul", ["sr", "k"], ["twice"]),
+        helper.make_node("Equal", ["twice", "rate"], ["is_slow"]),
+        helper.make_node("If", ["is_slow"], ["y"], then_branch=then, else_branch=orelse),
+        helper.make_node("Cast", ["twice"], ["z"], to=TensorProto.FLOAT),
+    ]
+    given = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "n"]),
+        helper.make_tensor_value_info("sr", TensorProto.INT64, []),
+    ]
+    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "z")]
+    graph = helper.make_graph(nodes, "graph", given, results, [two])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return made.SerializeToString()
+
+
+@pytest.mark.parametrize("form", ["onnx", "core"])
+@pytest.mark.parametrize(("rate", "size"), [(4, 1), (16, 3)])
+def test_an_input_becomes_a_constant_and_decides_which_branch_stays(form: str, rate: int, size: int) -> None:
+    content = _by_rate()
+    program = cir.loads(content, format="onnx")
+    x = np.arange(2.0 * size, dtype=np.float32).reshape(2, size)
+    expected = run_onnx(content, {"x": x, "sr": np.array(rate)})
+    program = program if form == "onnx" else cir.lower(program)
+    fixed = cir.edit(program, inputs={"sr": np.asarray(rate)})
+    assert [v.name for v in fixed.inputs] == ["x"]
+    assert fixed.main.output_names == ("y", "z")
+    assert not any(op.name in ("onnx.If", "core.if", "onnx.Equal") for op in fixed.walk())
+    found = cir.run(fixed, {"x": x})
+    np.testing.assert_array_equal(np.asarray(found["y"]), expected[0])
+    np.testing.assert_array_equal(np.asarray(found["z"]), expected[1])
+    if form == "onnx":
+        for name, array in zip(("y", "z"), run_onnx(cir.dumps(fixed), {"x": x}), strict=True):
+            np.testing.assert_array_equal(np.asarray(found[name]), array)
+    # The size is one that only the branch which runs has.
+    sized = cir.edit(program, inputs={"sr": np.asarray(rate)}, dims={"n": size, "batch": 2})
+    back = cir.run(cir.convert(sized, "coreml"), {"x": x})
+    np.testing.assert_array_equal(np.asarray(back["y"]), expected[0])
+
+
+def test_command_line_gives_values_as_run_takes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.onnx").write_bytes(_by_rate())
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    edit = command_lines(capsys)
+    values = ["--set-input", "sr=16", "--set-input", f"x=@{tmp_path / 'x.npy'}"]
+    assert edit("edit", str(tmp_path / "m.onnx"), *values, "-o", str(tmp_path / "n.onnx")).status == 0
+    np.testing.assert_array_equal(run_onnx((tmp_path / "n.onnx").read_bytes(), {})[0], [3, 3])

@@ -26,6 +26,11 @@ def _node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodePro
     return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
+def _branch(name: str, nodes: list[onnx.NodeProto], outputs: str) -> onnx.GraphProto:
+    results = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs.split()]
+    return helper.make_graph(nodes, name, [], results)
+
+
 CASES = {
     "an identity is passed over": (
         [_node("Identity", "x", "i"), _node("Relu", "i", "y")], {}, {"Relu": 1},
@@ -64,6 +69,42 @@ CASES = {
         [_node("SequenceConstruct", "w w", "s"), _node("SequenceAt", "s i", "e"), _node("Add", "x e", "y")],
         {"w": np.array([1, 2, 3], np.float32), "i": np.int64(1)},
         {"SequenceConstruct": 1, "SequenceAt": 1, "Add": 1},
+    ),
+    "of a branch that is known what runs stays": (
+        [
+            _node("Not", "no", "yes"),
+            _node(
+                "If", "yes", "a b",
+                then_branch=_branch("t", [_node("Exp", "x", "e"), _node("Identity", "x", "i")], "e i"),
+                else_branch=_branch("f", [_node("Sin", "x", "s"), _node("Cos", "x", "c")], "s c"),
+            ),
+            _node("Add", "a b", "y"),
+        ],
+        {"no": np.array(False)},
+        {"Exp": 1, "Add": 1},
+    ),
+    "a branch that is known gives the output under its name": (
+        [
+            _node(
+                "If", "no", "y",
+                then_branch=_branch("t", [_node("Neg", "x", "n")], "n"),
+                else_branch=_branch("f", [_node("Exp", "x", "e"), _node("Sin", "e", "s")], "s"),
+            ),
+        ],
+        {"no": np.array(False)},
+        {"Exp": 1, "Sin": 1},
+    ),
+    "a branch that gives what is around it hands on a copy": (
+        [
+            _node("Exp", "x", "e"),
+            _node(
+                "If", "yes", "y",
+                then_branch=_branch("t", [_node("Identity", "e", "i")], "i"),
+                else_branch=_branch("f", [_node("Neg", "x", "n")], "n"),
+            ),
+        ],
+        {"yes": np.array(True)},
+        {"Exp": 1, "Identity": 1},
     ),
     "random numbers are drawn in every run": (
         [_node("RandomNormal", "", "n", shape=[3]), _node("Mul", "n zero", "z"), _node("Add", "x z", "y")],

@@ -232,9 +232,10 @@ def edit(
 
     `rename` gives new names by old ones, of inputs, outputs and any other value; `dims` gives sizes to dimensions, each
     by the name of a dynamic dimension or as `INPUT.AXIS`; `inputs` makes inputs constants, of arrays or, for None, of
-    their default values. An output that would be an input or a constant is a copy of
-    it where the format demands that. `metadata` sets `description`, `version`, `author`, `license` or any other text;
-    an empty one removes it. All names are those of the program as it is.
+    their default values: what these decide is computed, and of branches that they choose the one that runs stays. An
+    output that would be an input or a constant is a copy of it where the format demands that. `metadata` sets
+    `description`, `version`, `author`, `license` or any other text; an empty one removes it. All names are those of the
+    program as it is.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that cannot be made, and with everything
         that would be wrong with the result.
@@ -244,7 +245,14 @@ def edit(
 
     contents = {name: None if array is None else _data_of(array) for name, array in (inputs or {}).items()}
     edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {}, contents)
-    return valid(edited(module, edits, function=function))
+    if not contents:
+        return valid(edited(module, edits, function=function))
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.fold_constants import Folding  # noqa: PLC0415
+
+    engines = Engines()
+    evaluate = Folding(engines.get("numpy"), engines.get("reference"))
+    return valid(edited(module, edits, function=function, evaluate=evaluate))
 
 
 def _data_of(array: NDArray[Any]) -> Data:

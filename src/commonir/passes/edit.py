@@ -36,6 +36,7 @@ from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.simplify import Evaluate, settle
 from commonir.rewrite.legalize import with_known_sizes
 from commonir.symbolic import Dim, DimExpr, plain_symbol
 
@@ -65,20 +66,25 @@ class Edits(NamedTuple):
         return bool(self.renames or self.sizes or self.add_outputs or self.drop_outputs)
 
 
-def edit(module: Module, edits: Edits, *, function: str | None = None) -> Module:
-    """A program with changes.
+def edit(
+    module: Module, edits: Edits, *, function: str | None = None, evaluate: Evaluate = lambda _op, _operands: None
+) -> Module:
+    """A program with changes; `evaluate` computes what inputs decide that become constants.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
     made = clone(module)
     contents = _contents(made.function(function), edits)
-    sizes = {**edits.sizes, **_sizes_of(made.function(function), contents)}
-    edits = edits._replace(sizes=sizes)
-    if edits.changes_function:
-        _FunctionEdit(made, made.function(function), edits).apply()
+    known: Mapping[str, int] = _NO_SIZES
     if contents:
-        renamed = {edits.renames.get(name, name): data for name, data in contents.items()}
-        fix_inputs(made.function(function), renamed)
+        # Before sizes are given: those that the branch which runs has may contradict the others.
+        known = _sizes_of(made.function(function), contents)
+        fixed = fix_inputs(made.function(function), contents)
+        held = [v for op in fixed.body.operations for v in op.results if v.name in contents]
+        settle(fixed, held, evaluate)
+        edits = edits._replace(renames={old: new for old, new in edits.renames.items() if old not in contents})
+    if edits.changes_function or known:
+        _FunctionEdit(made, made.function(function), edits, known).apply()
     if edits.metadata:
         set_metadata(made, _edited_metadata(metadata_of(made), edits.metadata))
     return made
@@ -110,13 +116,12 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
 
 
 def _sizes_of(function: Function, contents: Mapping[str, Data]) -> Mapping[str, int]:
-    """The sizes that axes of inputs have for certain contents, where they are open."""
-    inputs = {v.name: function.core_type(v.type) for v in function.inputs}
+    """The sizes of symbolic dimensions that axes of inputs have for certain contents."""
     return {
-        f"{name}.{axis}": size
-        for name, data in contents.items()
-        for axis, (size, dim) in enumerate(zip(data.shape, _dims(inputs[name]), strict=False))
-        if not isinstance(dim, int)
+        symbol: contents[name].shape[axis]
+        for symbol, axes in _named_dimensions(function).items()
+        for name, axis in axes
+        if name in contents and axis < len(contents[name].shape)
     }
 
 
@@ -128,12 +133,13 @@ def _edited_metadata(before: Metadata, changes: Mapping[str, str]) -> Metadata:
 
 
 class _FunctionEdit:
-    """The changes of one function, whose module is a copy already."""
+    """The changes of one function, whose module is a copy already; `known` are sizes of symbols."""
 
-    def __init__(self, module: Module, function: Function, edits: Edits) -> None:
+    def __init__(self, module: Module, function: Function, edits: Edits, known: Mapping[str, int]) -> None:
         self.module = module
         self.function = function
         self.edits = edits
+        self.known = known
         self.found = Diagnostics()
         self.input_ports = {v.name: function.input_ports.get(v.name, NO_PORT) for v in function.inputs}
         self.output_ports = {name: function.output_ports.get(name, NO_PORT) for name in function.output_names}
@@ -152,7 +158,7 @@ class _FunctionEdit:
         block = taken_body(self.function, self.function.body.arguments)
         moved = dict(zip(inputs, block.arguments, strict=True))
         outputs = [(name, moved.get(v, v)) for name, v in outputs]
-        if axes:
+        if axes or self.known:
             self._give_sizes(block, axes)
         for name, value in outputs:
             if before[name] is not value.type:
@@ -237,9 +243,11 @@ class _FunctionEdit:
     def _axes(self) -> dict[tuple[str, int], int]:
         """Sizes by input and axis."""
         out: dict[tuple[str, int], int] = {}
-        if not self.edits.sizes:
+        if not self.edits.sizes and not self.known:
             return out
-        symbols_known = self._named_dimensions()
+        symbols_known = _named_dimensions(self.function)
+        for symbol, size in self.known.items():
+            out.update(dict.fromkeys(symbols_known.get(symbol, []), size))
         for text, size in self.edits.sizes.items():
             axes = symbols_known.get(text) or self._axis(text)
             if not axes:
@@ -254,16 +262,6 @@ class _FunctionEdit:
                 if out.setdefault((name, axis), size) != size:
                     self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' is given two sizes")
                 self._check_range(name, axis, size)
-        return out
-
-    def _named_dimensions(self) -> dict[str, list[tuple[str, int]]]:
-        """The axes that have a symbolic dimension, by its name, as lowering names those that have none."""
-        out: dict[str, list[tuple[str, int]]] = {}
-        sizes = SizeNames(self.function.inputs)
-        for value in self.function.inputs:
-            for axis, d in enumerate(_dims(sizes.of_argument(value, self.function.core_type(value.type)))):
-                if isinstance(d, DimExpr) and (name := plain_symbol(d)) is not None:
-                    out.setdefault(name, []).append((value.name, axis))
         return out
 
     def _axis(self, text: str) -> list[tuple[str, int]]:
@@ -283,7 +281,7 @@ class _FunctionEdit:
             self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}': size {size} is none of {listed}")
 
     def _give_sizes(self, block: Block, axes: Mapping[tuple[str, int], int]) -> None:
-        known: dict[str, Dim] = {}
+        known: dict[str, Dim] = {**self.known}
         is_refined = True
         arguments = {a.name: a for a in block.arguments}
         for (name, axis), size in axes.items():
@@ -341,6 +339,17 @@ class _FunctionEdit:
         if not kept:
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, "no listed shape of the inputs has all of these sizes"))
         return kept
+
+
+def _named_dimensions(function: Function) -> dict[str, list[tuple[str, int]]]:
+    """The axes of inputs that have a symbolic dimension, by its name, as lowering names those that have none."""
+    out: dict[str, list[tuple[str, int]]] = {}
+    sizes = SizeNames(function.inputs)
+    for value in function.inputs:
+        for axis, d in enumerate(_dims(sizes.of_argument(value, function.core_type(value.type)))):
+            if isinstance(d, DimExpr) and (name := plain_symbol(d)) is not None:
+                out.setdefault(name, []).append((value.name, axis))
+    return out
 
 
 def _dims(type: Type) -> Sequence[Dim | None]:

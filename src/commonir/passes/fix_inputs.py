@@ -10,8 +10,7 @@ from commonir.ir.data import Data
 from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function
 from commonir.ir.operation import Value
-from commonir.passes.named_values import require_one_body, returnable, taken_body
-from commonir.passes.simplify import constant_definition
+from commonir.passes.named_values import constant_definition, require_one_body, returnable, taken_body
 
 
 def fix_inputs(function: Function, contents: Mapping[str, Data]) -> Function:

@@ -65,6 +65,16 @@ def taken_body(function: Function, kept: Sequence[Value]) -> Block:
     return block
 
 
+def constant_definition(function: Function) -> type[Op] | None:
+    """What makes a constant in functions of this kind; None when nothing is known to."""
+    if not function.constants:
+        return None
+    definition = Dialects().find(function.constants, function.operation_set)
+    if definition is None:
+        raise InternalError(f"{function.constants} is not defined")
+    return definition
+
+
 def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
     """Outputs that a function of this kind may return, from a block without its end.
 

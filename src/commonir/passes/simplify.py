@@ -8,7 +8,7 @@ operation is named here. What the program returns keeps its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.ir.data import Data, FileData, data_of
@@ -16,7 +16,9 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError
-from commonir.ods import Derived, Dialects, Form, Op, infer, known_data, known_dims, traits
+from commonir.ods import Derived, Form, Op, infer, known_data, known_dims, traits
+from commonir.passes.known_ways import KnownWays, constant_data
+from commonir.passes.named_values import constant_definition
 from commonir.passes.remove_unused import remove_unused
 
 _COMPARED_BYTES = 1024
@@ -39,18 +41,17 @@ def fold_constants(module: Module, evaluate: Evaluate) -> None:
     """Computes what depends on constants alone in the functions of a module, in place, and changes nothing else."""
     for function in module.defined_functions.values():
         work = _Simplification(function, evaluate)
-        work.run(work.fold)
+        work.run(work.fold, takes_ways=False)
         remove_unused(function.body)
 
 
-def constant_definition(function: Function) -> type[Op] | None:
-    """What makes a constant in functions of this kind; None when nothing is known to."""
-    if not function.constants:
-        return None
-    definition = Dialects().find(function.constants, function.operation_set)
-    if definition is None:
-        raise InternalError(f"{function.constants} is not defined")
-    return definition
+def settle(function: Function, constants: Collection[Value], evaluate: Evaluate) -> None:
+    """Computes in a function, in place, what depends on some constants and on no input, and takes the ways that this
+    decides.
+    """
+    work = _Simplification(function, evaluate, constants)
+    work.run(work.settle)
+    remove_unused(function.body)
 
 
 class _Kind:
@@ -74,15 +75,17 @@ class _Kind:
 class _Simplification:
     """The simplification of one function."""
 
-    def __init__(self, function: Function, evaluate: Evaluate) -> None:
+    def __init__(self, function: Function, evaluate: Evaluate, decided: Collection[Value] = ()) -> None:
         self._function = function
         self._evaluate = evaluate
         self._constant = constant_definition(function)
+        self._ways = KnownWays(function)
+        self._decided = set(decided)
         self._handed_on: dict[Derived, dict[int, int]] = {}
         self._kinds: dict[type[Op], _Kind] = {}
 
-    def run(self, step: Callable[[Op, dict[object, Op]], object]) -> None:
-        """Takes a step at each operation of which the program returns no result."""
+    def run(self, step: Callable[[Op, dict[object, Op]], object], *, takes_ways: bool = True) -> None:
+        """Takes a step at each operation of which the program returns no result, and ways that constants decide."""
         # What is visible in a block: operations of it and of those around it, by what they compute.
         pending: list[tuple[Block, dict[object, Op]]] = [(self._function.body, {})]
         while pending:
@@ -90,8 +93,11 @@ class _Simplification:
             returned = frozenset(block.last.operands) if block.last is not None else frozenset[Value]()
             op = block.first
             while op is not None:
-                following = op.next
-                if op.regions:
+                following, before = op.next, op.previous
+                if op.regions and takes_ways and self._ways.take(op):
+                    following = block.first if before is None else before.next
+                    returned = frozenset(block.last.operands) if block.last is not None else returned
+                elif op.regions:
                     pending.extend([(inner, dict(visible)) for region in op.regions for inner in region.blocks])
                 elif isinstance(op, Op) and returned.isdisjoint(op.results):
                     step(op, visible)
@@ -169,6 +175,17 @@ class _Simplification:
         """Puts constants in the place of results, if they depend on constants alone."""
         self._folded(op, self._kind(op))
 
+    def settle(self, op: Op, _visible: object) -> None:
+        """Puts constants in the place of results that depend on constants alone, some of them on decided ones."""
+        if self._decided.isdisjoint(op.operands):
+            return
+        for v in op.operands:
+            maker = v.owner
+            if isinstance(maker, Op) and not maker.operands and constant_data(v) is None:
+                # A constant that its definition computes, as onnx.Constant.
+                self._folded(maker, self._kind(maker))
+        self._folded(op, self._kind(op))
+
     def _folded(self, op: Op, kind: _Kind) -> bool:
         if self._constant is None or not kind.is_computed:
             return False
@@ -182,15 +199,9 @@ class _Simplification:
         if found is None:
             return False
         for r, data in zip(op.results, found, strict=True):
-            _replace_by_constant(self._constant, r, data)
+            self._decided.add(_replace_by_constant(self._constant, r, data))
         op.erase()
         return True
-
-
-def constant_data(value: Value) -> Data | None:
-    """The contents of the result of a constant operation."""
-    owner = value.owner
-    return known_data(value) if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) else None
 
 
 def _handed_on(derived: Derived) -> dict[int, int]:
@@ -209,7 +220,7 @@ def _settled(value: Value) -> Value:
     return value
 
 
-def _replace_by_constant(definition: type[Op], value: Value, data: Data) -> None:
+def _replace_by_constant(definition: type[Op], value: Value, data: Data) -> Value:
     """Puts a constant where an operation computes a value, and in the place of the value."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent is None:
@@ -218,6 +229,7 @@ def _replace_by_constant(definition: type[Op], value: Value, data: Data) -> None
     owner.parent.insert_before(owner, made)
     made.results[0].name = value.name
     value.replace_all_uses_with(made.results[0])
+    return made.results[0]
 
 
 def _identity(op: Op, is_constant: bool) -> object:
