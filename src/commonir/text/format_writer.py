@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, NoReturn
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -28,7 +29,7 @@ from commonir.ir.literals import dim_literal, key_text, scalar_text, symbol_text
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.printing import Inexpressible, Nested, Piece
 from commonir.ir.types import Type, boolean, f64, i64
-from commonir.ods import MlirOp, Op, kinds
+from commonir.ods import MlirOp, Op, infer, kinds
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.ods.property_kinds import PropertyKind
 from commonir.text.assembly import (
@@ -50,12 +51,25 @@ from commonir.text.assembly import (
     Successors,
     TypeOf,
     Variable,
+    format_of,
 )
 from commonir.text.directives import DIRECTIVES
 from commonir.text.lexer import BARE_ID
 
 if TYPE_CHECKING:
     from commonir.text.printer import CustomPrinter
+
+
+def formatted(printer: CustomPrinter, op: Op) -> list[Piece]:
+    """The text of an operation by its format.
+
+    Raises: Inexpressible when its format cannot say what it is.
+    """
+    form = format_of(type(op))
+    _check_expressible(op, form)
+    writer = Writer(printer, op, form)
+    writer.elements(form.elements)
+    return writer.pieces
 
 
 class Writer:
@@ -354,4 +368,22 @@ def short_text(value: Attribute, printer: ConstantPrinter) -> str:
 # What a number without a type is read as, and truth values.
 _PLAIN = (i64, f64, boolean)
 
-__all__ = ["Writer", "field_text", "is_stated", "short_text"]
+
+def _check_expressible(op: Op, form: Format) -> None:
+    """Raises: Inexpressible when operands or regions are missing, or result types are neither stated nor inferred."""
+    layout = op.layout
+    for f, count in zip(layout.inputs, op.group_sizes, strict=True):
+        if f.kind is FieldKind.OPERAND and f.is_required and count != 1:
+            raise Inexpressible
+    if not any(f.variadic for f in layout.regions) and len(op.regions) != len(layout.regions):
+        raise Inexpressible
+    if not form.states_results and not isinstance(op, MlirOp):
+        try:
+            inferred = infer(op).types
+        except DiagnosticError:
+            raise Inexpressible from None
+        if inferred != tuple([r.type for r in op.results]):
+            raise Inexpressible
+
+
+__all__ = ["Writer", "field_text", "formatted", "is_stated", "short_text"]

@@ -8,7 +8,6 @@ definitions: that is the business of `ods.verify`. Limits: `Limits.max_text_byte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
@@ -44,12 +43,10 @@ from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import MISSING, Field
 from commonir.ods.text_form import Argument, Use
 from commonir.ods.traits import Terminator
-from commonir.text.custom_forms import FormReader
 from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
 from commonir.text.late_places import LatePlaces
 from commonir.text.lexer import SINCE, VERSIONS
-from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
@@ -63,7 +60,6 @@ _OF_UNKNOWN = (
     "no dialect '{}' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic form, "
     "which `mlir-opt --mlir-print-op-generic` prints"
 )
-_GENERATED = re.compile(r"\^(?:bb)?\d+")
 
 
 class Bound(NamedTuple):
@@ -438,10 +434,15 @@ class Parser(GroupReader):
         if not definition.says_all:
             # Its form may look at what its operands hold.
             self._settle()
+        # The generic form has no use for either.
         if definition.custom_form is not None:
+            from commonir.text.python_forms import PythonReader  # noqa: PLC0415  see above
+
             return (yield from PythonReader(self, definition, bound, start).run(definition.custom_form))
         if not has_format(definition):
             self.fail(f"{name} has no custom form", at=start)
+        from commonir.text.custom_forms import FormReader  # noqa: PLC0415  see above
+
         return (yield from FormReader(self, definition, bound, start).read())
 
     def _named(self) -> tuple[str, type[Op] | None]:
@@ -787,4 +788,5 @@ def _ends_block(op: Operation) -> bool:
 
 def _own_label(label: str) -> str:
     """What a block is called; nothing for a label as printers make them."""
-    return "" if _GENERATED.fullmatch(label) else label[1:]
+    name = label[1:]
+    return "" if name.removeprefix("bb").isdecimal() else name

@@ -9,13 +9,13 @@ mlir-opt prints it, letter by letter; programs of other formats keep the names t
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.late import late_pattern
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, DistinctAttr, StringAttr, UnitAttr
@@ -25,16 +25,13 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin
 from commonir.ir.printing import Inexpressible, Neighbourhood, Nested, Piece, Printer
-from commonir.ods import Dialects, MlirOp, Op, infer
+from commonir.ods import Dialects, Op
 from commonir.ods.definition import GROUP_SIZES
-from commonir.ods.fields import BOUND, FieldKind
+from commonir.ods.fields import BOUND
 from commonir.ods.traits import Terminator
 from commonir.text.aliases import Aliases, silent
-from commonir.text.assembly import Format, format_of
 from commonir.text.definitions import default_dialect, has_format, implicit_terminator
-from commonir.text.format_writer import Writer
 from commonir.text.lexer import SINCE, VERSIONS
-from commonir.text.python_forms import PythonWriter
 from commonir.text.resources import resource_lines
 from commonir.text.upstream_names import UpstreamNames
 
@@ -129,7 +126,7 @@ def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
     return out
 
 
-_LATE = re.compile("\1(\\d+)\1")
+_LATE = late_pattern("\1(\\d+)\1")
 
 
 class VersionedPrinter(Printer):
@@ -304,17 +301,18 @@ class CustomPrinter(VersionedPrinter):
         if not isinstance(op, Op) or op.is_declared or not self.is_expected(op):
             return self.generic(op)
         try:
+            # The generic form has no use for either.
             if op.custom_form is not None:
+                from commonir.text.python_forms import PythonWriter  # noqa: PLC0415  see above
+
                 code = PythonWriter(self, op)
                 op.custom_form.write(code)
                 return code.pieces
             if not has_format(type(op)):
                 return self.generic(op)
-            form = format_of(type(op))
-            writer = Writer(self, op, form)
-            _check_expressible(op, form)
-            writer.elements(form.elements)
-            return writer.pieces
+            from commonir.text.format_writer import formatted  # noqa: PLC0415  see above
+
+            return formatted(self, op)
         except Inexpressible:
             return self.generic(op)
 
@@ -397,23 +395,6 @@ def as_attribute(origin: Origin | None) -> LocationAttr:
         return UnknownLoc() if origin is None else origin
     place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else None
     return NameLoc(origin.name, place) if origin.name else place or UnknownLoc()
-
-
-def _check_expressible(op: Op, form: Format) -> None:
-    """Raises: Inexpressible when operands or regions are missing, or result types are neither stated nor inferred."""
-    layout = op.layout
-    for f, count in zip(layout.inputs, op.group_sizes, strict=True):
-        if f.kind is FieldKind.OPERAND and f.is_required and count != 1:
-            raise Inexpressible
-    if not any(f.variadic for f in layout.regions) and len(op.regions) != len(layout.regions):
-        raise Inexpressible
-    if not form.states_results and not isinstance(op, MlirOp):
-        try:
-            inferred = infer(op).types
-        except DiagnosticError:
-            raise Inexpressible from None
-        if inferred != tuple([r.type for r in op.results]):
-            raise Inexpressible
 
 
 __all__ = ["CustomPrinter", "Naming", "VersionedPrinter", "naming_of", "print_lines", "print_module", "versions_of"]
