@@ -128,7 +128,9 @@ class InOlderOpset(ConvertingToOnnx):
         declared = [_dtype_of(info) for info in source.graph.output]
 
         def run_in_wider_types(inputs: Mapping[str, Value]) -> Sequence[Value]:
-            found = run({name: _in_type(inputs[name], dtype) for name, dtype in dtypes.items()})
+            # What a case does not give has a default in the model.
+            given = {name: inputs[name] for name in dtypes if name in inputs}
+            found = run({name: _in_type(value, dtypes[name]) for name, value in given.items()})
             return [_narrowed(value, dtype) for value, dtype in zip(found, declared, strict=True)]
 
         return Prepared(run_in_wider_types, note, CONVERTED_ERROR)
