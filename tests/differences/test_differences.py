@@ -296,3 +296,21 @@ def test_command_tells_and_its_status_answers(tmp_path: Path, capsys: pytest.Cap
     assert document["result"]["operations"][0]["changes"] == [
         {"what": "operation", "before": "onnx.Relu", "after": "onnx.Sigmoid"}
     ]
+
+
+def test_operators_of_libraries_are_known_by_their_names() -> None:
+    found = api.diff(api.library("onnx"), api.library("core"))
+    pairs = [
+        (d.name, d.other_name) for d in found.operations if d.operation == d.other_operation == "common_ir.operator"
+    ]
+    assert pairs == [("call", "call")]
+    told = {(d.kind, d.name or d.other_name) for d in found.operations}
+    assert {("removed", "AffineGrid"), ("added", "all_reduce")} <= told
+
+
+def test_functions_of_other_names_are_known_by_what_they_hold() -> None:
+    negated = "func.func @{} (%x: f32) -> f32 {{ %y = arith.negf %x : f32  return %y : f32 }}"
+    added = "func.func @{} (%x: f32) -> f32 {{ %y = arith.addf %x, %x : f32  return %y : f32 }}"
+    texts = negated.format("a") + added.format("b"), added.format("c") + negated.format("d")
+    found = api.diff(*[cir.loads(text, format="mlir") for text in texts])
+    assert {(d.name, d.other_name) for d in found.operations if d.operation == "func.func"} == {("a", "d"), ("b", "c")}

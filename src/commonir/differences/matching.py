@@ -16,7 +16,7 @@ Of several that fit, those of one name come first, then those in order. Each ste
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.data import Data
@@ -80,19 +80,31 @@ class Matching:
         self._match_names(first, second, of_kind=False)
 
     def _match_symbols(self, first: Sequence[Operation], second: Sequence[Operation]) -> None:
-        """Functions, globals and the like: by name, then those of one kind in order."""
-        named = {(op.name, op.symbol_name): op for op in second if isinstance(op, Symbol)}
-        for op in first:
-            found = named.pop((op.name, op.symbol_name), None) if isinstance(op, Symbol) else None
-            if found is not None:
-                self.pair(op, found)
-        rest: defaultdict[str, list[Operation]] = defaultdict(list)
-        for op in reversed(second):
-            if isinstance(op, Symbol) and not self.is_matched(op):
-                rest[op.name].append(op)
-        for op in first:
-            if isinstance(op, Symbol) and not self.is_matched(op) and rest[op.name]:
-                self.pair(op, rest[op.name].pop())
+        """Functions, globals and the like: by name, then those that hold the same, then the only one of a kind.
+
+        A name tells what a declaration means, and not its place: others are different ones.
+        """
+        self._match_by(first, second, lambda op: op.symbol_name)
+        self._match_by(first, second, self._shapes.get)
+        for kind in {op.name for op in self._symbols(first)}:
+            left, right = ([op for op in self._symbols(ops) if op.name == kind] for ops in (first, second))
+            if len(left) == len(right) == 1:
+                self.pair(left[0], right[0])
+
+    def _symbols(self, ops: Iterable[Operation]) -> Iterator[Symbol]:
+        return (op for op in ops if isinstance(op, Symbol) and not self.is_matched(op))
+
+    def _match_by(
+        self, first: Sequence[Operation], second: Sequence[Operation], key: Callable[[Symbol], object]
+    ) -> None:
+        """Matches symbols of one kind and one key, in order; those without a key stay."""
+        keyed: defaultdict[tuple[str, object], list[Symbol]] = defaultdict(list)
+        for op in reversed([*self._symbols(second)]):
+            keyed[op.name, key(op)].append(op)
+        for op in self._symbols(first):
+            others = keyed.get((op.name, key(op)))
+            if key(op) is not None and others:
+                self.pair(op, others.pop())
 
     def _open(self, ops: Iterable[Operation]) -> Iterator[Operation]:
         return (op for op in ops if not isinstance(op, Symbol) and not self.is_matched(op))

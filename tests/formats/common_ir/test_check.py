@@ -281,3 +281,10 @@ def test_a_digest_may_have_capital_letters_and_must_have_all_digits(path: Path) 
     assert told(path, calling("com.example.a.F", f"a.cir.json#sha256={digest.upper()}")) == []
     found = told(path, calling("com.example.a.F", f"a.cir.json#sha256={digest[:60]}"))
     assert found == [f"E0306 the import of 'a.cir.json' has a digest that is none: '{digest[:60]}' @ "]
+
+
+@pytest.mark.parametrize("uri", ["", "/etc/nn.cir"])
+def test_a_path_that_no_import_may_have_is_told_once(path: Path, uri: str) -> None:
+    assert told(path, model(graph(imported_libraries=[uri]))) == [
+        f"E0301 the path '{uri}' is refused: it must be a relative path that stays below the folder of the model @ "
+    ]

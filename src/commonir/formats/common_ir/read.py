@@ -10,7 +10,7 @@ import os
 
 from commonir.base.codes import DUPLICATE_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM, PATH_OUTSIDE_MODEL
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.common_ir import rules
@@ -73,7 +73,15 @@ def check(
     # Where one name is given twice, the reader told the second place; the rule tells that of names of other things.
     twice = {f"{rules.UNIQUE_NAMES.label}: {d.message.split()[0]} is " for d in found if d.code is DUPLICATE_NAME}
     once = [d for d in once if not d.message.startswith(tuple(twice))]
+    # A path that no import may have is refused before the rule can tell it.
+    refused = {_quoted(d) for d in found if d.code is PATH_OUTSIDE_MODEL}
+    once = [d for d in once if not (rules.IMPORT_FORM.is_told_by(d) and _quoted(d) in refused)]
     return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]
+
+
+def _quoted(found: Diagnostic) -> str:
+    """What a message quotes first."""
+    return found.message.partition("'")[2].partition("'")[0]
 
 
 def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
