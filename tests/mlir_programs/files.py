@@ -13,7 +13,7 @@ from tests.mlir_programs.comparison import FORMS
 
 _LARGEST_CHARACTERS = 300_000
 _SEPARATOR = re.compile(r"^// ?-----.*$", re.MULTILINE)
-_DIALECT = re.compile(r'^\s*(?:%\S+(?::\d+)? = )?"(\w+)\.[\w.]+"\(', re.MULTILINE)
+_DIALECT = re.compile(r'^\s*(?:%\S+(?::\d+)? = )?"(\w+)\.[\w.-]+"\(', re.MULTILINE)
 _OURS = frozenset({*programs.NAMES, "builtin"})
 
 

@@ -191,4 +191,5 @@ DIALECT = Dialect(
     definitions_in(globals(), "cf"),
     summary="Branches between the blocks of a function, and assertions; as in MLIR.",
     rules="commonir.dialects.cf_rules:RULES",
+    own="commonir.ods.own_forms:NOTHING",
 )

@@ -20,6 +20,7 @@ from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import (
     I1,
     AnyComplex,
@@ -479,10 +480,12 @@ class Tanh(_Unary, name="complex.tanh"):
     fn = staticmethod(complex_numbers.hyperbolic_tangent)
 
 
+OWN = own_forms(attributes="number")
 DIALECT = Dialect(
     "complex",
     definitions_in(globals(), "complex"),
     summary="Arithmetic and functions of single complex numbers; as in MLIR.",
     constants="arith.constant",
     rules="commonir.dialects.complex_rules:RULES",
+    own="commonir.dialects.complex:OWN",
 )

@@ -242,6 +242,7 @@ DIALECT = Dialect(
     definitions_in(globals(), "func"),
     summary="Functions, calls and returns; as in MLIR.",
     rules="commonir.dialects.func_rules:RULES",
+    own="commonir.ods.own_forms:NOTHING",
 )
 
 __all__ = ["DIALECT", "Call", "CallIndirect", "Constant", "Func", "Return", "Visibility", "circle_of"]

@@ -21,6 +21,7 @@ from commonir.ir.types import Type, boolean, i64, index
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
 from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
 from commonir.ods.mlir_op import HoldsData
+from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
 
 if TYPE_CHECKING:
@@ -290,12 +291,16 @@ def _comparisons() -> Mapping[CmpPredicate, Function2]:
     }
 
 
+cmp_predicate = dialect_enumeration(CmpPredicate, "index", mnemonic="cmp_predicate")
+OWN = own_forms(cmp_predicate)
+
+
 class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
     """Whether two positions compare as a predicate says."""
 
     __slots__ = ()
 
-    pred: CmpPredicate = attribute(dialect_enumeration(CmpPredicate, "index", mnemonic="cmp_predicate"))
+    pred: CmpPredicate = attribute(cmp_predicate)
     lhs: Value = operand(Index)
     rhs: Value = operand(Index)
     result_: Value = result(I1)
@@ -367,4 +372,5 @@ DIALECT = Dialect(
     summary="Arithmetic on positions, integers of the width of the machine, here 64 bits; as in MLIR.",
     constants="index.constant index.bool.constant",
     rules="commonir.dialects.index_rules:RULES",
+    own="commonir.dialects.index:OWN",
 )

@@ -497,4 +497,5 @@ DIALECT = Dialect(
     definitions_in(globals(), "math"),
     summary="Functions of numbers beyond arithmetic, on scalars, vectors and tensors alike; as in MLIR.",
     constants="arith.constant",
+    own="commonir.ods.own_forms:NOTHING",
 )

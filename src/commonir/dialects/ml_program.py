@@ -34,6 +34,7 @@ from commonir.ods import (
     result,
 )
 from commonir.ods.kinds import Kind
+from commonir.ods.own_forms import own_forms
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import GraphRegion, OnlyReads, Pure, SingleBlock, SymbolTrait, has_parent
 
@@ -426,8 +427,10 @@ class Token(MlirOp, name="ml_program.token", traits=(Pure,), assembly="attr-dict
     token: Value = result(_Token, doc="the token")
 
 
+OWN = own_forms(attributes="extern", types="token")
 DIALECT = Dialect(
     "ml_program",
     definitions_in(globals(), "ml_program"),
     summary="functions, subgraphs, globals and tokens: the structure of a program",
+    own="commonir.dialects.ml_program:OWN",
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Flag
 
 from commonir.ods.mlir_kinds import dialect_flags
+from commonir.ods.own_forms import own_forms
 
 
 class FastMath(Flag):
@@ -36,4 +37,7 @@ class Overflow(Flag):
 fastmath = dialect_flags(FastMath, "arith.fastmath", separator=",")
 overflow = dialect_flags(Overflow, "arith.overflow")
 
-__all__ = ["FastMath", "Overflow", "fastmath", "overflow"]
+OWN = own_forms(fastmath, overflow)
+"""What the dialect `arith` has."""
+
+__all__ = ["OWN", "FastMath", "Overflow", "fastmath", "overflow"]

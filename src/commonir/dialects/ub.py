@@ -15,10 +15,12 @@ from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, result, traits
+from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import AnyType
 from commonir.symbolic.constraints import NotationError
 
 POISON = DialectAttr("ub", "poison")
+OWN = own_forms(POISON)
 
 
 class Poison(
@@ -60,4 +62,5 @@ DIALECT = Dialect(
     "ub",
     definitions_in(globals(), "ub"),
     summary="Values that are nothing in particular, and places that are never reached; as in MLIR.",
+    own="commonir.dialects.ub:OWN",
 )

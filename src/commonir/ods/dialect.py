@@ -19,6 +19,7 @@ from commonir.ods.operation import Op
 from commonir.ods.rules import Rules
 
 if TYPE_CHECKING:
+    from commonir.ods.own_forms import OwnForms
     from commonir.ods.parameter_forms import ParameterForm
 
 ENTRY_POINTS = "commonir.dialects"
@@ -157,7 +158,8 @@ class Dialect:
     `constants` are the operations, perhaps of other dialects, that hold what folding its operations gives: the first of
     them that can hold it. `keeps_names`: what values are called means something in its formats. `rules` names the
     `Rules` of the dialect as `module:member`; they are loaded when asked for. `forms` are types and attributes of the
-    dialect whose parameters are understood, by `!d.name` and `#d.name`.
+    dialect whose parameters are understood, by `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect: all
+    types and attributes that it has; without, a text may say any under its name.
     """
 
     def __init__(
@@ -171,11 +173,13 @@ class Dialect:
         rules: str = "",
         keeps_names: bool = False,
         forms: Mapping[str, ParameterForm] = MappingProxyType({}),
+        own: str = "",
     ) -> None:
         self.name = name
         self.constants = tuple(constants.split())
         self._rules = rules
         self.forms = forms
+        self._own = own
         self.summary = summary
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
@@ -204,6 +208,18 @@ class Dialect:
         found = imported(self._rules)
         if not isinstance(found, Rules):
             raise InternalError(f"{self._rules} holds no rules")
+        return found
+
+    @cached_property
+    def own(self) -> OwnForms | None:
+        """All types and attributes that the dialect has; None where that is not said."""
+        if not self._own:
+            return None
+        from commonir.ods.own_forms import OwnForms  # noqa: PLC0415  few texts write attributes of dialects out
+
+        found = imported(self._own)
+        if not isinstance(found, OwnForms):
+            raise InternalError(f"{self._own} holds no types and attributes")
         return found
 
     @cached_property

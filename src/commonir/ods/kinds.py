@@ -9,6 +9,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Generic, TypeVar
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -36,6 +37,20 @@ TypeT = TypeVar("TypeT", bound=Type)
 E = TypeVar("E", bound=Enum)
 
 
+class WordsForm(NamedTuple):
+    """How an attribute of a dialect says words: `#tosa.nan_mode<IGNORE>`, `#arith.overflow<nsw, nuw>`.
+
+    `has_brackets`: `#index<cmp_predicate slt>` has none. `stored` is the attribute for words with commas between them.
+    """
+
+    dialect: str
+    mnemonic: str
+    words: tuple[str, ...]
+    stored: Callable[[str], Attribute]
+    has_brackets: bool = True
+    takes_several: bool = False
+
+
 class Kind(Generic[T]):
     """What values an attribute takes.
 
@@ -43,13 +58,15 @@ class Kind(Generic[T]):
     `to_attribute` and `from_attribute` convert between the stored value and the storage form;
     `from_elements` decodes the elements of a constant tensor, for parameters that a format binds to constants. In the
     custom form of an operation `spelled` is the text of a value, where it is not that of its attribute, and `cases` are
-    the words that are values; `elides_type` says that the text of the attribute leaves its type out there.
+    the words that are values; `elides_type` says that the text of the attribute leaves its type out there. `form` is
+    how the attribute is written where it is one of a dialect that says words.
     """
 
     __slots__ = (
         "cases",
         "coerce",
         "elides_type",
+        "form",
         "from_attribute",
         "from_elements",
         "name",
@@ -68,6 +85,7 @@ class Kind(Generic[T]):
         *,
         spelled: Callable[[T], str] | None = None,
         elides_type: bool = False,
+        form: WordsForm | None = None,
     ) -> None:
         self.name = name
         self.coerce = coerce
@@ -77,6 +95,7 @@ class Kind(Generic[T]):
         self.cases = cases
         self.spelled = spelled
         self.elides_type = elides_type
+        self.form = form
 
     def __repr__(self) -> str:
         return f"<kind {self.name}>"

@@ -20,7 +20,7 @@ from commonir.ir.attributes import (
     StringAttr,
 )
 from commonir.ir.types import ElementType
-from commonir.ods.kinds import Kind, sequence_of, to_integer, to_number
+from commonir.ods.kinds import Kind, WordsForm, sequence_of, to_integer, to_number
 
 E = TypeVar("E", bound=Enum)
 F = TypeVar("F", bound=Flag)
@@ -147,11 +147,15 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kin
     `#index<cmp_predicate slt>`.
     """
     coerce = _case(cases)
+    words = tuple([str(c.value) for c in cases])
     dialect, _, own = name.partition(".")
 
     def stored(value: E) -> Attribute:
         word = str(value.value)
         return DialectAttr(dialect, "", f"{mnemonic} {word}") if mnemonic else DialectAttr(dialect, own, word)
+
+    def of_words(text: str) -> Attribute:
+        return stored(coerce(text))
 
     def decode(attr: Attribute) -> E:
         if isinstance(attr, DialectAttr) and attr.dialect == dialect and attr.body is not None:
@@ -166,7 +170,8 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kin
         coerce,
         stored,
         decode,
-        cases=tuple([str(c.value) for c in cases]),
+        cases=words,
+        form=WordsForm(dialect, mnemonic or own, words, of_words, has_brackets=not mnemonic),
         # Upstream writes a blank before the keyword of such an attribute, whatever the format around it says.
         spelled=lambda v: f" {v.value}" if mnemonic else str(v.value),
     )
@@ -198,6 +203,12 @@ def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> Kind[F
             out |= members[word.strip()]
         return out
 
+    def stored(value: F) -> Attribute:
+        return DialectAttr(dialect, own, words(value))
+
+    def of_words(text: str) -> Attribute:
+        return stored(coerce(text))
+
     def decode(attr: Attribute) -> F:
         if isinstance(attr, DialectAttr) and (attr.dialect, attr.mnemonic) == (dialect, own):
             return coerce(attr.body)
@@ -206,8 +217,9 @@ def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> Kind[F
     return Kind(
         cases.__name__,
         coerce,
-        lambda v: DialectAttr(dialect, own, words(v)),
+        stored,
         decode,
+        form=WordsForm(dialect, own, tuple(members), of_words, takes_several=True),
         spelled=lambda v: f"<{words(v)}>",
     )
 

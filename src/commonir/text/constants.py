@@ -59,11 +59,12 @@ from commonir.symbolic import Dim
 from commonir.text.affine import AffineReader, read_strided
 from commonir.text.elements import Listed, Literal
 from commonir.text.resources import Blob
-from commonir.text.types import Extent, TypeReader, parts_of_dialect
+from commonir.text.types import WITHOUT_OTHERS, Extent, TypeReader, parts_of_dialect
 
 if TYPE_CHECKING:
-    from commonir.text import layouts
+    from commonir.text import layouts, own_forms
 else:
+    own_forms = LateModule("commonir.text.own_forms")
     # Few programs say what machine they are for.
     layouts = LateModule("commonir.text.layouts")
 
@@ -337,8 +338,13 @@ class ConstantReader(TypeReader):
                 made = self.attribute_readers[inner](self)
                 self.expect(">")
                 return made
-        if dialect == "dlti":
-            self.fail(f"unknown attribute '{self.text}'", help=did_you_mean(name, self.attribute_readers))
+        if dialect in WITHOUT_OTHERS:
+            help = did_you_mean(name, self.attribute_readers)
+            self.fail(f"unknown attribute '{self.text}'", at=self.start + len(dialect) + 2, help=help)
+        own = self.own_forms(dialect)
+        found = None if own is None else own_forms.read_own_attribute(self, own, type)
+        if found is not None:
+            return found
         start = self.end + 1
         body = self.body()
         if type is None and self.take(":"):

@@ -53,6 +53,7 @@ from commonir.text.rows import Line, OpenRows, own_name
 
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
+    from commonir.ods.own_forms import OwnForms
 
 _MAX_SUGGESTIONS = 20
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
@@ -154,6 +155,10 @@ class Parser(GroupReader):
             self.type_readers = {**{k[1:]: read_type(f) for k, f in forms if k[0] == "!"}, **self.type_readers}
             attributes = {k[1:]: read_attribute(f) for k, f in forms if k[0] == "#"}
             self.attribute_readers = {**attributes, **self.attribute_readers}
+
+    def own_forms(self, dialect: str) -> OwnForms | None:
+        found = self.dialects.get(dialect)
+        return None if found is None else found.own
 
     def module(self) -> Module:
         """Reads the whole text.

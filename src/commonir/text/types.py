@@ -46,8 +46,10 @@ from commonir.symbolic import Dim, DimSyntaxError, parse
 from commonir.text.elements import ElementReader
 
 if TYPE_CHECKING:
-    from commonir.text import quantized_types
+    from commonir.ods.own_forms import OwnForms
+    from commonir.text import own_forms, quantized_types
 else:
+    own_forms = LateModule("commonir.text.own_forms")
     # Few programs are quantized.
     quantized_types = LateModule("commonir.text.quantized_types")
 
@@ -55,6 +57,9 @@ T = TypeVar("T")
 
 LARGEST_DIMENSION = 2**63 - 1
 """The largest size of an axis."""
+
+WITHOUT_OTHERS = frozenset({"builtin", "dlti", "quant"})
+"""Dialects of which all types and attributes are read here."""
 
 _DIMENSION = late_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
 _VECTOR_DIMENSION = late_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
@@ -110,6 +115,10 @@ class TypeReader(ElementReader):
         self.places_left_open: list[int] = []
         """Where types stand that were read while they are not told."""
         super().__init__(source, file, limits, lines_before)
+
+    def own_forms(self, dialect: str) -> OwnForms | None:  # noqa: ARG002
+        """The types and attributes of a dialect; None where it may have any."""
+        return None
 
     def attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute, which may stand within a type."""
@@ -421,8 +430,12 @@ class TypeReader(ElementReader):
                     made = self.type_readers[inner](self)
                     self.expect(">")
                     return made
-        if dialect == "builtin":
-            self.fail(f"unknown type '!{name}'", at=start)
+        if dialect in WITHOUT_OTHERS:
+            self.fail(f"unknown type '!{name}'", at=start + len(dialect) + 2)
+        own = self.own_forms(dialect)
+        found = None if own is None else own_forms.read_own_type(self, own)
+        if found is not None:
+            return found
         return DialectType(dialect, *parts_of_dialect(rest, self.body()))
 
     def _own_name(self, dialect: str, readers: Mapping[str, object]) -> str:

@@ -81,4 +81,5 @@ DIALECT = Dialect(
     summary="Arithmetic on integers, positions and floats, on scalars, vectors and tensors alike; as in MLIR.",
     constants="arith.constant",
     rules="commonir.dialects.arith.rules:RULES",
+    own="commonir.dialects.number_attributes:OWN",
 )

@@ -34,7 +34,6 @@ class IteratorType(Enum):
 
     PARALLEL = "parallel"
     REDUCTION = "reduction"
-    WINDOW = "window"
 
 
 class TypeFn(Enum):
@@ -89,10 +88,11 @@ def _iterators(attr: Attribute) -> tuple[IteratorType, ...]:
     return tuple([_iterator(v) for v in attr.values])
 
 
+iterator_type = dialect_enumeration(IteratorType, "linalg.iterator_type")
 iterators = kinds.Kind[tuple[IteratorType, ...]](
     "iterator types",
     kinds.sequence_of(_to_iterator, "kinds of iterators"),
-    lambda v: ArrayAttr(tuple([DialectAttr("linalg", "iterator_type", i.value) for i in v])),
+    lambda v: ArrayAttr(tuple([iterator_type.to_attribute(i) for i in v])),
     _iterators,
 )
 type_function = dialect_enumeration(TypeFn, "linalg.type_fn")

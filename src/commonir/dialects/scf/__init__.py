@@ -9,6 +9,7 @@ DIALECT = Dialect(
     definitions_in(globals(), "scf"),
     summary="Conditions and loops as operations with regions; as in MLIR.",
     rules="commonir.dialects.scf.rules:RULES",
+    own="commonir.ods.own_forms:NOTHING",
 )
 
 __all__ = [

@@ -55,6 +55,7 @@ DIALECT = Dialect(
     summary="Shapes as values, and what may be assumed of them.",
     constants="shape.const_shape shape.const_size shape.const_witness arith.constant",
     rules="commonir.dialects.shape.rules:RULES",
+    own="commonir.dialects.shape.base:OWN",
 )
 
 __all__ = [

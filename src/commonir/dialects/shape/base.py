@@ -15,6 +15,7 @@ from commonir.dialects.late_core import core
 from commonir.ir.operation import Value
 from commonir.ir.types import DialectType, TensorType, Type, boolean, i64, index
 from commonir.ods import MlirOp, TypeConstraint
+from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import AnyInteger, AnyShaped, Index, any_type_of, tensor_rank_of
 from commonir.ods.type_rules import are_compatible_shapes
 from commonir.symbolic.constraints import NotKnownError
@@ -23,6 +24,7 @@ shape = DialectType("shape", "shape")
 size = DialectType("shape", "size")
 witness = DialectType("shape", "witness")
 value_shape = DialectType("shape", "value_shape")
+OWN = own_forms(shape, size, witness, value_shape)
 
 
 def _only(name: str, type: Type) -> TypeConstraint:

@@ -50,4 +50,5 @@ DIALECT = Dialect(
     summary="Tensors made, taken apart and put together.",
     constants="arith.constant",
     rules="commonir.dialects.tensor.rules:RULES",
+    own="commonir.ods.own_forms:NOTHING",
 )

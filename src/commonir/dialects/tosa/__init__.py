@@ -129,4 +129,5 @@ DIALECT = Dialect(
     summary="Tensor operators with exact integer arithmetic.",
     constants="tosa.const",
     rules="commonir.dialects.tosa.rules:RULES",
+    own="commonir.dialects.tosa.base:OWN",
 )

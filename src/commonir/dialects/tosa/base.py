@@ -28,6 +28,7 @@ from commonir.ir.types import (
 from commonir.ods import MlirOp, TypeConstraint, kinds, known_data, known_dims
 from commonir.ods.kinds import Kind
 from commonir.ods.mlir_kinds import array_of, dialect_enumeration, typed_integer
+from commonir.ods.own_forms import own_forms
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import Pure, Trait
 from commonir.ods.type_constraints import is_float, is_integer, is_signless
@@ -274,6 +275,9 @@ nan_mode = dialect_enumeration(NanMode, "tosa.nan_mode")
 rounding_mode = dialect_enumeration(RoundingMode, "tosa.rounding_mode")
 resize_mode = dialect_enumeration(ResizeMode, "tosa.resize_mode")
 block_size = dialect_enumeration(BlockSize, "tosa.block_size")
+OWN = own_forms(
+    nan_mode, rounding_mode, resize_mode, block_size, attributes="pad_quant target_env", types="mxint8 shape"
+)
 axis = typed_integer(i32)
 sizes = array_of(i64)
 permutation = array_of(i32)

@@ -1,0 +1,54 @@
+"""The types and attributes that a dialect has: what a text may say under its name, and nothing else.
+
+Those that say words of an enumeration are derived from the kinds of fields that hold them (`ods/mlir_kinds.py`).
+Reading is the business of `text/own_forms.py`. Source: MLIR, defining dialect attributes and types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from commonir.base.tuples import NamedTuple
+from commonir.ir.attributes import DialectAttr
+from commonir.ir.types import DialectType
+from commonir.ods.kinds import WordsForm
+
+
+class HasForm(Protocol):
+    """What may be held as an attribute of a dialect that says words: kinds of fields."""
+
+    @property
+    def form(self) -> WordsForm | None:
+        """How that is written."""
+        ...
+
+
+class OwnForms(NamedTuple):
+    """The types and attributes of a dialect, by what follows its name and the point.
+
+    A form tells how an attribute is read; what stands itself has no parameters; None is kept as it is written.
+    """
+
+    attributes: Mapping[str, WordsForm | DialectAttr | None]
+    types: Mapping[str, DialectType | None]
+
+
+def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
+    """What a dialect has, and the names of attributes and types of it that are kept as they are written."""
+    known: dict[str, WordsForm | DialectAttr | None] = dict.fromkeys(attributes.split())
+    kinds: dict[str, DialectType | None] = dict.fromkeys(types.split())
+    for member in held:
+        if isinstance(member, DialectType):
+            kinds[member.mnemonic] = member
+        elif isinstance(member, DialectAttr):
+            known[member.mnemonic] = member
+        elif member.form is not None:
+            known[member.form.mnemonic] = member.form
+    return OwnForms(known, kinds)
+
+
+NOTHING = own_forms()
+"""What a dialect has that defines neither types nor attributes."""
+
+__all__ = ["NOTHING", "HasForm", "OwnForms", "own_forms"]
