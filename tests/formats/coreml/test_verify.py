@@ -579,3 +579,19 @@ def test_description_of_nothing_is_empty() -> None:
     description = read_description(DictionaryAttr(()))
     assert [i.name for i in description.interfaces] == ["main"]
     assert description.interfaces[0].inputs == ()
+
+
+def test_models_of_a_pipeline_may_take_dictionaries(tmp_path: Path) -> None:
+    """As a vectorizer of dictionaries does behind an encoder."""
+    whole = b.model(None, 1)
+    b.feature(whole.description.input, "x", [1])
+    b.feature(whole.description.output, "y", [3])
+    encoder = whole.pipeline.models.add(specificationVersion=1)
+    encoder.oneHotEncoder = b""
+    b.feature(encoder.description.input, "x", [1])
+    encoder.description.output.add(name="codes").type.dictionaryType.int64KeyType.SetInParent()
+    vectorizer = whole.pipeline.models.add(specificationVersion=1)
+    vectorizer.dictVectorizer = b""
+    vectorizer.description.input.add(name="codes").type.dictionaryType.int64KeyType.SetInParent()
+    b.feature(vectorizer.description.output, "y", [3])
+    assert found_in(tmp_path, whole) == []

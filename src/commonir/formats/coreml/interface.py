@@ -166,7 +166,7 @@ class _InterfaceCheck:
             case Scalar(element=element) if isinstance(type, TensorType) and (role == "output" or not self.is_program):
                 if type.element is not element or type.shape != ():
                     self._fault(f"D3: the {role} is described as {_name(element)}, but its value is {type}", part)
-            case Dictionary(key=key) if isinstance(type, MapType) and role == "output":
+            case Dictionary(key=key) if isinstance(type, MapType) and (role == "output" or not self.is_program):
                 if not isinstance(type.key, TensorType) or type.key.element is not key:
                     self._fault(f"D3: the keys of the dictionary are described as {_name(key)}, found {type}", part)
             case kind:
