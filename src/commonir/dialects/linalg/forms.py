@@ -93,6 +93,16 @@ def write_integers(writer: FormWriter, keyword: str, values: Iterable[int]) -> N
     writer.write(f" {keyword} = [{', '.join(map(str, values))}] ")
 
 
+def _read_more(reader: FormReader, attributes: dict[str, Attribute]) -> None:
+    """Adds what a dictionary says, where one stands, to attributes that are known."""
+    start = reader.position
+    more = reader.dictionary()
+    for name in more:
+        if name in attributes:
+            reader.fail(f"attribute '{name}' is given twice", at=start)
+    attributes |= more
+
+
 class NamedForm:
     """`linalg.name indexing_maps = [..] {..} ins(..) outs(..) -> types`; the body follows from the name."""
 
@@ -108,9 +118,9 @@ class NamedForm:
         if reader.take("indexing_maps"):
             reader.expect("=")
             attributes["indexing_maps"] = reader.attribute()
-        attributes |= reader.dictionary()
+        _read_more(reader, attributes)
         inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
-        attributes |= reader.dictionary()
+        _read_more(reader, attributes)
         types = read_results(reader)
         try:
             body = definition.body_for(inputs.elements, outputs.elements, attributes, reader.create)
@@ -233,10 +243,11 @@ class GenericForm:
         if not isinstance(trait, DictionaryAttr):
             reader.fail(f"expected a dictionary of maps and iterators, found {trait!r}", at=start)
         attributes = dict(trait.entries)
+        _read_more(reader, attributes)
         inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
         if reader.take("attrs"):
             reader.expect("=")
-            attributes |= reader.dictionary()
+            _read_more(reader, attributes)
         body = yield reader.region()
         types = read_results(reader)
         arguments = {"inputs": inputs.values, "outputs": outputs.values, "region_": body}
