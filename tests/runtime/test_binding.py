@@ -17,6 +17,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
+from commonir.ir.data import data_of
 from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i32, i64, tensor
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engines
@@ -124,6 +125,13 @@ def test_random_sizes_follow_given_sizes_and_arrays_and_break_no_constraint() ->
     assert (drawn["a"].shape[0], drawn["b"].shape) == (7, (5, 32))
     split = program(lambda x: core.reshape(x, (-1, 32)), {"x": tensor(f32, n)})
     assert random_inputs(split)["x"].shape[0] % 32 == 0
+
+
+def test_random_sizes_are_large_along_those_axes_alone_that_need_it() -> None:
+    image = tensor(f32, symbol("batch"), 1, symbol("height"), symbol("width"))
+    filters = core.constant(data_of(f32, (1, 1, 33, 1), [1.0] * 33))
+    module = program(lambda x: core.conv(x, filters), {"x": image})
+    assert random_inputs(module)["x"].shape == (4, 1, 64, 4)
 
 
 def test_size_of_an_unknown_dimension_is_told_with_those_there_are() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from commonir.runtime.binding import known_sizes, requirements
 from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_sizes
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
+from commonir.symbolic.constraints import Constraint
 from commonir.symbolic.dims import symbols_in
 
 Array = NDArray[Any]
@@ -151,13 +152,12 @@ class _Choice:
     def _completed(self, known: Mapping[str, int]) -> dict[str, int]:
         loose = [n for n in self._least if n not in known]
         needed = [q.constraint for q in requirements(self._function)] if loose else []
-        first: dict[str, int] | None = None
+        usual = {**known, **{n: self._candidate(n, None) for n in loose}}
         for size in (None, *_SIZES):
             sizes = {**known, **{n: self._candidate(n, size) for n in loose}}
-            first = first or sizes
-            if all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols)):
-                return sizes
-        return first or dict(known)
+            if _hold(needed, sizes):
+                return _as_usual(sizes, usual, needed)
+        return usual
 
     def _candidate(self, name: str, size: int | None) -> int:
         """A size for a dimension as near to the one wished as it may be; without a wish, the default."""
@@ -166,6 +166,20 @@ class _Choice:
             upper = wished if allowed.upper is None else allowed.upper
             wished = min(max(wished, allowed.lower), upper)
         return wished
+
+
+def _hold(needed: Iterable[Constraint], sizes: Mapping[str, int]) -> bool:
+    """Whether sizes break no constraint; one of a size that is not among them is not asked."""
+    return all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols))
+
+
+def _as_usual(sizes: dict[str, int], usual: Mapping[str, int], needed: Sequence[Constraint]) -> dict[str, int]:
+    """Sizes that are others than usual for those dimensions alone for which something asks: not for the batch too."""
+    for name, size in usual.items():
+        concerned = [c for c in needed if name in c.symbols] if sizes[name] != size else []
+        if sizes[name] != size and _hold(concerned, {**sizes, name: size}):
+            sizes[name] = size
+    return sizes
 
 
 def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
