@@ -6,18 +6,15 @@ The heavy rooms (the surface, numpy) are loaded here and nowhere else in the com
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, TypedDict
 
 import click
 
-from commonir.base import codes, file_codes, strict_json
+from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer, write_answer
@@ -26,6 +23,8 @@ from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from commonir.api import Array, Dialect, Module
 
 _Body = Callable[Concatenate["Session", ...], Answer]
@@ -109,16 +108,21 @@ class Session:
 
     def scratch_folder(self) -> Path:
         """A folder that lives as long as the command."""
-        return Path(self._closing.enter_context(tempfile.TemporaryDirectory(prefix="commonir-")))
+        from pathlib import Path  # noqa: PLC0415  few commands keep something
+        from tempfile import TemporaryDirectory  # noqa: PLC0415  as above
+
+        return Path(self._closing.enter_context(TemporaryDirectory(prefix="commonir-")))
 
     def input_path(self, model: str) -> str:
         """The path of a model; `-` is standard input, kept in a file because readers map what they read."""
         if model != "-":
             return model
         if self._spooled is None:
+            from shutil import copyfileobj  # noqa: PLC0415  hardly a command reads standard input
+
             path = self.scratch_folder() / "model"
             with path.open("wb") as copy:
-                shutil.copyfileobj(sys.stdin.buffer, copy)
+                copyfileobj(sys.stdin.buffer, copy)
             self._spooled = path.as_posix()
         return self._spooled
 
@@ -248,6 +252,8 @@ class Session:
 
 def _value_of(text: str) -> object:
     """The value that is meant by a text: a number, a truth value or a list as JSON has them, else the text itself."""
+    from commonir.base import strict_json  # noqa: PLC0415  few commands are given values
+
     try:
         return strict_json.parse(text)
     except strict_json.JsonError:

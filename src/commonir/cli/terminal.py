@@ -7,7 +7,6 @@ Every text passes `escape` on its way, except through `raw`.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -83,7 +82,9 @@ class Terminal:
 
     def paragraph(self, text: str) -> None:
         """Writes running text, broken into lines."""
-        self.raw(click.wrap_text(escape(text), min(shutil.get_terminal_size().columns, 100)) + "\n")
+        from shutil import get_terminal_size  # noqa: PLC0415  loads modules for archives
+
+        self.raw(click.wrap_text(escape(text), min(get_terminal_size().columns, 100)) + "\n")
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
         """Writes names and values, the values below each other; rows without a value are left out."""

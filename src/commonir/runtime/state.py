@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import UNKNOWN_INPUT, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects import ml_program
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from commonir.dialects.ml_program import Global
 
     Array = NDArray[np.generic]
 
@@ -37,9 +38,12 @@ class State(dict[str, "Array"]):
         return f"State({', '.join(self)})"
 
 
-def mutable_globals(module: Module) -> dict[str, ml_program.Global]:
+def mutable_globals(module: Module) -> dict[str, Global]:
     """The states of a lowered program by name."""
-    found = [op for op in module.body.operations if isinstance(op, ml_program.Global) and op.is_mutable]
+    # Everybody knows `State`, and few run something.
+    from commonir.dialects.ml_program import Global  # noqa: PLC0415
+
+    found = [op for op in module.body.operations if isinstance(op, Global) and op.is_mutable]
     return {op.sym_name: op for op in found}
 
 
@@ -56,7 +60,7 @@ def check_state(state: State, module: Module) -> None:
     found.raise_errors()
 
 
-def misfit(target: ml_program.Global, array: Array) -> Iterable[Diagnostic]:
+def misfit(target: Global, array: Array) -> Iterable[Diagnostic]:
     """What is wrong with an array as the contents of a global."""
     # Loads numpy, which only running needs.
     import numpy as np  # noqa: PLC0415
