@@ -113,7 +113,22 @@ EDGES_OF_AN_OPEN_AXIS = Graph(
     """,
     {"x": _floats(3, 5)},
 )
+# Of the last row, the positions lie outside on both sides, which gives no one.
+CLASSES_OF_AN_OPEN_AXIS = Graph(
+    """
+    hot (float[N,M] x, int32[3,2] places) => (float[3,M,2] y)
+    <int64 one = {1}, float[2] values = {-1.0, 2.0}>
+    {
+        shape = Shape(x)
+        size = Gather(shape, one)
+        depth = Cast <to = 6> (size)
+        y = OneHot <axis = 1> (places, depth, values)
+    }
+    """,
+    {"x": _floats(2, 4), "places": np.array([[0, 3], [-1, -4], [4, -5]], np.int32)},
+)
 GRAPHS = {
+    "classes of an open axis": CLASSES_OF_AN_OPEN_AXIS,
     "places along an open axis": PLACES_ALONG_AN_OPEN_AXIS,
     "edges of an open axis": EDGES_OF_AN_OPEN_AXIS,
     "sort of an open axis": SORT_OF_AN_OPEN_AXIS,

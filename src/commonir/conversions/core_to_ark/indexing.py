@@ -93,11 +93,11 @@ def gather_elements(op: core.GatherElements, work: Work) -> Made:
 
 @rule(core.OneHot)
 def one_hot(op: core.OneHot, work: Work) -> Made:
-    rank = len(shape_of(op.y))
-    axis = axis_of(op.axis, rank)
+    sizes = shape_of(op.y)
+    axis = axis_of(op.axis, len(sizes))
     positions = core.cast(op.positions, i64)
-    shape = tuple([op.depth if a == axis else 1 for a in range(rank)])
-    rows = core.constant(data_of(i64, shape, range(op.depth)))
+    shape = tuple([n if a == axis else 1 for a, n in enumerate(sizes)])
+    rows = core.constant(data_of(i64, shape, range(sizes[axis])))
     return core.select(core.equal(core.unsqueeze(positions, (axis,)), rows), op.on, op.off)
 
 

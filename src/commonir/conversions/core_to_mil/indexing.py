@@ -195,6 +195,9 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
 @rule(core.OneHot)
 def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(positions) + 1)
+    if not isinstance(op.depth, int):
+        line = core.iota((op.depth, *(1,) * (rank_of(positions) - axis)), 0, i32)
+        return core.select(core.equal(core.unsqueeze(cast(positions, i32), (axis,)), line), on, off)
     places, depth = cast(positions, i32), small(context, i32, (), (op.depth,))
     if data_behind(on) is not None and data_behind(off) is not None:
         return generation.OneHot(places, depth, axis, on, off).output

@@ -129,9 +129,13 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
     # Not onnx.OneHot: there a negative position counts from the end.
     rank = rank_of(positions) + 1
     (axis,) = axes_from_start((op.axis,), rank)
-    line = constant(context, i64, (op.depth, *(1,) * (rank - axis - 1)), range(op.depth))
+    shape = (op.depth, *(1,) * (rank - axis - 1))
+    if isinstance(op.depth, int):
+        line = constant(context, i64, (op.depth, *shape[1:]), range(op.depth))
+    else:
+        line = core.iota(shape, 0, i64)
     wide = onnx.Unsqueeze(cast(positions, i64), integers(context, (axis,))).expanded
-    return core.select(onnx.Equal(wide, line).C, on, off)
+    return core.select(core.equal(wide, line), on, off)
 
 
 @rule(core.BandPart)

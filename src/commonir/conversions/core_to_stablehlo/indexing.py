@@ -251,7 +251,8 @@ def checked_positions(op: core.CheckedPositions, context: Context, positions: Va
 def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Result:
     shape = sizes_of(op.y)
     axis = axis_of(op.axis, len(shape))
-    wide = from_start(context, positions, op.depth)
+    # Not from the end: a position below zero is outside.
+    wide = core.cast(positions, i64)
     places = [n for n in range(len(shape)) if n != axis]
     at = core.reshape(wide, tuple([shape[n] if n in places else 1 for n in range(len(shape))]))
     return core.select(core.equal(at, core.iota(shape, axis)), on, off)

@@ -321,6 +321,8 @@ def cast(op: core.Cast, context: Context, x: Value) -> Result:
 
 @rule(core.OneHot)
 def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Result:
+    if not isinstance(op.depth, int):
+        return Mismatch("tosa has no axis of a size that is an expression")
     rank = rank_of(op.positions) + 1
     axis = op.axis % rank
     row = numbers(context, i32, (op.depth,), range(op.depth))

@@ -349,7 +349,7 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
     positions: Value = operand("P[i*]")
     on: Value = operand("T[]")
     off: Value = operand("T[]")
-    depth: int = attribute(kinds.integer, check=non_negative)
+    depth: Dim = attribute(kinds.dim, check=non_negative)
     axis: int = attribute(kinds.integer, default=-1)
     y: Value = result("T[*]")
     T = ELEMENTS

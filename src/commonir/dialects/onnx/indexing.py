@@ -42,10 +42,10 @@ SUMMED = by_version(opset11=element_type(i32, i64, u32, u64, f32, f64), opset14=
 
 def one_hot(indices: Value, depth: Value, values: Value, axis: int) -> Value:
     """A new axis that is the second value at the position given and the first elsewhere."""
-    size = single(depth, "depth")
+    size = single_size(depth, "depth")
     positions = core.cast(indices, i64)
     zero = core.scalar(0, i64)
-    wrapped = core.add(positions, core.scalar(size, i64))
+    wrapped = core.add(positions, core.dims((size,), scalar=True))
     positions = core.select(core.less(positions, zero), wrapped, positions)
     off = core.reshape(core.slice(values, (0,), (1,), (1,)), ())
     on = core.reshape(core.slice(values, (1,), (2,), (1,)), ())
