@@ -66,6 +66,13 @@ class TextLines:
         length = len(self._wide[start:offset].encode("utf-8", "surrogateescape")) if self._wide else offset - start
         return length + 1
 
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, which are found together in half the time."""
+        if self._wide:
+            return bisect_right(self.starts, offset) + self.before, self.column(offset)
+        number = bisect_right(self.starts, offset)
+        return number + self.before, offset - self.starts[number - 1] + 1
+
     def offset(self, line: int, column: int) -> int:
         """The offset of a line, counted from the first of the file, and a column."""
         start = self.starts[line - self.before - 1]
@@ -105,6 +112,11 @@ class TextLocation:
     def column(self) -> int:
         """The column in bytes, from 1."""
         return self.lines.column(self.offset)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Line and column."""
+        return self.lines.place(self.offset)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

@@ -81,6 +81,8 @@ class Aliases:
 
     def _meet(self, pending: list[int]) -> None:
         for number in pending:
+            if self._all[number].order:
+                continue
             stack = [number]
             while stack:
                 alias = self._all[stack[-1]]

@@ -23,7 +23,7 @@ from commonir.ir.constant_text import Constant, Typing
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Origin
+from commonir.ir.origins import Origin, TextLocation
 from commonir.ir.printing import Inexpressible, Neighbourhood, Nested, Piece, Printer
 from commonir.ods import Dialects, Op
 from commonir.ods.definition import GROUP_SIZES
@@ -219,6 +219,9 @@ class VersionedPrinter(Printer):
         return self._location_mark(location) if self.upstream and self._aliased else super().nested_location(location)
 
     def _location_mark(self, location: Constant) -> str:
+        if isinstance(location, FileLineColLoc):
+            # As nearly all are, which are made of no others.
+            return self._mark_of(location)
         # Those that it is made of come first, however deep: their texts are asked for by its own.
         pending = [location]
         while True:
@@ -393,6 +396,8 @@ def as_attribute(origin: Origin | None) -> LocationAttr:
     """A location as an attribute."""
     if origin is None or isinstance(origin, LocationAttr):
         return UnknownLoc() if origin is None else origin
+    if isinstance(origin, TextLocation):
+        return FileLineColLoc(origin.file, *origin.place)
     place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else None
     return NameLoc(origin.name, place) if origin.name else place or UnknownLoc()
 
