@@ -77,6 +77,19 @@ def test_what_a_pass_leaves_it_leaves_again(name: str) -> None:
             assert ours(name, once) == once
 
 
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.mlir")), ids=lambda path: path.stem)
+def test_what_uses_a_value_stands_in_the_program(path: Path) -> None:
+    for text in pieces(path).values():
+        module = optimized(parse_module(text, DIALECTS), [pass_of(path)])
+        inside = set(module.walk())
+        for op in inside:
+            for value in (
+                *op.results,
+                *(a for region in op.regions for block in region.blocks for a in block.arguments),
+            ):
+                assert inside.issuperset(value.users), f"{value} is used by what is nowhere:\n{text}"
+
+
 def test_reasons_name_programs_that_are_there() -> None:
     for stem, names in REMAINING.items():
         assert names.keys() <= pieces(FOLDER / f"{stem}.mlir").keys()

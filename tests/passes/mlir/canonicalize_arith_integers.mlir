@@ -409,3 +409,11 @@ func.func @flags(%x: i32, %y: i32) -> (i32, i32) {
   %3 = arith.subi %2, %b overflow<nuw> : i32
   return %1, %3 : i32, i32
 }
+// -----
+func.func @comparison_with_itself_keeps_nothing(%a: i32, %m: f32, %n: f32) -> f32 {
+  %c = arith.constant 243 : i32
+  %0 = arith.andi %a, %c : i32
+  %1 = arith.cmpi slt, %0, %0 : i32
+  %2 = arith.select %1, %m, %n : f32
+  return %2 : f32
+}

@@ -254,7 +254,10 @@ def _extremes() -> tuple[Rewrite, ...]:
 
 def _truth_like(operand: Value, is_true: bool) -> Value | None:
     made = CmpI(CmpIPredicate.EQ, operand, operand)
-    return filled(Constant, made.result_.type, is_true)
+    kind = made.result_.type
+    # Left as a user, it would keep the operand.
+    made.erase()
+    return filled(Constant, kind, is_true)
 
 
 def _compared_with_itself(predicate: CmpIPredicate, value: Value) -> Value | None:
