@@ -259,6 +259,12 @@ class TensorType(Type):
         """The same element type and encoding under another shape."""
         return TensorType(self.element, shape, self.encoding)
 
+    def with_numbers(self) -> TensorType:
+        """The same type with nothing said of sizes that are no numbers."""
+        if self.shape is None:
+            return self
+        return self.with_shape(tuple([d if isinstance(d, int) else None for d in self.shape]))
+
     def with_element(self, element: ElementType) -> TensorType:
         """The same shape and encoding with another element type."""
         return TensorType(element, self.shape, self.encoding)

@@ -70,9 +70,8 @@ class SizeNames:
 def _without_shared_sizes(type: Type) -> Type:
     """A type in which nothing is said of symbolic sizes of the elements of lists: each may have others."""
     match type:
-        case ListType(element=TensorType(shape=shape) as element) if shape is not None:
-            known = element.with_shape(tuple([d if isinstance(d, int) else None for d in shape]))
-            return ListType(known, type.length)
+        case ListType(element=TensorType() as element):
+            return ListType(element.with_numbers(), type.length)
         case OptionalType():
             return OptionalType(_without_shared_sizes(type.element))
         case _:

@@ -93,7 +93,8 @@ class _Simplification:
             returned = frozenset(block.last.operands) if block.last is not None else frozenset[Value]()
             op = block.first
             while op is not None:
-                following, before = op.next, op.previous
+                following = op.next
+                before = op.previous if op.regions else None
                 if op.regions and takes_ways and self._ways.take(op):
                     following = block.first if before is None else before.next
                     returned = frozenset(block.last.operands) if block.last is not None else returned

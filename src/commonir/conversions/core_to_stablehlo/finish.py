@@ -10,8 +10,8 @@ from commonir.ir.types import FunctionType, TensorType, Type
 def opened(type: Type) -> Type:
     """A type whose sizes are numbers or open."""
     match type:
-        case TensorType(shape=shape) if shape is not None:
-            return type.with_shape(tuple([d if isinstance(d, int) else None for d in shape]))
+        case TensorType():
+            return type.with_numbers()
         case FunctionType(inputs=inputs, results=results):
             return FunctionType(tuple(map(opened, inputs)), tuple(map(opened, results)))
         case _:

@@ -23,9 +23,8 @@ def signless(element: ElementType) -> ElementType:
 def erased(type: Type) -> Type:
     """A type as MLIR has it."""
     match type:
-        case TensorType(element=element, shape=shape):
-            open_ = None if shape is None else tuple([d if isinstance(d, int) else None for d in shape])
-            return TensorType(signless(element), open_, type.encoding)
+        case TensorType(element=element):
+            return type.with_numbers().with_element(signless(element))
         case ElementType():
             return signless(type)
         case FunctionType(inputs=inputs, results=results):

@@ -73,9 +73,7 @@ def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator
 
 def _without_names(declared: Type) -> Type:
     """A type without its names of sizes, which in a nested graph may stand for any, also for none."""
-    if not isinstance(declared, TensorType) or declared.shape is None:
-        return declared
-    return declared.with_shape(tuple([d if isinstance(d, int) else None for d in declared.shape]))
+    return declared.with_numbers() if isinstance(declared, TensorType) else declared
 
 
 def _may_follow(declared: Type, next_: Type) -> bool:
