@@ -41,11 +41,12 @@ def _is_disordered(block: Block) -> bool:
     last = block.last
     if not isinstance(last, Op) or not last.has_trait(traits.Terminator):
         return False
-    seen: set[Operation] = set()
+    seen: set[object] = set()
     for op in block.operations:
-        owners = [v.defining_op for v in op.values_used]
-        if any(owner is not None and owner.parent is block and owner not in seen for owner in owners):
-            return True
+        for v in op.values_used:
+            owner = v.owner
+            if owner not in seen and isinstance(owner, Operation) and owner.parent is block:
+                return True
         seen.add(op)
     return False
 

@@ -78,7 +78,8 @@ class _Simplification:
     def __init__(self, function: Function, evaluate: Evaluate, decided: Collection[Value] = ()) -> None:
         self._function = function
         self._evaluate = evaluate
-        self._constant = constant_definition(function)
+        definition = constant_definition(function)
+        self._constants = None if definition is None else _Constants(definition)
         self._ways = KnownWays(function)
         self._decided = set(decided)
         self._handed_on: dict[Derived, dict[int, int]] = {}
@@ -162,13 +163,13 @@ class _Simplification:
     def _made_constant(self, op: Op) -> bool:
         """Puts a constant in the place of shape arithmetic of which all numbers are known, if it is that."""
         kind = op.results[0].type if len(op.results) == 1 else None
-        if self._constant is None or not isinstance(kind, TensorType) or not kind.element.is_integer:
+        if self._constants is None or not isinstance(kind, TensorType) or not kind.element.is_integer:
             return False
         known = known_dims(op.results[0]) if kind.is_static and kind.rank in (0, 1) else None
         numbers = [d for d in known or () if isinstance(d, int)]
         if known is None or len(numbers) != len(known):
             return False
-        _replace_by_constant(self._constant, op.results[0], data_of(kind.element, kind.static_shape, numbers))
+        self._constants.replace(op.results[0], data_of(kind.element, kind.static_shape, numbers))
         op.erase()
         return True
 
@@ -188,7 +189,7 @@ class _Simplification:
         self._folded(op, self._kind(op))
 
     def _folded(self, op: Op, kind: _Kind) -> bool:
-        if self._constant is None or not kind.is_computed:
+        if self._constants is None or not kind.is_computed:
             return False
         known: list[Data] = []
         for v in op.operands:
@@ -200,7 +201,7 @@ class _Simplification:
         if found is None:
             return False
         for r, data in zip(op.results, found, strict=True):
-            self._decided.add(_replace_by_constant(self._constant, r, data))
+            self._decided.add(self._constants.replace(r, data))
         op.erase()
         return True
 
@@ -221,16 +222,34 @@ def _settled(value: Value) -> Value:
     return value
 
 
-def _replace_by_constant(definition: type[Op], value: Value, data: Data) -> Value:
-    """Puts a constant where an operation computes a value, and in the place of the value."""
-    owner = value.owner
-    if not isinstance(owner, Operation) or owner.parent is None:
-        raise InternalError("only the result of an operation can become a constant")
-    made = definition(data)
-    owner.parent.insert_before(owner, made)
-    made.results[0].name = value.name
-    value.replace_all_uses_with(made.results[0])
-    return made.results[0]
+class _Constants:
+    """Makes constants of one definition."""
+
+    def __init__(self, definition: type[Op]) -> None:
+        self._definition = definition
+        # The first of each type, where types alone decide what follows from a constant.
+        self._first: dict[TensorType, tuple[Op, Data]] = {}
+
+    def replace(self, value: Value, data: Data) -> Value:
+        """Puts a constant where an operation computes a value, and in the place of the value."""
+        owner = value.owner
+        if not isinstance(owner, Operation) or owner.parent is None:
+            raise InternalError("only the result of an operation can become a constant")
+        made = self._made(data)
+        owner.parent.insert_before(owner, made)
+        made.results[0].name = value.name
+        value.replace_all_uses_with(made.results[0])
+        return made.results[0]
+
+    def _made(self, data: Data) -> Op:
+        first, of_first = self._first.get(data.type, (None, None))
+        if first is None:
+            made = self._definition(data)
+            if made.type_says:
+                self._first[data.type] = made, data
+            return made
+        values = tuple([data if v is of_first else v for v in first.attribute_values])
+        return self._definition.assembled((), first.operand_offsets, values, (), [r.type for r in first.results])
 
 
 def _identity(op: Op, is_constant: bool) -> object:
