@@ -26,8 +26,8 @@ def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -
                 op.erase()
                 erased += 1
             else:
-                if current is block:
-                    for inner in op.walk() if op.regions else (op,):
+                if current is block and (op.regions or (isinstance(op, Op) and op.attribute_values)):
+                    for inner in op.walk():
                         mentioned.update(symbols_stated(inner))
                 # What is nested is looked at later, when what it needs from outside has been decided on.
                 for region in op.regions:

@@ -14,7 +14,7 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
 
     An optional result that has no name and no user is absent.
     """
-    table = _Names(graph)
+    table = _Names()
     # Blocks to be named, and how many names were visible when one that was named began.
     pending: list[Block | int] = [graph.body]
     while pending:
@@ -37,17 +37,16 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
                 if v.name or v.is_used or not _is_optional(op, v):
                     table.keep(v)
             pending.extend(b for region in op.regions for b in region.blocks)
-    table.fill(graph)
+    if table.unnamed:
+        table.fill(graph)
     return table.names
 
 
 class _Names:
     """Names given to values. `visible` are those that can be seen at the place at hand, in order."""
 
-    def __init__(self, graph: onnx.Graph | onnx.LocalFunction) -> None:
+    def __init__(self) -> None:
         self.names: dict[Value, str] = {}
-        self.taken = {v.name for op in graph.walk() for v in op.results}
-        self.taken |= {a.name for op in graph.walk() for r in op.regions for b in r.blocks for a in b.arguments}
         self.unnamed: list[Value] = []
         self.visible: dict[str, None] = {}
 
@@ -68,16 +67,18 @@ class _Names:
 
     def fill(self, graph: onnx.Graph | onnx.LocalFunction) -> None:
         """Gives the remaining values names that nothing has."""
+        taken = {v.name for op in graph.walk() for v in op.results}
+        taken |= {a.name for op in graph.walk() for r in op.regions for b in r.blocks for a in b.arguments}
         numbers: dict[str, int] = {}
         for v in self.unnamed:
             owner = v.owner
             kind = owner.name.removeprefix("onnx.").lower() if isinstance(owner, Operation) else graph.symbol_name
             stem = v.name or kind
             name = stem
-            while not name or name in self.taken:
+            while not name or name in taken:
                 numbers[stem] = numbers.get(stem, 0) + 1
                 name = f"{stem}_{numbers[stem]}"
-            self.taken.add(name)
+            taken.add(name)
             self.names[v] = name
 
 
