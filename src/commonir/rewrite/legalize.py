@@ -43,6 +43,9 @@ class Mismatch(NamedTuple):
     reason: str
 
 
+UNSAID = Mismatch("")
+"""A rule for operations of many kinds is not about one; what more special rules say of it is reason enough."""
+
 Result = Value | tuple[Value, ...] | Operation | Mismatch
 
 
@@ -298,7 +301,9 @@ class _Legalization:
     def _step(self, op: Operation, frame: _Frame) -> None:
         is_of_source = frame.origin is None
         if not is_of_source and self._is_legal(op):
-            op.operands = tuple([self.values.get(v, v) for v in op.operands])
+            # What is nested in it is of the target already, and may use values from around it that were not.
+            for made in op.walk():
+                made.operands = tuple([self.values.get(v, v) for v in made.operands])
             op.detach()
             frame.block.append(op)
         elif op.regions and op not in self.regions and self._has_a_way(op):
@@ -363,7 +368,8 @@ class _Legalization:
                 if not isinstance(result, Mismatch):
                     self._place(op, result, frame)
                     return
-                reasons.append(result.reason)
+                if result is not UNSAID:
+                    reasons.append(result.reason)
             if op.form is Form.COMPOSITE and not op.regions and not any(f.is_required for f in op.layout.regions):
                 expansion = expand(op, operands)
                 self._place(op, (expansion.results, expansion.operations), frame)
@@ -485,7 +491,7 @@ class _Legalization:
     def _report(self, op: Operation, reasons: Sequence[str], frame: _Frame) -> None:
         origin = frame.origin or op
         within = "" if origin is op else f" (part of {origin.name})"
-        notes = list(reasons) or [f"no rule takes {op.name}, and it cannot be expanded"]
+        notes = list(dict.fromkeys(reasons)) or [f"no rule takes {op.name}, and it cannot be expanded"]
         message = f"{op.name}{within} cannot be expressed in {self.target}"
         found = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
         self.found.extend([placed(found, origin.location)])
@@ -540,6 +546,7 @@ def _discard(operations: Sequence[Operation]) -> None:
 
 __all__ = [
     "MAX_EXPANSIONS",
+    "UNSAID",
     "ByDefinition",
     "Context",
     "Mismatch",

@@ -1,164 +1,40 @@
 """Rules for operations that put elements where data says, and for those that order them, as kernels of index notation.
 
-There is no order among the points of an iteration space: each element of a result looks for what belongs to it. A short
-axis, or one whose length only running tells, is sorted by counting how many elements come before each one, which takes
-the square of its length. A long one goes through a sorting network, in a loop: n log(n)^2 comparisons, each round for
-all elements at once.
+A short axis, or one whose length only running tells, is sorted by comparing all pairs of its elements. A long one goes
+through a sorting network, in a loop: n log(n)^2 comparisons, each round for all elements at once.
 Source: K. E. Batcher, Sorting networks and their applications (1968), with comparisons of one direction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from functools import partial
 
-from commonir.conversions.core_to_linalg.moves import reshaped
-from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds, traced
+from commonir.conversions.all_pairs import AllPairs, comes_first, traced
+from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds
 from commonir.conversions.core_to_linalg.running_sizes import Loose
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import sizes_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
-from commonir.dialects.core.indexing import from_start
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
-from commonir.notation import (
-    Expr,
-    Index,
-    Scalar,
-    Tensor,
-    call,
-    cast,
-    fold,
-    identity,
-    index,
-    indices,
-    lift,
-    select,
-    total,
-)
-from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.notation import Expr, Scalar, Tensor, call, cast, index, indices, lift, select, total
+from commonir.rewrite.legalize import Context, Result, rule
 from commonir.symbolic import Dim, largest, size_of, smallest, symbol
-
-_NOWHERE = -(2**31)
-"""A position that no axis has, also when it counts from the end."""
-
-
-def _wide(context: Context, positions: Value) -> Value:
-    """Positions as 64-bit integers."""
-    if element_of(positions) is i64:
-        return positions
-    at = indices("i", len(sizes_of(positions)))
-    p = traced("positions", positions)
-    return computed(context, cast(p[at], i64).by(*at), {"positions": positions})
-
-
-def _widened(context: Context, x: Value, shape: Sequence[Dim], axis: int, fill: float) -> Value:
-    """A tensor continued to a shape along all axes but one."""
-    own = sizes_of(x)
-    after = [0 if a == axis else n - m for a, (n, m) in enumerate(zip(shape, own, strict=True))]
-    if all(n == 0 for n in after):
-        return x
-    t = traced("x", x)
-    number = False if t.dtype is boolean else fill
-    at = indices("i", t.rank)
-    return computed(context, t.padded((0,) * t.rank, after, "constant", number)[at].by(*at), {"x": x})
 
 
 @rule(core.ScatterElements)
 def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
-    """Each element looks along the axis of positions for those that are its own."""
-    shape = sizes_of(op.x)
-    if 0 in sizes_of(op.positions):
-        return x
-    axis = axis_of(op.axis, len(shape))
-    positions = _widened(context, _wide(context, positions), shape, axis, _NOWHERE)
-    updates = _widened(context, updates, shape, axis, 0)
-    xs, ps, us = traced("x", x), traced("positions", positions), traced("updates", updates)
-    s, k = indices("s", len(shape)), index("k")
-    place = (*s[:axis], k, *s[axis + 1 :])
-    is_own = call("equal", from_start(ps[place], shape[axis]), lift(s[axis], i64))
-
-    def update(at: Expr) -> Expr:
-        return us[(*s[:axis], at, *s[axis + 1 :])]
-
-    body = _combined(op.reduction, xs[s], is_own, us[place], k, update)
-    return computed(context, body.by(*s), {"x": x, "positions": positions, "updates": updates})
-
-
-def _combined(
-    how: core.Reduction, old: Expr, is_own: Expr, update: Expr, over: Index, at: Callable[[Expr], Expr]
-) -> Expr:
-    """An element and its updates: in the place of it the last one, or all of them combined with it."""
-    last = fold("maximum", over, select(is_own, lift(over, i64), lift(-1, i64)))
-
-    def folded(fn: str) -> Expr:
-        nothing = lift(identity(fn, update.dtype), update.dtype)
-        return fold(fn, over, select(is_own, update, nothing))
-
-    match how:
-        case core.Reduction.NONE:
-            found = at(call("maximum", last, lift(0, i64)))
-            return select(call("greater_equal", last, lift(0, i64)), found, old)
-        case core.Reduction.ADD:
-            return old + folded("add")
-        case core.Reduction.SUB:
-            return old - folded("add")
-        case core.Reduction.MUL:
-            return old * folded("multiply")
-        case core.Reduction.DIV:
-            return call("divide" if old.dtype.is_float else "truncated_divide", old, folded("multiply"))
-        case core.Reduction.MAX:
-            return call("maximum", old, folded("maximum"))
-        case core.Reduction.MIN:
-            return call("minimum", old, folded("minimum"))
+    return pairs(context).scattered_elements(op, x, positions, updates)
 
 
 @rule(core.ScatterNd)
 def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
-    """Each element looks among all rows of positions for those that are its own."""
-    shape = sizes_of(op.x)
-    *lead, depth = sizes_of(op.positions)
-    count = size_of(lead)
-    if not isinstance(depth, int):
-        return Mismatch("the number of positions in a row is not known before running")
-    if count == 0:
-        return x
-    positions = reshaped(context, _wide(context, positions), sizes_of(op.positions), (count, depth))
-    updates = reshaped(context, updates, sizes_of(op.updates), (count, *shape[depth:]))
-    xs, ps, us = traced("x", x), traced("positions", positions), traced("updates", updates)
-    s, k = indices("s", len(shape)), index("k")
-    is_own: Expr = lift(True, boolean)
-    for d in range(depth):
-        is_own = is_own & call("equal", from_start(ps[(k, d)], shape[d]), lift(s[d], i64))
-
-    def update(at: Expr) -> Expr:
-        return us[(at, *s[depth:])]
-
-    body = _combined(op.reduction, xs[s], is_own, us[(k, *s[depth:])], k, update)
-    operands = {"x": x, "positions": positions, "updates": updates}
-    return computed(context, body.by(*s).where({k: count}), operands)
+    return pairs(context).scattered_rows(op, x, positions, updates)
 
 
-def _comes_first(mine: Expr, other: Expr, is_earlier: Expr, *, descending: bool) -> Expr:
-    """Whether another element comes before one; of equal ones the earlier does. NaN is larger than every number."""
-    larger, smaller = (other, mine) if descending else (mine, other)
-    is_before: Expr = call("greater", larger, smaller)
-    is_equal: Expr = call("equal", mine, other)
-    if mine.dtype.is_float:
-        nan, other_nan = call("is_nan", larger), call("is_nan", smaller)
-        is_before = is_before | (nan & ~other_nan)
-        is_equal = is_equal | (nan & other_nan)
-    return is_before | (is_equal & is_earlier)
-
-
-def _ranks(context: Context, x: Value, axis: int, *, descending: bool) -> Value:
-    """How many elements along an axis come before each one."""
-    t = traced("x", x)
-    s, j = indices("s", t.rank), index("j")
-    mine, other = t[s], t[(*s[:axis], j, *s[axis + 1 :])]
-    is_earlier = call("less", lift(j, i64), lift(s[axis], i64))
-    comes_first = _comes_first(mine, other, is_earlier, descending=descending)
-    body = total(j, select(comes_first, lift(1, i64), lift(0, i64)))
-    return computed(context, body.by(*s), {"x": x})
+def pairs(context: Context) -> AllPairs:
+    """What looks at all pairs, with positions of 64 bits."""
+    return AllPairs(partial(computed, context), i64)
 
 
 def _rounds(length: int) -> list[int]:
@@ -190,7 +66,7 @@ def _sorted_by_network(context: Context, x: Value, axis: int, length: int, *, de
             return t[(*s[:axis], position, *s[axis + 1 :])]
 
         is_earlier = call("less", other, mine)
-        goes_down = _comes_first(element(mine), element(other), is_earlier, descending=descending)
+        goes_down = comes_first(element(mine), element(other), is_earlier, descending=descending)
         is_wrong = is_there & ~call("logical_xor", goes_down, call("less", here, there))
         kernel = select(is_wrong, other, mine).by(*s).where(extents)
         return computed(context, kernel, {"order": order, "mask": mask, "x": x})
@@ -208,12 +84,7 @@ def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: boo
         o = traced("order", found)
         s = indices("s", o.rank)
         return computed(context, o[s].by(*s).where({s[axis]: count}), {"order": found})
-    ranks = _ranks(context, x, axis, descending=descending)
-    t = traced("ranks", ranks)
-    s, i = indices("s", t.rank), index("i")
-    is_here = call("equal", t[(*s[:axis], i, *s[axis + 1 :])], lift(s[axis], i64))
-    body = total(i, select(is_here, lift(i, i64), lift(0, i64)))
-    return computed(context, body.by(*s).where({s[axis]: count}), {"ranks": ranks})
+    return pairs(context).order(x, axis, count, descending=descending)
 
 
 @rule(core.ArgSort)
@@ -228,10 +99,7 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
     shape = sizes_of(op.x)
     axis = axis_of(op.axis, len(shape))
     order = _order(context, x, axis, op.k, descending=op.largest)
-    t, o = traced("x", x), traced("order", order)
-    s = indices("s", t.rank)
-    values = computed(context, t[(*s[:axis], o[s], *s[axis + 1 :])].by(*s), {"x": x, "order": order})
-    return values, order
+    return pairs(context).taken(x, order, axis), order
 
 
 def _first_beyond(context: Context, counts: Value, length: int, size: Dim) -> Value:
@@ -330,4 +198,4 @@ def _scaled(e: Expr, by: Scalar | None) -> Expr:
     return e if by is None else e / by
 
 
-__all__ = ["computed", "traced"]
+__all__ = ["pairs"]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from commonir.conversions.all_pairs import traced
 from commonir.conversions.core_to_linalg.kernels import kernel_value
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import sizes_of
 from commonir.conversions.to_mlir.sizes import index_constant
 from commonir.dialects import arith, core, scf, tensor
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
@@ -18,7 +19,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, i64
 from commonir.ir.types import index as index_type
-from commonir.notation import Expr, Index, Indices, Kernel, Tensor, call, cast, identity, indices, lift, ranges, select
+from commonir.notation import Expr, Index, Indices, Kernel, call, cast, identity, indices, lift, ranges, select
 from commonir.ods import operations_behind
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
@@ -29,11 +30,6 @@ COUNTED = 128
 def computed(context: Context, kernel: Kernel, operands: Mapping[str, Value]) -> Value:
     """The result of a kernel."""
     return kernel_value(context, kernel, ranges(kernel)[0], operands)
-
-
-def traced(name: str, value: Value) -> Tensor:
-    """A tensor for a kernel."""
-    return Tensor(name, sizes_of(value), element_of(value))
 
 
 def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Callable[[Value, Value], Value]) -> Value:
@@ -104,4 +100,4 @@ def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
     return computed(context, cast(traced("y", found)[s], kind).by(*s).where(extents), {"y": found})
 
 
-__all__ = ["COUNTED", "computed", "cumulated", "cumulative", "in_rounds", "traced"]
+__all__ = ["COUNTED", "computed", "cumulated", "cumulative", "in_rounds"]

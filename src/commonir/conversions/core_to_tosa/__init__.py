@@ -11,7 +11,9 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.conversions import core_to_linalg
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_linalg import elements
-from commonir.conversions.core_to_tosa import control, elementwise, layout, products
+from commonir.conversions.core_to_mil import learning, signals
+from commonir.conversions.core_to_stablehlo import contraction
+from commonir.conversions.core_to_tosa import control, elementwise, indexing, layout, products, sampling
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.dialects import core
@@ -34,14 +36,22 @@ def _with_elements(taken: Rule) -> Rule:
     return Rule(taken.definition, build)
 
 
-_OWN = [
-    *Rules.members(vars(elementwise), vars(layout), vars(products)),
-    *elementwise.RULES,
-    *layout.REDUCTIONS,
+_FAMILIES = (elementwise, layout, products, sampling)
+_OWN = [*Rules.members(*map(vars, _FAMILIES)), *elementwise.RULES, *layout.REDUCTIONS]
+# What linalg says by loops of its own. Of a region of an image, Core ML takes samples too; trees it walks by look-ups
+# in tables. Fourier transforms and sums by letters are products of matrices, as for stablehlo.
+_WITHOUT_LINALG = [
+    signals.region_align,
+    learning.tree_ensemble,
+    learning.lookup,
+    contraction.dft,
+    contraction.einsum,
+    elements.sparse_to_dense,
+    *Rules.members(vars(control), vars(indexing)),
 ]
 
 _PLAIN_RULES = Rules([*Rules.members(vars(structure)), elements.decoded, *map(_with_elements, _OWN)])
-RULES = Rules([*_PLAIN_RULES.all(), *map(_with_elements, Rules.members(vars(control)))])
+RULES = Rules([*_PLAIN_RULES.all(), *map(_with_elements, _WITHOUT_LINALG)])
 MIXED_RULES = Rules([*_PLAIN_RULES.all(), *core_to_linalg.RULES.all()])
 """Those of tosa first; loops and branches as scf has them, which may stand beside them."""
 

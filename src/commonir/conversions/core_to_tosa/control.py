@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from commonir.conversions.counted_rounds import counted
 from commonir.dialects import core, tosa
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 
@@ -35,4 +36,9 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     return tosa.WhileLoop.build(fields, [y.type for y in op.ys]).results
 
 
-__all__ = ["if_", "while_", "yielded"]
+@rule(core.Scan)
+def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences: tuple[Value, ...]) -> Result:
+    return counted(op, context.regions[0], initial, sequences, i32)
+
+
+__all__ = ["if_", "scan", "while_", "yielded"]

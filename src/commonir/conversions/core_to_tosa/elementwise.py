@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from math import inf
 
 from commonir.conversions.core_to_tosa.building import constant, known, numbers, of_rank, zero_point
-from commonir.conversions.operands import element_of, rank_of
+from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.conversions.to_mlir.finish import bytes_of_truth
 from commonir.dialects import core, tosa
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, f32, i8, i32
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import UNSAID, Context, Mismatch, Result, Rule, rule
 
 
 def computes_with(element: ElementType) -> Mismatch | None:
@@ -29,6 +29,17 @@ def computes_with(element: ElementType) -> Mismatch | None:
     if element.kind == "complex":
         return Mismatch("tosa has no complex numbers")
     return None
+
+
+def is_narrow(element: ElementType) -> bool:
+    """Whether the values of an element type are integers that profiles of tosa compute with more bits only."""
+    return element.is_integer and element.bits < i32.bits
+
+
+def _computes_elements(element: ElementType) -> Mismatch | None:
+    """Why tosa does not compute with elements of a type one by one."""
+    narrow = Mismatch("profiles of tosa compute with integers of 32 bits") if is_narrow(element) else None
+    return narrow or computes_with(element)
 
 
 _UNARY: Mapping[type[core.Unary], tuple[type[Op], str]] = {
@@ -71,7 +82,7 @@ def _unary(source: type[core.Unary]) -> Rule:
     made, name = _UNARY[source]
 
     def build(op: core.Unary, context: Context, x: Value) -> Result:
-        return computes_with(element_of(op.x)) or made.build({name: x}, [op.y.type])
+        return _computes_elements(element_of(op.x)) or made.build({name: x}, [op.y.type])
 
     return Rule(source, build)
 
@@ -80,7 +91,7 @@ def _binary(source: type[core.Binary]) -> Rule:
     made = _BINARY[source]
 
     def build(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
-        reason = computes_with(element_of(op.a))
+        reason = _computes_elements(element_of(op.a))
         if reason is not None:
             return reason
         rank = rank_of(op.y)
@@ -95,7 +106,7 @@ def _comparison(source: type[core.Comparison]) -> Rule:
 
     def build(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
         element = element_of(op.a)
-        reason = computes_with(element)
+        reason = _computes_elements(element)
         if reason is not None:
             return reason
         if element is boolean:
@@ -111,6 +122,30 @@ def _comparison(source: type[core.Comparison]) -> Rule:
 
 
 RULES = [*map(_unary, _UNARY), *map(_binary, _BINARY), *map(_comparison, _COMPARISONS)]
+
+
+@rule(core.Unary)
+def widened_unary(op: core.Unary, context: Context, x: Value) -> Result:
+    """Narrow integers are computed as integers of 32 bits."""
+    element = element_of(op.x)
+    if not is_narrow(element):
+        return UNSAID
+    return core.cast(type(op)(core.cast(x, i32)).y, element)
+
+
+@rule(core.Binary)
+def widened_binary(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
+    element = element_of(op.a)
+    if not is_narrow(element):
+        return UNSAID
+    return core.cast(type(op)(core.cast(a, i32), core.cast(b, i32)).y, element)
+
+
+@rule(core.Comparison)
+def widened_comparison(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
+    if not is_narrow(element_of(op.a)):
+        return UNSAID
+    return type(op)(core.cast(a, i32), core.cast(b, i32)).y
 
 
 @rule(core.Constant)
@@ -146,7 +181,7 @@ def neg(op: core.Neg, context: Context, x: Value) -> Result:
 
 @rule(core.Mul)
 def mul(op: core.Mul, context: Context, a: Value, b: Value) -> Result:
-    reason = computes_with(element_of(op.a))
+    reason = _computes_elements(element_of(op.a))
     if reason is not None:
         return reason
     rank = rank_of(op.y)
@@ -161,13 +196,13 @@ def power(op: core.Pow, context: Context, a: Value, b: Value) -> Result:
         return Mismatch("tosa has powers of floats only")
     rank = rank_of(op.y)
     given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
-    return computes_with(element_of(op.a)) or tosa.Pow.build(given, [op.y.type])
+    return _computes_elements(element_of(op.a)) or tosa.Pow.build(given, [op.y.type])
 
 
 @rule(core.Div)
 def div(op: core.Div, context: Context, a: Value, b: Value) -> Result:
     element = element_of(op.a)
-    reason = computes_with(element)
+    reason = _computes_elements(element)
     if reason is not None:
         return reason
     if element.is_float:
@@ -179,17 +214,17 @@ def div(op: core.Div, context: Context, a: Value, b: Value) -> Result:
 
 @rule(core.Reciprocal)
 def reciprocal(op: core.Reciprocal, context: Context, x: Value) -> Result:
-    return computes_with(element_of(op.x)) or tosa.Reciprocal.build({"input1": x}, [op.y.type])
+    return _computes_elements(element_of(op.x)) or tosa.Reciprocal.build({"input1": x}, [op.y.type])
 
 
 @rule(core.Rsqrt)
 def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Result:
-    return computes_with(element_of(op.x)) or tosa.Rsqrt.build({"input1": x}, [op.y.type])
+    return _computes_elements(element_of(op.x)) or tosa.Rsqrt.build({"input1": x}, [op.y.type])
 
 
 @rule(core.Sigmoid)
 def sigmoid(op: core.Sigmoid, context: Context, x: Value) -> Result:
-    return computes_with(element_of(op.x)) or tosa.Sigmoid.build({"input": x}, [op.y.type])
+    return _computes_elements(element_of(op.x)) or tosa.Sigmoid.build({"input": x}, [op.y.type])
 
 
 @rule(core.Sqrt)
@@ -266,7 +301,7 @@ def floor_div(op: core.FloorDiv, context: Context, a: Value, b: Value) -> Result
 @rule(core.ShiftLeft)
 def shift_left(op: core.ShiftLeft, context: Context, a: Value, b: Value) -> Result:
     """Amounts from the width on, and below zero, leave zeros."""
-    reason = computes_with(element_of(op.a))
+    reason = _computes_elements(element_of(op.a))
     if reason is not None:
         return reason
     inside, amount = _amount(b)
@@ -279,7 +314,7 @@ def shift_left(op: core.ShiftLeft, context: Context, a: Value, b: Value) -> Resu
 @rule(core.ShiftRight)
 def shift_right(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Result:
     """Amounts from the width on, and below zero, leave the sign."""
-    reason = computes_with(element_of(op.a))
+    reason = _computes_elements(element_of(op.a))
     if reason is not None:
         return reason
     inside, amount = _amount(b)
@@ -307,6 +342,14 @@ def select(op: core.Select, context: Context, condition: Value, a: Value, b: Val
 def cast(op: core.Cast, context: Context, x: Value) -> Result:
     """Floats become integers without their fractions, which tosa would round."""
     source, target = element_of(op.x), op.to
+    if source is not target and (is_narrow(source) and source.kind == "uint"):
+        # Bits that tosa takes for those of a number with a sign.
+        signed = tosa.Cast.build({"input": x}, [TensorType(i32, sizes_of(op.y))]).results[0]
+        whole = core.bitwise_and(signed, core.scalar((1 << source.bits) - 1, i32))
+        return whole if target is i32 else core.cast(whole, target)
+    if source is not target and (is_narrow(target) and target.kind == "uint"):
+        whole = x if source is i32 else core.cast(x, i32)
+        return tosa.Cast.build({"input": whole}, [op.y.type])
     reason = computes_with(source) or computes_with(target)
     if reason is not None:
         return reason
@@ -316,7 +359,26 @@ def cast(op: core.Cast, context: Context, x: Value) -> Result:
         return x
     if source.is_float and target.is_integer:
         x = core.truncate(x)
+        if target.bits > i32.bits:
+            return _in_pieces(x)
     return tosa.Cast.build({"input": x}, [op.y.type])
+
+
+_PIECE = 22
+"""Bits of a piece of a number: three make one of 64 bits, and a float in single precision holds each."""
+
+
+def _in_pieces(x: Value) -> Value:
+    """Whole numbers in floats as integers of 64 bits, which tosa makes of integers of 32 bits only."""
+    x = x if element_of(x) is f32 else core.cast(x, f32)
+    whole: Value | None = None
+    for shift in (2 * _PIECE, _PIECE, 0):
+        piece = core.truncate(core.mul(x, core.scalar(2.0**-shift, f32)))
+        x = core.sub(x, core.mul(piece, core.scalar(2.0**shift, f32)))
+        part = core.cast(core.cast(piece, i32), i64)
+        whole = part if whole is None else core.add(core.mul(whole, core.scalar(1 << _PIECE, i64)), part)
+    assert whole is not None
+    return whole
 
 
 @rule(core.OneHot)

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from commonir.conversions.continued import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
-from commonir.conversions.core_to_tosa.elementwise import computes_with
+from commonir.conversions.core_to_tosa.elementwise import computes_with, is_narrow
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core, tosa
 from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.core.shape import slice_range
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, boolean, i32
+from commonir.ir.types import TensorType, boolean, i8, i32, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
 from commonir.symbolic import Dim, size_of
@@ -197,15 +197,26 @@ def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Res
     moved = x if axis == 0 else core.transpose(x, order)
     rows = core.reshape(moved, (1, size, width))
     flat = core.reshape(counted, (1, count))
-    kind = TensorType(element_of(op.x), (1, count, width))
-    found = tosa.Gather.build({"values": rows, "indices": flat}, [kind]).results[0]
-    spread = core.reshape(found, (*where, *others))
+    spread = core.reshape(gathered(rows, flat), (*where, *others))
     back = (
         *range(len(where), len(where) + axis),
         *range(len(where)),
         *range(len(where) + axis, len(where) + len(others)),
     )
     return spread if back == tuple(range(len(back))) else core.transpose(spread, back)
+
+
+def gathered(rows: Value, positions: Value) -> Value:
+    """Rows of the matrices of a batch, [batch, row, element], at positions of 32 bits, [batch, position].
+
+    The profiles of tosa have this of positions as wide as integers of 64 bits, and of no truth values.
+    """
+    element = element_of(rows)
+    if element is boolean:
+        return core.cast(gathered(core.cast(rows, i8), positions), boolean)
+    at = core.cast(positions, i64) if element.bits > i32.bits else positions
+    (batch, _, width), (_, count) = sizes_of(rows), sizes_of(positions)
+    return tosa.Gather.build({"values": rows, "indices": at}, [TensorType(element, (batch, count, width))]).results[0]
 
 
 _REDUCTIONS: Mapping[type[core.Reduce], type[Op]] = {
@@ -220,7 +231,10 @@ def _reduction(source: type[core.Reduce]) -> Rule:
     made = _REDUCTIONS[source]
 
     def build(op: core.Reduce, context: Context, x: Value) -> Result:
-        return computes_with(element_of(op.x)) or _reduced(context, op, x, made)
+        element = element_of(op.x)
+        if is_narrow(element):
+            return core.cast(type(op)(core.cast(x, i32), op.axes, op.keep_dims).y, element)
+        return computes_with(element) or _reduced(context, op, x, made)
 
     return Rule(source, build)
 

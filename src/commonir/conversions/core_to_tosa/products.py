@@ -119,6 +119,76 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
     return y if wide is element else core.cast(y, element)
 
 
+@rule(core.ConvTranspose)
+def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
+    """Of images without gaps in the filters and in one group; any other is a convolution of elements laid apart."""
+    element, spatial = element_of(op.x), rank_of(op.x) - 2
+    if not element.is_float or element.bits > 32:
+        return _FLOATS_ONLY
+    strides = op.strides or (1,) * spatial
+    pads, extra = op.pads or ((0, 0),) * spatial, op.output_padding or (0,) * spatial
+    kernel = known(sizes_of(op.weight)[2:])
+    added = [(-low, e - high) for (low, high), e in zip(pads, extra, strict=True)]
+    cuts_much = any(n <= -k for k, pair in zip(kernel, added, strict=True) for n in pair)
+    if spatial != 2 or op.groups > 1 or any(d != 1 for d in op.dilations) or cuts_much:
+        return _laid_apart(op, x, weight, bias)
+    wide = accumulator(element)
+    filters = known(sizes_of(op.y)[1:2])[0]
+    row = core.cast(bias, wide) if bias is not None and wide is not element else bias
+    given = {
+        "input": channels_last(x),
+        "weight": core.transpose(weight, (1, 2, 3, 0)),
+        "bias": numbers(context, wide, (filters,), (0.0,) * filters) if row is None else row,
+        "input_zp": zero_point(context, element),
+        "weight_zp": zero_point(context, element),
+        "out_pad": tuple([n for pair in added for n in pair]),
+        "stride": tuple(strides),
+        "acc_type": wide,
+    }
+    shape = sizes_of(op.y)
+    found = tosa.TransposeConv2D.build(given, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
+    y = channels_first(found)
+    return y if wide is element else core.cast(y, element)
+
+
+def _laid_apart(op: core.ConvTranspose, x: Value, weight: Value, bias: Value | None) -> Result:
+    """The convolution of the input, zeros between its elements, with the filters read backwards."""
+    spatial = rank_of(op.x) - 2
+    strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
+    pads, extra = op.pads or ((0, 0),) * spatial, op.output_padding or (0,) * spatial
+    channels, filters, *kernel = known(sizes_of(op.weight))
+    apart = core.reshape(weight, (op.groups, channels // op.groups, filters, *kernel))
+    swapped = core.transpose(apart, (0, 2, 1, *range(3, 3 + spatial)))
+    turned = core.reshape(swapped, (op.groups * filters, channels // op.groups, *kernel))
+    turned = core.reverse(turned, tuple(range(2, 2 + spatial)))
+    reach = [(k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
+    before = [r - low for r, (low, _) in zip(reach, pads, strict=True)]
+    after = [r - high + e for r, (_, high), e in zip(reach, pads, extra, strict=True)]
+    spread = x
+    for axis, s in enumerate(strides, 2):
+        spread = _spread(spread, axis, s)
+    zeros = [(0, 0, *[max(n, 0) for n in side]) for side in (before, after)]
+    whole = core.pad(spread, zeros[0], zeros[1])
+    rank, sizes = rank_of(op.x), sizes_of(whole)
+    starts = (0, 0, *[max(-n, 0) for n in before])
+    stops = (*sizes[:2], *[n - max(-m, 0) for n, m in zip(sizes[2:], after, strict=True)])
+    inner = core.slice(whole, starts, stops, (1,) * rank)
+    return core.conv(inner, turned, bias, dilations=tuple(dilations), groups=op.groups)
+
+
+def _spread(x: Value, axis: int, step: int) -> Value:
+    """A tensor with zeros between its elements along an axis."""
+    shape = sizes_of(x)
+    if step == 1:
+        return x
+    column = core.unsqueeze(x, (axis + 1,))
+    none = (0,) * (len(shape) + 1)
+    rows = core.pad(column, none, tuple([step - 1 if n == axis + 1 else 0 for n in range(len(shape) + 1)]))
+    flat = core.reshape(rows, (*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+    stops = tuple([(d - 1) * step + 1 if n == axis else d for n, d in enumerate(shape)])
+    return core.slice(flat, (0,) * len(shape), stops, (1,) * len(shape))
+
+
 def _depthwise(weight: Value, groups: int) -> Value:
     """Filters of single channels, [height, width, channel, filter of the channel]."""
     filters, _, height, width = known(sizes_of(weight))

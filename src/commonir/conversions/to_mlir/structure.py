@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from commonir.dialects import func, ml_program
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import FunctionType
-from commonir.rewrite.legalize import Context, rule
+from commonir.ir.types import FunctionType, TensorType
+from commonir.rewrite.legalize import Context, Mismatch, rule
 
 BESIDE = frozenset(
     {"func", "ml_program.global", "ml_program.global_load", "ml_program.global_load_const", "ml_program.global_store"}
@@ -14,11 +14,14 @@ BESIDE = frozenset(
 
 
 @rule(ml_program.Func)
-def function(op: ml_program.Func, context: Context) -> Operation:
-    """A function of the same name, inputs and outputs."""
+def function(op: ml_program.Func, context: Context) -> Operation | Mismatch:
+    """A function of the same name, inputs and outputs, which are tensors of numbers."""
     (content,) = context.regions
     last = content.block.last
     outputs = () if last is None else last.operands
+    for value in (*content.block.arguments, *outputs):
+        if not isinstance(value.type, TensorType) or value.type.element.kind == "string":
+            return Mismatch(f"MLIR has no values of type {value.type}")
     kind = FunctionType(tuple([a.type for a in content.block.arguments]), tuple([v.type for v in outputs]))
     return func.Func(op.sym_name, kind, content, op.output_names, op.sym_visibility, op.arg_attrs, op.res_attrs)
 

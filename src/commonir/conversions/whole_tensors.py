@@ -1,4 +1,4 @@
-"""What index notation says, by operations on whole tensors: for operations that have no rule of their own.
+"""What index notation says, by operations of the core on whole tensors: for dialects that have no kernels.
 
 Every expression becomes a tensor with an axis for each index of the kernel, of size 1 along those that it does not
 depend on. What is read at the positions of indices is moved there; any other read gathers. A fold reduces its axes.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.conversions.operands import refused
+from commonir.conversions.operands import named_operands, refused
 from commonir.dialects import core
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, i32, i64
+from commonir.ir.types import ElementType, boolean, i32
 from commonir.notation import (
     Access,
     Apply,
@@ -28,6 +28,8 @@ from commonir.notation import (
     put,
     resolve,
 )
+from commonir.ods import Form, Op, infer
+from commonir.rewrite.legalize import UNSAID, Mismatch, Result
 from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain, smallest, terms_of
 from commonir.symbolic.dims import Atom
 
@@ -73,8 +75,38 @@ _FOLDS: Mapping[str, Callable[[Value, tuple[int, ...]], Value]] = {
 }
 
 
-def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]) -> Value:
-    """The result of a kernel on operands by name, as operations of the core.
+ELEMENTARY = (
+    core.Unary,
+    core.Binary,
+    core.Comparison,
+    core.Predicate,
+    core.Movement,
+    core.Reduce,
+    core.Select,
+    core.Cast,
+    core.Concat,
+    core.GatherNd,
+    core.Iota,
+)
+"""What kernels become: of these a kernel says no more."""
+
+
+def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], positions: ElementType) -> Result:
+    """The results of an operation that is stated in index notation, by its kernels."""
+    if isinstance(op, ELEMENTARY) or op.regions:
+        return UNSAID
+    if op.form is not Form.KERNEL:
+        return Mismatch(f"{op.name} is not stated in index notation")
+    derived = infer(op)
+    if not derived.kernels:
+        return Mismatch(f"{op.name} on operands of which the ranks are not known")
+    kernels = zip(derived.kernels, derived.extents, strict=True)
+    given = named_operands(op, operands)
+    return tuple([kernel_value(k, extents, given, positions) for k, extents in kernels])
+
+
+def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value], positions: ElementType) -> Value:
+    """The result of a kernel on operands by name, as operations of the core; `positions` are integers of a type.
 
     Raises: DiagnosticError (E0601) for what only stands in kernels.
     """
@@ -87,7 +119,7 @@ def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]
             known[name] = 1
         axes.append(name)
     space = [*axes, *[i for i in known if i not in axes]]
-    found = _Space(space, known, operands).value(kernel.body)
+    found = _Space(space, known, operands, positions).value(kernel.body)
     flat = core.reshape(found, tuple([d for d in core.tensor_type(found).shape or () if d is not None][: len(axes)]))
     return core.broadcast_to(flat, tuple([known[i] for i in axes]))
 
@@ -95,7 +127,10 @@ def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]
 class _Space:
     """The iteration space of a kernel: an axis for each index."""
 
-    def __init__(self, indices: Sequence[str], extents: Extents, operands: Mapping[str, Value]) -> None:
+    def __init__(
+        self, indices: Sequence[str], extents: Extents, operands: Mapping[str, Value], positions: ElementType
+    ) -> None:
+        self.positions = positions
         self.place = {name: n for n, name in enumerate(indices)}
         self.rank = len(indices)
         self.extents = extents
@@ -138,14 +173,14 @@ class _Space:
     # -- positions
 
     def number(self, dim: Dim) -> Value:
-        """A position at all points, as a 64-bit integer."""
+        """A position at all points."""
         if dim not in self.numbers:
             self.numbers[dim] = self._numbered(dim)
         return self.numbers[dim]
 
     def _numbered(self, dim: Dim) -> Value:
         if isinstance(dim, int):
-            return core.reshape(core.scalar(dim, i64), (1,) * self.rank)
+            return core.reshape(core.scalar(dim, self.positions), (1,) * self.rank)
         total: Value | None = None
         for monomial, coefficient in terms_of(dim).items():
             product: Value | None = None
@@ -164,11 +199,13 @@ class _Space:
             case Symbol() if atom.is_index and atom.name in self.place:
                 at = self.place[atom.name]
                 size = self.extents[atom.name]
-                return core.reshape(core.iota((size,)), (*(1,) * at, size, *(1,) * (self.rank - at - 1)))
+                return core.reshape(
+                    core.iota((size,), 0, self.positions), (*(1,) * at, size, *(1,) * (self.rank - at - 1))
+                )
             case Symbol():
                 if DimExpr({(atom,): 1}) in self.numbers:
                     return self.numbers[DimExpr({(atom,): 1})]
-                return core.reshape(core.dims((atom_dim(atom),), i64, True), (1,) * self.rank)
+                return core.reshape(core.dims((atom_dim(atom),), self.positions, True), (1,) * self.rank)
             case Floor(num=num, den=den):
                 return core.floor_div(self.number(num), self.number(den))
             case Mod(num=num, den=den):
@@ -192,7 +229,7 @@ class _Space:
                 continue
             name = f"from data {len(self.numbers)}"
             found = self.value(p)
-            self.numbers[index(name)] = found if p.dtype is i64 else core.cast(found, i64)
+            self.numbers[index(name)] = found if p.dtype is self.positions else core.cast(found, self.positions)
             places.append(index(name))
         at, guards = resolve(e.tensor, places)
         needed = [g for g in guards if not (g.kind == "divides" and g.bound == 1)]
@@ -271,3 +308,6 @@ class _Space:
                 found = value if found is None else core.select(here, value, found)
             start = start + count
         return self._splat(0, e.dtype) if found is None else found
+
+
+__all__ = ["kernel_value", "of_kernels"]
