@@ -17,7 +17,7 @@ import click
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
 from commonir.cli.table import VERBS, cir
-from commonir.conversions import core_to_linalg, core_to_tosa
+from commonir.conversions import core_to_linalg, core_to_tosa, whole_tensors
 from commonir.dialects import core
 from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
 from commonir.ods import Dialects, Form, Op
@@ -192,6 +192,8 @@ def common_ir_rules_page() -> str:
 
 
 _TARGETS = ("linalg", "tosa")
+_OF_MANY = (core.CoreOp, core.Unary, core.Binary, core.Comparison)
+"""Rules of these are about some elements only, or about index notation."""
 
 
 def mlir_operations_page() -> str:
@@ -203,9 +205,9 @@ def mlir_operations_page() -> str:
         "",
         "What `cir convert --to linalg` and `--to tosa` make of each operation of the core (source: the rules of",
         "`conversions/core_to_linalg` and `conversions/core_to_tosa`): `rule` where it has one of its own, which may",
-        "leave out some uses, `kernel` where its index notation becomes `linalg.generic`, `parts` where it is expanded",
-        "into simpler ones, and nothing where there is no way. `--to tosa-linalg` has both columns, that of tosa",
-        "first. [MLIR for compilers](to_mlir.md) tells more.",
+        "leave out some uses, `kernel` where its index notation becomes `linalg.generic` or, in tosa, operations on",
+        "whole tensors, `parts` where it is expanded into simpler ones, and nothing where there is no way.",
+        "`--to tosa-linalg` has both columns, that of tosa first. [MLIR for compilers](to_mlir.md) tells more.",
         "",
         f"| operation | {' | '.join(_TARGETS)} |",
         "|-|" + "-|" * len(_TARGETS),
@@ -218,11 +220,10 @@ def mlir_operations_page() -> str:
 
 
 def _way(rules: Rules, definition: type[Op], target: str) -> str:
-    own = [r for r in rules.for_definition(definition) if r.definition is not core.CoreOp]
-    if own:
+    if any(r.definition not in _OF_MANY for r in rules.for_definition(definition)):
         return "rule"
     if definition.form is Form.KERNEL:
-        return "kernel" if target == "linalg" else ""
+        return "kernel" if target == "linalg" or not issubclass(definition, whole_tensors.ELEMENTARY) else ""
     return "parts" if definition.form is Form.COMPOSITE else ""
 
 

@@ -310,4 +310,4 @@ class _Space:
         return self._splat(0, e.dtype) if found is None else found
 
 
-__all__ = ["kernel_value", "of_kernels"]
+__all__ = ["ELEMENTARY", "kernel_value", "of_kernels"]
