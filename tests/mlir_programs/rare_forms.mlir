@@ -780,3 +780,23 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %r = linalg.add {x} ins(%a, %a : tensor<4xf32>, tensor<4xf32>) outs(%b : tensor<4xf32>) {x} -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+// -----
+func.func @f(%a1: tensor<*xf4E2M1FN>, %a2: tensor<2x3x4xf8E8M0FNU>, %b2: tensor<2x5x4xf8E8M0FNU>) -> tensor<7x3x5xf32> {
+  %r = "tosa.matmul_t_block_scaled"(%a1, %a2, %a1, %b2) <{block_size = #tosa.block_size<BLOCK_SIZE_32>}> : (tensor<*xf4E2M1FN>, tensor<2x3x4xf8E8M0FNU>, tensor<*xf4E2M1FN>, tensor<2x5x4xf8E8M0FNU>) -> (tensor<7x3x5xf32>)
+  return %r : tensor<7x3x5xf32>
+}
+// -----
+func.func @g(%a1: tensor<*xf4E2M1FN>, %a2: tensor<2x3x4xf8E8M0FNU>, %b2: tensor<1x5x4xf8E8M0FNU>) -> tensor<2x3x5xf32> {
+  %r = "tosa.matmul_t_block_scaled"(%a1, %a2, %a1, %b2) <{block_size = #tosa.block_size<BLOCK_SIZE_32>}> : (tensor<*xf4E2M1FN>, tensor<2x3x4xf8E8M0FNU>, tensor<*xf4E2M1FN>, tensor<1x5x4xf8E8M0FNU>) -> (tensor<2x3x5xf32>)
+  return %r : tensor<2x3x5xf32>
+}
+// -----
+func.func @h(%a1: tensor<*xf4E2M1FN>, %a2: tensor<2x3x4xf8E8M0FNU>, %b2: tensor<3x5x4xf8E8M0FNU>) -> tensor<2x3x5xf32> {
+  %r = "tosa.matmul_t_block_scaled"(%a1, %a2, %a1, %b2) <{block_size = #tosa.block_size<BLOCK_SIZE_32>}> : (tensor<*xf4E2M1FN>, tensor<2x3x4xf8E8M0FNU>, tensor<*xf4E2M1FN>, tensor<3x5x4xf8E8M0FNU>) -> (tensor<2x3x5xf32>)
+  return %r : tensor<2x3x5xf32>
+}
+// -----
+func.func @i(%a1: tensor<?x3x?xf4E2M1FN>, %a2: tensor<?x?x4xf8E8M0FNU>, %b1: tensor<?x5x?xf4E2M1FN>,  %b2: tensor<?x?x3xf8E8M0FNU>) -> tensor<2x3x5xf32> {
+  %r = "tosa.matmul_t_block_scaled"(%a1, %a2, %b1, %b2) <{block_size = #tosa.block_size<BLOCK_SIZE_32>}> : (tensor<?x3x?xf4E2M1FN>, tensor<?x?x4xf8E8M0FNU>, tensor<?x5x?xf4E2M1FN>, tensor<?x?x3xf8E8M0FNU>) -> (tensor<2x3x5xf32>)
+  return %r : tensor<2x3x5xf32>
+}

@@ -39,7 +39,7 @@ from commonir.dialects.tosa.base import (
 from commonir.dialects.tosa.layout import same_sizes
 from commonir.dialects.tosa.numbers import extended, saturated, scaled
 from commonir.ir.operation import Value
-from commonir.ir.types import Type, f32, i8, i16, i32
+from commonir.ir.types import Shape, Type, f32, i8, i16, i32
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
@@ -199,6 +199,14 @@ def _blocks(op: TosaOp, data: Value, scale: Value, size: int) -> Iterator[Diagno
         yield op.violated(f"expect last axis of the scale ({count}) to be {last // size}")
 
 
+def _sizes_in_blocks(data: Value, scale: Value, size: int) -> Shape:
+    """The shape of a batch of matrices, its rows in blocks, as far as its elements or their scales tell it."""
+    nothing = (None, None, None)
+    *lead, columns = stated_shape(data) or nothing
+    counted = (*lead, columns // size if isinstance(columns, int) else None)
+    return tuple([m if n is None else n for n, m in zip(counted, stated_shape(scale) or nothing, strict=True)])
+
+
 def _one_shape(op: TosaOp, given: Value, made: Value) -> Iterator[Diagnostic]:
     if not same_sizes(stated_shape(given), stated_shape(made)):
         yield op.violated(f"require one shape of input and output, got {made.type}")
@@ -277,13 +285,16 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
         summed = next((s[2] for v in (self.a_data, self.b_data) if (s := stated_shape(v)) is not None), None)
         if isinstance(summed, int) and summed % size:
             yield self.violated(f"expect C to be a multiple of block size, got C={summed}, block_size={size}")
-        a, b, c = [stated_shape(v) for v in (self.a_data, self.b_data, self.output_data)]
-        if a is not None and b is not None and not same_sizes(a[2:], b[2:]):
+        a = _sizes_in_blocks(self.a_data, self.a_scale, size)
+        b = _sizes_in_blocks(self.b_data, self.b_scale, size)
+        wanted = (a[0], a[1], b[1])
+        if not same_sizes(a[2:], b[2:]):
             yield self.violated(f"expect one size of the summed axes, got {self.a_data.type} and {self.b_data.type}")
-        else:
-            wanted = (None, None if a is None else a[1], None if b is None else b[1])
-            if not same_sizes(wanted, c):
-                yield self.violated(f"expected a result of {wanted[1]} by {wanted[2]}, found {self.output_data.type}")
+        elif b[0] != 1 and not same_sizes(a[:1], b[:1]):
+            yield self.violated(f"expect as many matrices in B as in A ({a[0]}), or one, got {b[0]}")
+        elif not same_sizes(wanted, stated_shape(self.output_data)):
+            shape = "x".join(["?" if d is None else str(d) for d in wanted])
+            yield self.violated(f"expected a result of {shape}, found {self.output_data.type}")
 
     def infer_results(self) -> tuple[Type, ...] | None:
         a, b = stated_shape(self.a_data), stated_shape(self.b_data)
