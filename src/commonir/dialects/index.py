@@ -32,6 +32,21 @@ class IndexOp(MlirOp, traits=(traits.Pure,)):
     """Base of the operations of the index dialect."""
 
     __slots__ = ()
+    sign: ClassVar[bool] = True
+
+    def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:
+        return [
+            _in_32_bits(d, sign=self.sign) if v.type is index else d
+            for d, v in zip(operands, self.operands, strict=True)
+        ]
+
+
+def _in_32_bits(data: Data, *, sign: bool) -> Data:
+    """Positions whose upper half is the sign of the lower one, or zero; the same contents where that is so already."""
+    before = [int(v) for v in data.values()]
+    half = 1 << 31 if sign else 0
+    after = [(v + half) % (1 << 32) - half for v in before]
+    return data if after == before else data_of(data.element, data.shape, after)
 
 
 class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
@@ -84,6 +99,7 @@ class DivU(_Binary, name="index.divu"):
     """The quotient of unsigned numbers, rounded down."""
 
     __slots__ = ()
+    sign = False
     fn = staticmethod(integers.div_unsigned)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -104,6 +120,7 @@ class CeilDivU(_Binary, name="index.ceildivu"):
     """The quotient of unsigned numbers, rounded up."""
 
     __slots__ = ()
+    sign = False
     fn = staticmethod(integers.ceil_div_unsigned)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -134,6 +151,7 @@ class RemU(_Binary, name="index.remu"):
     """What division of unsigned numbers leaves."""
 
     __slots__ = ()
+    sign = False
     fn = staticmethod(integers.remainder_unsigned)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -151,6 +169,7 @@ class MaxU(_Binary, name="index.maxu", traits=(traits.Commutative,)):
     """The larger of unsigned numbers."""
 
     __slots__ = ()
+    sign = False
     fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
 
@@ -165,6 +184,7 @@ class MinU(_Binary, name="index.minu", traits=(traits.Commutative,)):
     """The smaller of unsigned numbers."""
 
     __slots__ = ()
+    sign = False
     fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
 
@@ -175,7 +195,7 @@ class Shl(_Binary, name="index.shl"):
     fn = staticmethod(integers.shift_left_of)
 
     def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands)
+        return is_distance(operands, 32)
 
 
 class ShrS(_Binary, name="index.shrs"):
@@ -185,17 +205,18 @@ class ShrS(_Binary, name="index.shrs"):
     fn = staticmethod(integers.shift_right_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands)
+        return is_distance(operands, 32)
 
 
 class ShrU(_Binary, name="index.shru"):
     """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
 
     __slots__ = ()
+    sign = False
     fn = staticmethod(integers.shift_right_unsigned)
 
     def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands)
+        return is_distance(operands, 32)
 
 
 class And(_Binary, name="index.and", traits=(traits.Commutative,)):
@@ -230,7 +251,7 @@ class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($outp
 
     __slots__ = ()
 
-    sign: ClassVar[bool] = False
+    sign = False
     input: Value = operand(_INDEX_OR_INTEGER)
     output: Value = result(_INDEX_OR_INTEGER)
 
@@ -307,6 +328,9 @@ class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` at
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return _comparisons()[self.pred](lhs, rhs)
+
+    def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:
+        return [_in_32_bits(d, sign=not self.pred.value.startswith("u")) for d in operands]
 
 
 class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):

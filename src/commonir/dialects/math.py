@@ -6,6 +6,7 @@ Source: MLIR math dialect.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +15,7 @@ from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.dialects.number_functions import FloatBinary, FloatUnary
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, f64
+from commonir.ir.types import ElementType, boolean, f32, f64
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import (
@@ -34,15 +35,21 @@ class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
     """Base of the operations of the math dialect.
 
     `folded_for` are the types of operands of which constants are computed before running: those that the C library
-    knows, if nothing else is said, all of them when None.
+    knows, if nothing else is said, all of them when None. Those below `folded_from` are left, and so is its opposite
+    where that is zero.
     """
 
     __slots__ = ()
     folds_in_double = True
 
     folded_for: ClassVar[frozenset[ElementType] | None] = frozenset({f32, f64})
+    folded_from: ClassVar[float | None] = None
 
     def folds(self, operands: Sequence[Data]) -> bool:
+        if self.folded_from is not None and any(
+            math.copysign(1, float(v) - self.folded_from) < 0 for v in operands[0].values()
+        ):
+            return False
         return self.folded_for is None or operands[0].element in self.folded_for
 
 
@@ -70,7 +77,7 @@ class _Classification(
     """Whether a floating-point number is of some kind."""
 
     __slots__ = ()
-    folded_for = None
+    folds_in_double = False
 
     fn: ClassVar[Function1]
 
@@ -80,6 +87,10 @@ class _Classification(
 
     def reference(self, operand: Value) -> Value:
         return type(self).fn(operand)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        # MLIR leaves tensors of different numbers.
+        return operands[0].splat() is not None
 
 
 class _IntUnary(MathOp, traits=(SameOperandsAndResultType,), assembly="$operand attr-dict `:` type($result)"):
@@ -343,6 +354,12 @@ class IPowI(
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return integers.power(lhs, rhs)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        # Zero to a negative power is a quotient by zero; of one bit, true is -1.
+        bases, powers = ([int(v) for v in d.values()] for d in operands)
+        is_truth = operands[0].element is boolean
+        return not any(not b and (p if is_truth else p < 0) for b, p in zip(bases, powers, strict=True))
+
 
 class IsFinite(_Classification, name="math.isfinite"):
     """Whether the number is neither infinite nor NaN."""
@@ -376,6 +393,7 @@ class Log(_FloatUnary, name="math.log"):
     """The natural logarithm."""
 
     __slots__ = ()
+    folded_from = 0.0
     fn = staticmethod(core.log)
 
 
@@ -383,6 +401,7 @@ class Log10(_FloatUnary, name="math.log10"):
     """The logarithm to base 10."""
 
     __slots__ = ()
+    folded_from = 0.0
     fn = staticmethod(real_functions.log10)
 
 
@@ -390,6 +409,7 @@ class Log1p(_FloatUnary, name="math.log1p"):
     """The natural logarithm of one plus the number."""
 
     __slots__ = ()
+    folded_from = -1.0
     fn = staticmethod(made_of(real_functions.in_single, real_functions.log1p))
 
 
@@ -397,6 +417,7 @@ class Log2(_FloatUnary, name="math.log2"):
     """The logarithm to base 2."""
 
     __slots__ = ()
+    folded_from = 0.0
     fn = staticmethod(real_functions.log2)
 
 
@@ -468,6 +489,7 @@ class Sqrt(_FloatUnary, name="math.sqrt"):
     """The square root; NaN below zero."""
 
     __slots__ = ()
+    folded_from = 0.0
     fn = staticmethod(core.sqrt)
 
 

@@ -6,7 +6,7 @@ Constants are meant whole: a tensor is zero when all of its elements are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
@@ -31,17 +31,10 @@ def _is_all_ones(value: object) -> bool:
     return value is True or (isinstance(value, int) and not isinstance(value, bool) and value == -1)
 
 
-def _is_float_zero(negative: bool) -> Callable[[object], bool]:
-    return lambda v: isinstance(v, float) and not v and (math.copysign(1, v) < 0) is negative
-
-
 ZERO = Constant("0", _is_zero, is_splat=True)
 ONE = Constant("1", _is_one, is_splat=True)
 ALL_ONES = Constant("-1", _is_all_ones, is_splat=True)
-POSITIVE_ZERO = Constant("+0.0", _is_float_zero(False), is_splat=True)
-NEGATIVE_ZERO = Constant("-0.0", _is_float_zero(True), is_splat=True)
-INFINITY = Constant("infinity", lambda v: v == math.inf, is_splat=True)
-NEGATIVE_INFINITY = Constant("negative infinity", lambda v: v == -math.inf, is_splat=True)
+NAN = Constant("NaN", lambda v: isinstance(v, float) and math.isnan(v), is_splat=True)
 
 
 def constant(name: str) -> Constant:
@@ -66,9 +59,11 @@ def has_quotient(operands: Sequence[Data], *, signed: bool) -> bool:
     return not signed or not any(a == least and b == -1 for a, b in zip(lhs, rhs, strict=True))
 
 
-def is_distance(operands: Sequence[Data]) -> bool:
-    """Whether the second of two constants, read without sign, is below the width of the elements of the first."""
-    bits = 1 if operands[0].element is boolean else operands[0].element.bits
+def is_distance(operands: Sequence[Data], width: int = 0) -> bool:
+    """Whether the second of two constants, read without sign, is below the width of the elements of the first, or below
+    another width.
+    """
+    bits = width or (1 if operands[0].element is boolean else operands[0].element.bits)
     return all(0 <= int(v) < bits for v in operands[1].values())
 
 
@@ -107,11 +102,8 @@ def filled_like(maker: type[HoldsData], name: str, number: Number) -> Computed:
 
 __all__ = [
     "ALL_ONES",
-    "INFINITY",
-    "NEGATIVE_INFINITY",
-    "NEGATIVE_ZERO",
+    "NAN",
     "ONE",
-    "POSITIVE_ZERO",
     "ZERO",
     "constant",
     "filled",

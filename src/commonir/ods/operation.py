@@ -56,6 +56,12 @@ class Op(Definition):
         """
         return True
 
+    def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:  # noqa: ARG002  none by default
+        """The constants whose result must be the same in its lower 32 bits, or else nothing is computed before running:
+        positions may have 32 bits or 64 where it runs. None where that does not matter.
+        """
+        return None
+
     @classmethod
     def like(cls, *terms: object, **named: object) -> OperationTerm:
         """A term of a rewrite rule: operations of this definition whose fields are as given, others as they like.

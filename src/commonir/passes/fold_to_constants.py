@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from commonir.ir.carriers import carrier
-from commonir.ir.data import Data, data_of
+from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64
 from commonir.ods import Dialects, Form, Op, may_be_known, traits
@@ -21,6 +21,7 @@ from commonir.rewrite.greedy import Found, Makers, SelectiveStep, Step
 
 _MOST_LOOKED_AT = 1 << 10
 """Elements up to which contents are looked at one by one."""
+_LOWER = (1 << 32) - 1
 
 
 def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) -> Step | None:
@@ -69,7 +70,9 @@ def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[D
         return None
     if not op.folds_in_double or not any(d.element is f32 for d in operands):
         found = evaluate(op, operands)
-        return None if found is None else [_with_positive_nan(d, operands) for d in found]
+        if found is None or not _is_same_in_32_bits(op, operands, found, evaluate):
+            return None
+        return [_with_positive_nan(d, operands) for d in found]
     block = Block([_widened(v.type) for v in op.operands])
     wide = op.clone_shallow(block.arguments, ())
     for r in wide.results:
@@ -82,12 +85,24 @@ def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[D
     return [_in_element(d, f32) if is_single else d for d, is_single in zip(found, singles, strict=True)]
 
 
+def _is_same_in_32_bits(op: Op, operands: Sequence[Data], results: Sequence[Data], evaluate: Evaluate) -> bool:
+    narrow = op.in_32_bits(operands)
+    if narrow is None or all(a is b for a, b in zip(narrow, operands, strict=True)):
+        return True
+    found = evaluate(op, narrow) if op.folds(narrow) else None
+    return found is not None and all(
+        [int(v) & _LOWER for v in a.values()] == [int(v) & _LOWER for v in b.values()]
+        for a, b in zip(found, results, strict=True)
+    )
+
+
 def _with_positive_nan(data: Data, operands: Sequence[Data]) -> Data:
     """A NaN that numbers give has no sign, as in MLIR; machines differ in that."""
     if not data.element.is_float or data.count > _MOST_LOOKED_AT:
         return data
     values = data.values()
-    if not any(v != v for v in values) or any(v != v for d in operands for v in d.values()):  # noqa: PLR0124
+    floats = [d for d in operands if d.element.is_float]
+    if not floats or not any(v != v for v in values) or any(v != v for d in floats for v in d.values()):  # noqa: PLR0124
         return data
     return data_of(data.element, data.shape, [math.nan if v != v else v for v in values])  # noqa: PLR0124
 
@@ -102,7 +117,7 @@ def _widened(type: Type) -> Type:
 
 def _in_element(data: Data, element: ElementType) -> Data:
     """The same numbers, rounded to another type of elements."""
-    return data_of(element, data.shape, [float(v) for v in data.values()])
+    return data_of(element, data.shape, [rounded(float(v), element) for v in data.values()])
 
 
 def _known_operands(op: Op) -> list[Data] | None:

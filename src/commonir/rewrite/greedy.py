@@ -227,14 +227,15 @@ class _Rewriting:
 
     def _collect(self, found: list[Operation], is_new: bool) -> None:
         """Puts what to look at of a part on the list, first things last: all of it when the program is new to the
-        driver, else what constants that go to their place lead to.
+        driver, else branches, and what constants that go to their place lead to.
         """
         self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(found) + 1))
         changed: dict[Operation, None] = {}
         if self.constants is not None:
             found = self._adopt(self.constants, found, changed)
         if not is_new:
-            found = [op for op in changed if op.parent is not None]
+            # Where branches lead may tell more after what stands there changed.
+            found = [*[op for op in found if op.successors], *[op for op in changed if op.parent is not None]]
         found.reverse()
         self.pending, self.waiting = found, set(found)
 

@@ -5,6 +5,7 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -40,6 +41,22 @@ def is_constant(value: Value, number: float) -> bool:
     if found is True:
         return number in (1, -1)
     return isinstance(found, int | float) and found == number
+
+
+def is_number(type: Type) -> bool:
+    """Whether values of a type are single numbers, no vectors nor tensors of them."""
+    return isinstance(type, ElementType) and element_of(type) is type
+
+
+def is_float(value: Value, number: float) -> bool:
+    """Whether every element of a value is known to be a number, zeros with their sign; NaN is NaN."""
+    data = known_data(value)
+    found = None if data is None else data.splat()
+    if not isinstance(found, float):
+        return False
+    if math.isnan(number):
+        return math.isnan(found)
+    return found == number and math.copysign(1, found) == math.copysign(1, number)
 
 
 class IntBinary(
@@ -91,4 +108,6 @@ __all__ = [
     "carried_element",
     "cast_incompatible",
     "is_constant",
+    "is_float",
+    "is_number",
 ]

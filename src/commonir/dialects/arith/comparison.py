@@ -5,16 +5,17 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.arith.base import ArithOp, Comparison, is_constant
+from commonir.dialects.arith.base import ArithOp, Comparison, is_constant, is_number
 from commonir.dialects.late_core import core, integers, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
 from commonir.ods import attribute, operand, result
@@ -142,6 +143,9 @@ class CmpF(
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return _of_floats()[self.predicate](lhs, rhs)
+
+    def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  MLIR leaves those of tensors
+        return is_number(self.lhs.type)
 
 
 class _SelectForm:

@@ -174,7 +174,7 @@ class TruncF(
 
     def folds(self, operands: Sequence[Data]) -> bool:
         element = carried_element(self.out)
-        return all(rounded(v, element) == v for v in operands[0].values() if isinstance(v, float))
+        return all(math.isnan(v) or rounded(v, element) == v for v in operands[0].values() if isinstance(v, float))
 
     def reference(self, in_: Value) -> Value:
         return real_functions.rounded_to(in_, carried_element(self.out), self.roundingmode or Rounding.NEAREST_EVEN)

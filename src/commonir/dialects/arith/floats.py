@@ -5,8 +5,12 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
-from commonir.dialects.arith.base import is_constant
+import math
+from typing import ClassVar
+
+from commonir.dialects.arith.base import is_constant, is_float
 from commonir.dialects.late_core import core, real_functions
+from commonir.dialects.number_attributes import FastMath
 from commonir.dialects.number_functions import FloatBinary, FloatUnary
 from commonir.ir.operation import Operation, Value
 from commonir.ods import traits
@@ -29,12 +33,18 @@ class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
     __slots__ = ()
     fn = staticmethod(core.add)
 
+    def fold(self) -> Value | None:
+        return self.lhs if is_float(self.rhs, -0.0) else None
+
 
 class SubF(FloatBinary, name="arith.subf"):
     """The difference."""
 
     __slots__ = ()
     fn = staticmethod(core.sub)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_float(self.rhs, 0.0) else None
 
 
 class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
@@ -44,7 +54,10 @@ class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
     fn = staticmethod(core.mul)
 
     def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1.0) else None
+        if is_constant(self.rhs, 1.0):
+            return self.lhs
+        is_finite = FastMath.NNAN in self.fastmath and FastMath.NSZ in self.fastmath
+        return self.rhs if is_finite and is_constant(self.rhs, 0.0) else None
 
 
 class DivF(FloatBinary, name="arith.divf"):
@@ -65,16 +78,20 @@ class RemF(FloatBinary, name="arith.remf"):
 
 
 class _Extreme(FloatBinary, traits=(traits.Commutative,)):
+    """`neutral` is the number that is never chosen."""
+
     __slots__ = ()
+    neutral: ClassVar[float] = math.nan
 
     def fold(self) -> Value | None:
-        return self.lhs if self.lhs is self.rhs else None
+        return self.lhs if self.lhs is self.rhs or is_float(self.rhs, self.neutral) else None
 
 
 class MaximumF(_Extreme, name="arith.maximumf"):
     """The larger; NaN when either is; positive zero is larger than negative zero."""
 
     __slots__ = ()
+    neutral = -math.inf
     fn = staticmethod(real_functions.larger)
 
 
@@ -89,6 +106,7 @@ class MinimumF(_Extreme, name="arith.minimumf"):
     """The smaller; NaN when either is; negative zero is smaller than positive zero."""
 
     __slots__ = ()
+    neutral = math.inf
     fn = staticmethod(real_functions.smaller)
 
 

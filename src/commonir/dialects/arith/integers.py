@@ -6,16 +6,16 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant
+from commonir.dialects.arith.base import ArithOp, IntBinary, bits_of, is_constant
 from commonir.dialects.late_core import core, integers, made_of
 from commonir.dialects.number_attributes import Overflow, overflow
 from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attribute, kinds, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import all_types_match, truth_values_like, types_match_with
 
@@ -168,6 +168,11 @@ class RemSI(IntBinary, name="arith.remsi"):
         return has_quotient(operands, signed=False)
 
 
+def _same(op: IntBinary) -> Value | None:
+    """The operand that stands twice, unless the result is computed: as in MLIR, that is a constant of its own."""
+    return op.lhs if op.lhs is op.rhs and known_data(op.lhs) is None else None
+
+
 class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
     """The bits that are set in both."""
 
@@ -175,14 +180,12 @@ class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
     fn = staticmethod(_either(core.bitwise_and, core.logical_and))
 
     def fold(self) -> Value | None:
-        if self.lhs is self.rhs:
-            return self.lhs
         # Constants come second: those that come first are moved.
         if is_constant(self.rhs, 0):
             return self.rhs
         if is_constant(self.rhs, -1):
             return self.lhs
-        return None
+        return _same(self)
 
 
 class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
@@ -192,14 +195,12 @@ class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
     fn = staticmethod(_either(core.bitwise_or, core.logical_or))
 
     def fold(self) -> Value | None:
-        if self.lhs is self.rhs:
-            return self.lhs
         # Constants come second: those that come first are moved.
         if is_constant(self.rhs, 0):
             return self.lhs
         if is_constant(self.rhs, -1):
             return self.rhs
-        return None
+        return _same(self)
 
 
 class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
@@ -253,15 +254,31 @@ class ShRSI(_Exact, name="arith.shrsi"):
 
 class _Extreme(IntBinary, traits=(traits.Commutative,)):
     __slots__ = ()
+    largest: ClassVar[bool] = False
+    signed: ClassVar[bool] = False
 
     def fold(self) -> Value | None:
-        return self.lhs if self.lhs is self.rhs else None
+        if self.lhs is self.rhs:
+            return self.lhs
+        # Constants come second: those that come first are moved.
+        data = known_data(self.rhs)
+        bits = None if data is None else data.splat()
+        if not isinstance(bits, int):
+            return None
+        width = bits_of(self.rhs.type)
+        # The number as it is stored, counted from the least one on.
+        place = (bits + ((1 << (width - 1)) if self.signed else 0)) % (1 << width)
+        last = (1 << width) - 1
+        if place not in (0, last):
+            return None
+        return self.rhs if (place == last) is self.largest else self.lhs
 
 
 class MaxSI(_Extreme, name="arith.maxsi"):
     """The larger of signed numbers."""
 
     __slots__ = ()
+    largest = signed = True
     fn = staticmethod(made_of(integers.signed, core.maximum))
 
 
@@ -269,6 +286,7 @@ class MaxUI(_Extreme, name="arith.maxui"):
     """The larger of unsigned numbers."""
 
     __slots__ = ()
+    largest = True
     fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
 
@@ -276,6 +294,7 @@ class MinSI(_Extreme, name="arith.minsi"):
     """The smaller of signed numbers."""
 
     __slots__ = ()
+    signed = True
     fn = staticmethod(made_of(integers.signed, core.minimum))
 
 

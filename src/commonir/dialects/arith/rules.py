@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from commonir.dialects.arith.base import bits_of
-from commonir.dialects.arith.comparison import CmpF, CmpI, CmpIPredicate, Select
+from commonir.dialects.arith.base import bits_of, is_number
+from commonir.dialects.arith.comparison import CmpF, CmpFPredicate, CmpI, CmpIPredicate, Select
 from commonir.dialects.arith.constants import Constant
 from commonir.dialects.arith.conversions import (
     Bitcast,
@@ -25,17 +25,13 @@ from commonir.dialects.arith.conversions import (
     UIToFP,
 )
 from commonir.dialects.arith.float_comparisons import integer_comparison
-from commonir.dialects.arith.floats import AddF, DivF, MaximumF, MinimumF, MulF, NegF, SubF
+from commonir.dialects.arith.floats import DivF, MulF, NegF
 from commonir.dialects.arith.integers import (
     AddI,
     AddUIExtended,
     AndI,
     DivSI,
     DivUI,
-    MaxSI,
-    MaxUI,
-    MinSI,
-    MinUI,
     MulI,
     MulSIExtended,
     MulUIExtended,
@@ -48,11 +44,8 @@ from commonir.dialects.arith.integers import (
 from commonir.dialects.number_attributes import Overflow
 from commonir.dialects.number_rules import (
     ALL_ONES,
-    INFINITY,
-    NEGATIVE_INFINITY,
-    NEGATIVE_ZERO,
+    NAN,
     ONE,
-    POSITIVE_ZERO,
     ZERO,
     constant,
     filled,
@@ -60,15 +53,18 @@ from commonir.dialects.number_rules import (
     splat_of,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean
+from commonir.ir.types import boolean, index
 from commonir.ods import Op
 from commonir.ods.rules import Editor, Rules
 from commonir.ods.terms import Rewrite, Variable, computed, variables
+from commonir.ods.type_constraints import AnySignlessIntegerOrIndex
 from commonir.ods.type_rules import element_of
 
 x, y, z, a, b, c, d = variables("x y z a b c d")
 f, g, p = variables("f g p")
 _C, _D = constant("c"), constant("d")
+# Constants of tensors are not put together, as in MLIR.
+_N = x.of(AnySignlessIntegerOrIndex)
 _ZERO_LIKE_X = filled_like(Constant, "x", 0)
 
 
@@ -95,18 +91,18 @@ _SUMS: tuple[Rewrite, ...] = (
     SubI.like(AddI.like(x, y), y) >> x,
     SubI.like(AddI.like(x, y), x) >> y,
     SubI.like(SubI.like(x, y), x) >> SubI.like(_ZERO_LIKE_X, y),
-    AddI.like(AddI.like(x, _C, f), _D, g) >> AddI.like(x, AddI.like(c, d), _FLAGS),
-    AddI.like(SubI.like(x, _C, f), _D, g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
-    AddI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
-    SubI.like(AddI.like(x, _C, f), _D, g) >> AddI.like(x, SubI.like(c, d), _FLAGS),
-    SubI.like(_D, AddI.like(x, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS),
-    SubI.like(SubI.like(x, _C, f), _D, g) >> SubI.like(x, AddI.like(c, d), _FLAGS),
-    SubI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS),
-    SubI.like(_D, SubI.like(x, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
-    SubI.like(_D, SubI.like(_C, x, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
+    AddI.like(AddI.like(_N, _C, f), _D, g) >> AddI.like(x, AddI.like(c, d), _FLAGS),
+    AddI.like(SubI.like(_N, _C, f), _D, g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
+    AddI.like(SubI.like(_C, _N, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
+    SubI.like(AddI.like(_N, _C, f), _D, g) >> AddI.like(x, SubI.like(c, d), _FLAGS),
+    SubI.like(_D, AddI.like(_N, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS),
+    SubI.like(SubI.like(_N, _C, f), _D, g) >> SubI.like(x, AddI.like(c, d), _FLAGS),
+    SubI.like(SubI.like(_C, _N, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS),
+    SubI.like(_D, SubI.like(_N, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
+    SubI.like(_D, SubI.like(_C, _N, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
     AddI.like(x, MulI.like(y, ALL_ONES)) >> SubI.like(x, y),
     AddI.like(MulI.like(x, ALL_ONES), y) >> SubI.like(y, x),
-    MulI.like(MulI.like(x, _C, f), _D, g) >> MulI.like(x, MulI.like(c, d), _FLAGS),
+    MulI.like(MulI.like(_N, _C, f), _D, g) >> MulI.like(x, MulI.like(c, d), _FLAGS),
     RemSI.like(x, ONE) >> _ZERO_LIKE_X,
     RemUI.like(x, ONE) >> _ZERO_LIKE_X,
     (DivSI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_signed, f),
@@ -116,6 +112,11 @@ _SUMS: tuple[Rewrite, ...] = (
 )
 
 # -- sums and products in twice the width
+
+
+def _is_no_truth(value: Value) -> bool:
+    # Read as a signed number, true is -1.
+    return element_of(value.type) is not boolean
 
 
 def _none_of(value: Value) -> Value | None:
@@ -133,7 +134,7 @@ _EXTENDED: tuple[Rewrite, ...] = (
     AddUIExtended.like(x, ZERO) >> (x, computed(_none_of, x)),
     MulSIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
     MulUIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
-    MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x)),
+    (MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x))).where("one is no truth value", _is_no_truth, x),
     MulUIExtended.like(x, ONE) >> (x, _ZERO_LIKE_X),
 )
 
@@ -219,36 +220,6 @@ def _exchanged(predicate: CmpIPredicate) -> CmpIPredicate:
     return _EXCHANGED.get(predicate, predicate)
 
 
-# -- the least and the largest
-
-
-def _is_limit(*, largest: bool, signed: bool) -> Callable[[Value], bool]:
-    """Whether a constant is the least or the largest number of its type."""
-
-    def is_limit(value: Value) -> bool:
-        bits, number = bits_of(value.type), splat_of(value)
-        if not isinstance(number, int):
-            return False
-        if not signed:
-            return number % (1 << bits) == ((1 << bits) - 1 if largest else 0)
-        if bits == 1:
-            return int(number) == (0 if largest else 1)
-        return number == ((1 << (bits - 1)) - 1 if largest else -(1 << (bits - 1)))
-
-    return is_limit
-
-
-def _extremes() -> tuple[Rewrite, ...]:
-    out: list[Rewrite] = []
-    for op, largest, signed in ((MaxSI, True, True), (MaxUI, True, False), (MinSI, False, True), (MinUI, False, False)):
-        for is_same in (True, False):
-            rule = op.like(x, _C) >> (c if is_same else x)
-            holds = _is_limit(largest=largest is is_same, signed=signed)
-            text = f"the constant is the {'largest' if largest is is_same else 'least'} number"
-            out.append(rule.where(text, holds, c))
-    return tuple(out)
-
-
 # -- comparisons and choices
 
 
@@ -276,6 +247,10 @@ def _is_truth(value: Value) -> bool:
     return element_of(value.type) is boolean
 
 
+def _is_number(value: Value) -> bool:
+    return is_number(value.type)
+
+
 def _is_no_constant(value: Value) -> bool:
     return not isinstance(value.owner, Constant)
 
@@ -299,13 +274,7 @@ _COMPARISONS: tuple[Rewrite, ...] = (
 )
 
 
-def _is_wide_integer(value: Value) -> bool:
-    element = element_of(value.type)
-    return isinstance(element, ElementType) and element.is_integer
-
-
 _CHOICES: tuple[Rewrite, ...] = (
-    (Select.like(x, ONE, ZERO) >> x).where("it chooses among truth values", _have_one_type, x, x),
     Select.like(XOrI.like(x, ONE), a, b) >> Select.like(x, b, a),
     Select.like(x, Select.like(x, a, b), c) >> Select.like(x, a, c),
     Select.like(x, c, Select.like(x, a, b)) >> Select.like(x, c, b),
@@ -319,14 +288,12 @@ _CHOICES: tuple[Rewrite, ...] = (
 def _choose_known(op: Select, editor: Editor) -> bool:
     """A choice between two numbers that are the condition, or its opposite, in another type."""
     one, zero = splat_of(op.true_value), splat_of(op.false_value)
-    element = element_of(op.result_.type)
-    if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or int(one) not in (-1, 0, 1):
+    kind = op.result_.type
+    if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or not is_number(kind) or kind is index:
         return False
-    is_truth = element is boolean
-    if (isinstance(op.condition.type, ElementType)) is not isinstance(op.result_.type, ElementType):
-        return False
+    is_truth = kind is boolean
     pair = (abs(int(one)), abs(int(zero))) if is_truth else (int(one), int(zero))
-    if pair not in ((0, 1), (1, 0)) or not (is_truth or _is_wide_integer(op.result_)):
+    if pair not in ((0, 1), (1, 0)):
         return False
     condition = op.condition
     if pair == (0, 1):
@@ -431,22 +398,42 @@ def _compare_integers(op: CmpF, editor: Editor) -> bool:
     return True
 
 
+def _convert_at_once(op: TruncF, editor: Editor) -> bool:
+    """An integer as a float that is made narrower: it becomes the narrower one at once."""
+    source = op.in_.owner
+    if not isinstance(source, SIToFP | UIToFP) or op.roundingmode is not None:
+        return False
+    made = type(source).build({"in_": source.in_}, (op.out.type,))
+    editor.insert(made, op)
+    editor.replace(op, (made.out,))
+    return True
+
+
+def _is_unordered(predicate: CmpFPredicate) -> bool:
+    return predicate is CmpFPredicate.TRUE or predicate.value.startswith("u")
+
+
+def _compared_with_nan(predicate: CmpFPredicate) -> Value | None:
+    return filled(Constant, boolean, _is_unordered(predicate))
+
+
 _FLOATS: tuple[Rewrite, ...] = (
-    AddF.like(x, NEGATIVE_ZERO) >> x,
-    SubF.like(x, POSITIVE_ZERO) >> x,
-    MaximumF.like(x, NEGATIVE_INFINITY) >> x,
-    MinimumF.like(x, INFINITY) >> x,
+    *[
+        (CmpF.like(p, *pair) >> computed(_compared_with_nan, p)).where("numbers are compared", _is_number, x)
+        for pair in ((x, NAN), (NAN, x))
+    ],
     MulF.like(NegF.like(x), NegF.like(y), f) >> MulF.like(x, y, f),
     DivF.like(NegF.like(x), NegF.like(y), f) >> DivF.like(x, y, f),
 )
 
 RULES = Rules(
-    (*_SUMS, *_EXTENDED, *_bits(), *_extremes(), *_COMPARISONS, *_CHOICES, *_conversions(), *_FLOATS),
+    (*_SUMS, *_EXTENDED, *_bits(), *_COMPARISONS, *_CHOICES, *_conversions(), *_FLOATS),
     {
         Select: (_choose_known,),
         AddUIExtended: (_sum_alone,),
         MulSIExtended: (_product_alone,),
         MulUIExtended: (_product_alone,),
         CmpF: (_compare_integers,),
+        TruncF: (_convert_at_once,),
     },
 )

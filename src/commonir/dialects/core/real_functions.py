@@ -121,13 +121,13 @@ def smaller(a: Value, b: Value) -> Value:
 
 
 def larger_number(a: Value, b: Value) -> Value:
-    """The larger, the other when one is NaN."""
-    return select(is_nan(a), b, select(is_nan(b), a, maximum(a, b)))
+    """The larger, the other when one is NaN; of two zeros the positive one."""
+    return select(is_nan(a), b, select(is_nan(b), a, larger(a, b)))
 
 
 def smaller_number(a: Value, b: Value) -> Value:
-    """The smaller, the other when one is NaN."""
-    return select(is_nan(a), b, select(is_nan(b), a, minimum(a, b)))
+    """The smaller, the other when one is NaN; of two zeros the negative one."""
+    return select(is_nan(a), b, select(is_nan(b), a, smaller(a, b)))
 
 
 def clamp(x: Value, low: Value, high: Value) -> Value:
