@@ -34,7 +34,8 @@ class Folder:
     def fold(self, op: Op, known: Sequence[Data | None]) -> list[Result] | None:
         """What each result of an operation equals, with what is known of its operands; None when nothing is."""
         given = [data for data in known if data is not None]
-        if given and len(given) == len(known) and is_computed(type(op)):
+        # A constant that is there already is told before one that is computed.
+        if given and len(given) == len(known) and type(op).fold is Op.fold and is_computed(type(op)):
             found = computed(op, given, self._evaluate)
             if found is not None:
                 return list(found)
@@ -67,10 +68,12 @@ def _results(values: Sequence[Value], stands: dict[Value, Value]) -> list[Result
     out: list[Result] = []
     for v in values:
         owner = v.owner
-        if isinstance(owner, Operation) and isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
+        if v in stands:
+            out.append(stands[v])
+        elif isinstance(owner, Operation) and isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
             out.append(known_data(v))
         else:
-            out.append(stands.get(v))
+            out.append(None)
     return None if all(r is None for r in out) else out
 
 

@@ -237,16 +237,24 @@ class _Replacement:
         return self._replaced
 
     def _replace(self, value: Value, near: Operation) -> bool:
-        found = self._known.get(value)
-        if not isinstance(found, _Constant):
+        made = self._constant(value)
+        if made is None:
             return False
-        made = held(constant_makers(found.origin, self._dialects), found.data, value.type)
-        if made is None or not isinstance(made.owner, Op):
-            return False
-        constant = self._pool.place(made.owner, near)
+        constant = self._pool.place(made, near)
         self._replaced += value.is_used
         value.replace_all_uses_with(constant)
         return True
+
+    def _constant(self, value: Value) -> Op | None:
+        """A constant that holds what a value is known to be; of a constant, one that says it as the program does."""
+        owner = value.owner
+        if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
+            return owner.clone_shallow((), ())
+        found = self._known.get(value)
+        if not isinstance(found, _Constant):
+            return None
+        made = held(constant_makers(found.origin, self._dialects), found.data, value.type)
+        return made.owner if made is not None and isinstance(made.owner, Op) else None
 
 
 def _blocks_reversed(regions: Iterable[Region]) -> list[Block]:

@@ -33,7 +33,11 @@ class SimplerForms:
     def _found_for(self, definition: type[Op]) -> Sequence[Step]:
         if definition.has_trait(traits.ConstantLike):
             return ()
-        out: list[Step] = [_folded] if _states_folds(definition) else []
+        out: list[Step] = []
+        if definition.constant_dims is not Op.constant_dims:
+            out.append(_folded)
+        elif definition.fold is not Op.fold:
+            out.append(_equal)
         computing = constant_step(definition, self._evaluate, self._dialects)
         if computing is not None:
             out.append(computing)
@@ -57,10 +61,6 @@ class SimplerForms:
         return rule_steps(self._rules[name], definition)
 
 
-def _states_folds(definition: type[Op]) -> bool:
-    return definition.fold is not Op.fold or definition.constant_dims is not Op.constant_dims
-
-
 def simpler(op: Op) -> Found | None:
     """The step that the definition of an operation states."""
     return _folded(op) or _canonicalized(op)
@@ -71,6 +71,15 @@ def _folded(op: Op) -> Found | None:
         value = folded(op)
     except NotKnownError:
         # Of operands of unknown types nothing simpler is known.
+        return None
+    return None if value is None else (op.name, (value,))
+
+
+def _equal(op: Op) -> Found | None:
+    """As `_folded`, for a definition that states no dimensions."""
+    try:
+        value = op.fold()
+    except NotKnownError:
         return None
     return None if value is None else (op.name, (value,))
 
