@@ -30,6 +30,16 @@ class UnrealizedConversionCast(
     inputs: tuple[Value, ...] = operand(any_type, variadic=True)
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """What is cast to the types that it has, or to those that it had before another cast."""
+        wanted = [v.type for v in self.outputs]
+        if [v.type for v in self.inputs] == wanted:
+            return self.inputs
+        before = self.inputs[0].owner if self.inputs else None
+        if not isinstance(before, UnrealizedConversionCast) or self.inputs != before.outputs:
+            return None
+        return before.inputs if [v.type for v in before.inputs] == wanted else None
+
     def verify(self) -> Iterator[Diagnostic]:
         if not self.outputs:
             yield Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: C1: expected at least one result for cast operation")

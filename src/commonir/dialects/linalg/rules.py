@@ -11,12 +11,13 @@ from commonir.dialects.linalg.access import plain_dim
 from commonir.dialects.linalg.base import StructuredOp, Yield
 from commonir.dialects.linalg.generic import Broadcast, Generic, Transpose
 from commonir.dialects.linalg.named import Copy, Fill
-from commonir.dialects.linalg.relayout import Pack, Unpack
+from commonir.dialects.linalg.relayout import DYNAMIC, Pack, Unpack
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import MemRefType, TensorType, Type, index
 from commonir.ods import Op
 from commonir.ods.rules import Editor, Rules
+from commonir.ods.sizes import ranked_shape
 from commonir.ods.type_rules import element_of, sizes_of, static_sizes_of
 
 CAST = "tensor.cast"
@@ -277,6 +278,25 @@ def _packed_back(op: Pack | Unpack, editor: Editor) -> bool:
     return _tiling(op) == _tiling(before) and editor.hand_on(op, before.source)
 
 
+def _without_padding(op: Pack, editor: Editor) -> bool:
+    """Tiles that are full need no padding value."""
+    if op.padding_value is None or DYNAMIC in op.static_inner_tiles:
+        return False
+    shape = ranked_shape(op.source)
+    for axis, tile in zip(op.inner_dims_pos, op.static_inner_tiles, strict=True):
+        n = shape[axis]
+        if not isinstance(n, int) or n % tile:
+            return False
+    fields = {
+        "source": op.source,
+        "dest": op.dest,
+        "inner_dims_pos": op.inner_dims_pos,
+        "static_inner_tiles": op.static_inner_tiles,
+        "outer_dims_perm": op.outer_dims_perm,
+    }
+    return editor.substitute(op, Pack.build(fields, [r.type for r in op.results]))
+
+
 def _tiling(op: Pack | Unpack) -> tuple[object, ...]:
     """How a tensor is cut into tiles."""
     return op.inner_dims_pos, op.static_inner_tiles, op.inner_tiles, op.outer_dims_perm or ()
@@ -333,7 +353,7 @@ RULES = Rules(
         Copy: (_filled_instead, _copies_itself),
         Transpose: (_turned, _filled_instead),
         Broadcast: (_repeated,),
-        Pack: (_packed_back,),
+        Pack: (_packed_back, _without_padding),
         Unpack: (_packed_back,),
         Fill: (_shaped_before, _known_element, _continued),
     },

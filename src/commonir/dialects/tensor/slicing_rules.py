@@ -138,6 +138,36 @@ def _only_one(op: Concat, editor: Editor) -> bool:
     return len(op.inputs) == 1 and editor.hand_on(op, op.inputs[0])
 
 
+def _sizes_told(op: Concat, editor: Editor) -> bool:
+    """A size that one of the tensors tells holds of the others, and of the result."""
+    shapes = [v.type.shape for v in op.inputs if isinstance(v.type, TensorType) and v.type.shape is not None]
+    kind = op.result_.type
+    if not isinstance(kind, TensorType) or kind.shape is None or len(shapes) != len(op.inputs):
+        return False
+    known = [next((n for n in sizes if isinstance(n, int)), None) for sizes in zip(*shapes, strict=True)]
+    along = [s[op.dim] for s in shapes]
+    total = sum([n for n in along if isinstance(n, int)]) if all(isinstance(n, int) for n in along) else None
+    wanted = [kind.with_shape((*known[: op.dim], n, *known[op.dim + 1 :])) for n in along]
+    whole = kind.with_shape((*known[: op.dim], total, *known[op.dim + 1 :]))
+    is_told = all(n is None or n == have for n, have in zip(whole.shape or (), kind.shape, strict=True))
+    if is_told and all(v.type is type for v, type in zip(op.inputs, wanted, strict=True)):
+        return False
+    given = tuple([_cast(v, type, op, editor) for v, type in zip(op.inputs, wanted, strict=True)])
+    made = Concat.build({"dim": op.dim, "inputs": given}, (kind if is_told else whole,))
+    editor.insert(made, op)
+    editor.replace(op, (_cast(made.results[0], kind, op, editor),))
+    return True
+
+
+def _cast(value: Value, type: Type, before: Op, editor: Editor) -> Value:
+    """A tensor as one of another type, cast where need be."""
+    if value.type is type:
+        return value
+    cast = Cast.build({"source": value}, (type,))
+    editor.insert(cast, before)
+    return cast.results[0]
+
+
 def _element_put(op: Extract, editor: Editor) -> bool:
     """The element that was just put there, at a known place, or of the tensor before a cast."""
     source = op.tensor.owner
@@ -179,7 +209,7 @@ def _size_of_part(op: Dim_, editor: Editor) -> bool:
 
 
 SLICING: Mapping[type[Op], tuple[Simplification, ...]] = {
-    Concat: (_only_one,),
+    Concat: (_only_one, _sizes_told),
     Dim_: (_size_of_part,),
     Empty: (_known_sizes,),
     Extract: (_element_put, _element_told),

@@ -28,10 +28,10 @@ from commonir.dialects.tosa.reduction import ReduceAll, ReduceAny, ReduceMax, Re
 from commonir.dialects.tosa.sampling import Resize
 from commonir.dialects.tosa.shapes import ConstShape
 from commonir.dialects.tosa.windows import MaxPool2D
-from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
+from commonir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, index
+from commonir.ir.types import TensorType, boolean, index
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
 from commonir.ods.terms import computed, variables
@@ -139,7 +139,7 @@ def _selected(op: Select, editor: Editor) -> bool:
 
 
 def _limit(attr: Attribute) -> float | None:
-    return attr.value if isinstance(attr, FloatAttr | IntegerAttr) else None
+    return attr.value if isinstance(attr, FloatAttr | IntegerAttr | BoolAttr) else None
 
 
 def _clamped(op: Clamp, editor: Editor) -> bool:
@@ -150,7 +150,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
     bits, is_float = kind.element.bits, kind.element.is_float
     unsigned = kind.element.kind == "uint"
     least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    everything = (-inf, inf) if is_float else (least, most)
+    everything = (-inf, inf) if is_float else (0, 1) if kind.element is boolean else (least, most)
     if (low, high) == everything and (not is_float or op.nan_mode is NanMode.PROPAGATE):
         return editor.hand_on(op, op.input)
     before = op.input.owner
