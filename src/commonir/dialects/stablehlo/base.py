@@ -485,6 +485,20 @@ class HloOp(MlirOp):
                 f"inferred shape {shape_text(expected)} is incompatible with the result type {stated} of the operation"
             )
 
+    def check_sizes_given(self, sizes: Value) -> Iterator[Diagnostic]:
+        """What contradicts that the result has the sizes of a list, where that is known."""
+        given = numbers_given(sizes)
+        if given is not None and any(n < 0 for n in given):
+            yield self.violated(f"output shape {list(given)} is incompatible with the type {self.results[0].type}")
+        else:
+            yield from self.check_result(given)
+
+
+def numbers_given(sizes: Value) -> tuple[int, ...] | None:
+    """The whole numbers of a value that is known; None of any other."""
+    data = known_data(sizes)
+    return None if data is None else tuple([int(v) for v in data.values() if isinstance(v, int)])
+
 
 def shape_text(shape: Iterable[Dim | None]) -> str:
     """A shape as messages show it."""

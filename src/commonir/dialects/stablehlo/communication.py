@@ -7,7 +7,7 @@ Source: StableHLO specification, collective operations, tokens, infeed, outfeed,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
@@ -37,6 +37,7 @@ from commonir.dialects.stablehlo.base import (
     kind_of,
     like,
     non_negative,
+    numbers_given,
     positive,
     rank_of,
     rng_algorithm,
@@ -48,10 +49,17 @@ from commonir.dialects.stablehlo.base import (
 from commonir.dialects.stablehlo.dimension_numbers import ChannelHandle, channel_handle
 from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.dialects.stablehlo.quantization import quantized_faults
-from commonir.dialects.stablehlo.reduction import RETURNS, check_reducer, numbers_returned
-from commonir.ir.attributes import Attribute, DataAttr
+from commonir.dialects.stablehlo.reduction import (
+    RETURNS,
+    arguments_of,
+    check_reducer,
+    malformed,
+    numbers_returned,
+    returned,
+)
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, IntegerAttr
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import TensorType, Type, boolean, f32, integer_type
+from commonir.ir.types import DialectType, TensorType, Type, boolean, f32, i32, integer_type
 from commonir.ods import attribute, kinds, operand, region, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import (
@@ -89,6 +97,22 @@ class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
         return core.scalar(False, boolean)
 
 
+def _root_faults(op: HloOp, operands: Sequence[Value], *, has_root: bool) -> Iterator[Diagnostic]:
+    """What is wrong with the operands of an exchange: data, and after them who gives them, where that is computed."""
+    if not operands:
+        yield op.violated("requires at least one data operand")
+    elif has_root and len(operands) < 2:
+        yield op.violated("with has_dynamic_root requires at least two operands (data and root)")
+    elif has_root:
+        kind, count = operands[-1].type, len(operands) - 1
+        shape = kind.shape if isinstance(kind, TensorType) else None
+        if element(operands[-1]) is not i32 or shape is None or len(shape) != 1:
+            yield op.violated(f"last operand with has_dynamic_root must be a rank-1 i32 tensor, got {kind}")
+        elif isinstance(shape[0], int) and shape[0] != count:
+            message = f"last operand with has_dynamic_root must have the number of data operands ({count}) of elements"
+            yield op.violated(f"{message}, but got {shape[0]}")
+
+
 class _Effect(HloOp):
     """Exchanges values with the outside, in an order that tokens say."""
 
@@ -97,7 +121,10 @@ class _Effect(HloOp):
 
 
 class Infeed(_Effect, name="stablehlo.infeed"):
-    """Values from the outside, and a token. C1: the last result is a token, and the only one."""
+    """Values from the outside, and a token.
+
+    C1: the last result is a token, and the only one. C2: a layout has the order of axes of each tensor.
+    """
 
     __slots__ = ()
 
@@ -108,6 +135,20 @@ class Infeed(_Effect, name="stablehlo.infeed"):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _last_is_token(self)
+        held, count = self.layout_, len(self.results) - 1
+        if not isinstance(held, ArrayAttr):
+            return
+        if len(held.values) != count:
+            found = len(held.values)
+            yield self.violated(f"C2: layout-attribute size must be {count}, one for each tensor, got {found}")
+        for order in held.values:
+            if not isinstance(order, ArrayAttr):
+                yield self.violated(f"C2: layout-attribute expected to have elements of type array, but got {order!r}")
+                continue
+            for leaf in order.values:
+                if not isinstance(leaf, IntegerAttr):
+                    message = "C2: layout-attribute's leaf elements are expected to be of type integer, but got"
+                    yield self.violated(f"{message} {leaf!r}")
 
 
 def _last_is_token(op: HloOp) -> Iterator[Diagnostic]:
@@ -128,7 +169,7 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
 
 class Send(_Effect, name="stablehlo.send"):
-    """Gives values to another process."""
+    """Gives values to another process. C1: the channel is of the kind that the transfer is."""
 
     __slots__ = ()
 
@@ -138,6 +179,18 @@ class Send(_Effect, name="stablehlo.send"):
     is_host_transfer: bool | None = attribute(kinds.flag, default=None)
     source_target_pairs: Attribute | None = attribute(kinds.any_attribute, default=None)
     result_: Value = result(Token)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _check_channel(self, self.channel_handle, _TO_HOST if self.is_host_transfer else _BETWEEN_DEVICES)
+
+
+_BETWEEN_DEVICES, _TO_HOST, _FROM_HOST = 1, 2, 3
+"""Kinds of channels. Source: StableHLO specification, send and recv."""
+
+
+def _check_channel(op: HloOp, channel: ChannelHandle, kind: int) -> Iterator[Diagnostic]:
+    if channel.type != kind:
+        yield op.violated(f"C1: channel_type should be {kind} for this transfer, but got {channel.type}")
 
 
 class Recv(_Effect, name="stablehlo.recv"):
@@ -298,6 +351,10 @@ class _Reducing(_Collective, traits=(RETURNS,)):
             return
         first = self.operands[0]
         yield from check_reducer(self, self.computation, (Value(like(first.type, ())),), "C1")
+        found = numbers_returned(self.computation)
+        for v in self.results if len(found) == 1 else ():
+            if element(v) is not element(found[0]):
+                yield self.violated(f"C1: result element-type is expected to be {element(found[0])}, got {v.type}")
 
 
 class AllReduce(_Reducing, name="stablehlo.all_reduce"):
@@ -363,11 +420,16 @@ class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
     computation: Region = region()
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        if self.operands_:
+            yield from _root_faults(self, self.operands_, has_root=self.has_dynamic_root)
+
 
 class AllToAll(_Collective, name="stablehlo.all_to_all"):
     """Parts along one axis given to the other processes of a group, and theirs one after another along another axis.
 
-    C1: parts are of one size.
+    C1: parts are of one size. C2: groups have as many processes as there are parts.
     """
 
     __slots__ = ()
@@ -400,6 +462,9 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
+        groups = self.replica_groups.data.shape if isinstance(self.replica_groups, DataAttr) else ()
+        if len(groups) == 2 and groups[1] != self.split_count:
+            yield self.violated(f"C2: group size of replica_groups must be {self.split_count}, got {groups[1]}")
         for v in self.operands_:
             shape = shape_of(v)
             if max(self.split_dimension, self.concat_dimension) >= len(shape):
@@ -411,7 +476,10 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
 
 
 class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
-    """What the first process of a group has."""
+    """What the first process of a group has, or that which is computed.
+
+    C1: there are operands, the last of which has the process of each, where that is computed.
+    """
 
     __slots__ = ()
 
@@ -424,6 +492,10 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
     def infer_results(self) -> tuple[Type, ...] | None:
         count = len(self.operands_) - self.has_dynamic_root
         return tuple([v.type for v in self.operands_[:count]])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        yield from _root_faults(self, self.operands_, has_root=self.has_dynamic_root)
 
 
 class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(SameOperandsAndResultElementType,)):
@@ -444,6 +516,13 @@ class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(Same
         pairs = self.source_target_pairs
         if isinstance(pairs, DataAttr) and (len(pairs.data.shape) != 2 or pairs.data.shape[1] != 2):
             yield self.violated(f"C1: expect source_target_pairs attribute of shape (N, 2), but got {pairs.data.shape}")
+        elif isinstance(pairs, DataAttr):
+            numbers = [int(v) for v in pairs.data.values() if isinstance(v, int)]
+            if any(n < 0 for n in numbers):
+                yield self.violated(f"C1: replica ids in source_target_pairs must be >= 0, got {min(numbers)}")
+            for what, side in (("sources", numbers[::2]), ("targets", numbers[1::2])):
+                if len(set(side)) != len(side):
+                    yield self.violated(f"C1: duplicate {what} not allowed, got {side}")
 
 
 class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
@@ -461,7 +540,11 @@ class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
 
 
 class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.IsolatedFromAbove)):
-    """Begins a nested program that runs beside others."""
+    """Begins a nested program that runs beside others.
+
+    C1: the program is one exchange among processes, or one slice. C2: it receives values of the types of the operands.
+    C3: the result will be what it returns.
+    """
 
     __slots__ = ()
     assembly = ""
@@ -470,15 +553,62 @@ class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.Is
     body: Region = region()
     result_: Value = result(Future)
 
+    def verify(self) -> Iterator[Diagnostic]:
+        nested = list(self.body.block.operations) if self.body.blocks else []
+        if len(nested) != 2:
+            yield malformed(self, "C1: region must contain exactly one operation and a return")
+        elif nested[0].name not in _BESIDE:
+            yield malformed(self, f"C1: region must contain a collective or slice operation, found {nested[0].name}")
+        given = arguments_of(self.body)
+        if len(given) != len(self.operands_):
+            message = f"C2: number of operands ({len(self.operands_)}) must match number of region arguments"
+            yield malformed(self, f"{message} ({len(given)})")
+        for n, (own, at) in enumerate(zip(self.operands_, given, strict=False)):
+            if own.type is not at.type:
+                message = f"C2: operand type {own.type} at index {n} must match region argument type {at.type}"
+                yield malformed(self, message)
+        yield from _check_future(self, [v.type for v in returned(self.body)], self.result_.type)
+
+
+_BESIDE = frozenset(
+    {
+        f"stablehlo.{name}"
+        for name in (
+            "all_gather",
+            "all_reduce",
+            "all_to_all",
+            "collective_broadcast",
+            "collective_permute",
+            "collective_reduce",
+            "dynamic_slice",
+            "dynamic_update_slice",
+            "reduce_scatter",
+            "slice",
+        )
+    }
+)
+"""What may run beside other operations."""
+
+
+def _check_future(op: HloOp, held: Sequence[Type], future: Type) -> Iterator[Diagnostic]:
+    """What contradicts that a value will be of some types."""
+    wanted = ", ".join(map(str, held))
+    found = future.body if isinstance(future, DialectType) else None
+    if found is not None and "".join(found.split()) != "".join(wanted.split()):
+        yield op.violated(f"C3: {future} is not what will be given, {wanted}")
+
 
 class AsyncDone(HloOp, name="stablehlo.async_done"):
-    """What a program gives that runs beside others, when it has ended."""
+    """What a program gives that runs beside others, when it has ended. C3: the results are what the operand will be."""
 
     __slots__ = ()
     assembly = ""
 
     operand: Value = operand(Future)
     result_: Value = result(AnyHlo)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _check_future(self, [self.result_.type], self.operand.type)
 
 
 # -- random numbers
@@ -494,7 +624,7 @@ class Rng(
 ):
     """Random numbers: between two bounds, the second left out, or of a mean and a deviation.
 
-    C1: normal numbers are floats.
+    C1: normal numbers are floats. C2: the result has the shape.
     """
 
     __slots__ = ()
@@ -509,6 +639,11 @@ class Rng(
         kind = element(self.a)
         if self.rng_distribution is RngDistribution.NORMAL and getattr(kind, "kind", "") != "float":
             yield self.violated(f"C1: expects float element type for NORMAL distribution, got {kind}")
+        (count,) = shape_of(self.shape)
+        if numbers_given(self.shape) is not None:
+            yield from self.check_sizes_given(self.shape)
+        elif isinstance(count, int):
+            yield from self.check_result((None,) * count)
 
     def reference(self, a: Value, b: Value, shape: Value) -> Value:
         sizes, kind = sizes_in(shape), kind_of(a)

@@ -111,6 +111,7 @@ class DynamicIota(
     def verify(self) -> Iterator[Diagnostic]:
         if self.iota_dimension >= rank_of(self.result_):
             yield self.violated("C1: iota dimension cannot go beyond the output rank")
+        yield from self.check_sizes_given(self.output_shape)
 
     def reference(self, output_shape: Value) -> Value:
         kind = element(self.result_)

@@ -30,6 +30,7 @@ from commonir.dialects.stablehlo.base import (
     element,
     fft_type,
     flags,
+    is_quantized,
     kind_of,
     like,
     numbers_in,
@@ -50,11 +51,12 @@ from commonir.dialects.stablehlo.reduction import Pairs, pairs_of, window_sizes
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ComplexType, ElementType, Type, boolean, i32, i64
+from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
+from commonir.ods.type_rules import are_compatible_shapes
 from commonir.symbolic import Dim, size_of
 
 # -- products
@@ -238,6 +240,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
     __slots__ = ()
 
     precision_config: tuple[Precision, ...] | None
+    window_reversal: tuple[bool, ...] | None
 
     def check(
         self,
@@ -266,6 +269,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
             yield self.violated("C2: expects each axis of input, kernel and output to be named once")
             return
         spatial = len(x) - 2
+        yield from self._check_window(operands, [w[at] for at in dims.kernel_spatial_dimensions])
         for held in (*windows, pads):
             if held is not None and len(held) != spatial:
                 yield self.violated(f"C3: expects numbers of windows for each of the {spatial} spatial axes")
@@ -293,6 +297,19 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
         yield from map(self.violated, convolution_faults(*operands, self.results[0], filters_at))
         if pads is not None:
             yield from self.check_result(self._shape(operands, dims, windows, pads, batch_groups))
+
+    def _check_window(self, operands: tuple[Value, Value], window: Sequence[Dim | None]) -> Iterator[Diagnostic]:
+        """What is wrong with elements, and with the window along spatial axes."""
+        left, right = [element(v) for v in operands]
+        if left is not right and not is_quantized(left) and not is_quantized(right):
+            yield self.violated(f"C1: expects lhs and rhs to have compatible element type. Got: {left} and {right}")
+        for n, size in enumerate(window):
+            if size == 0:
+                yield self.violated(f"C3: expects window to have positive value for {n}-th window dimension, but got 0")
+        turned = self.window_reversal
+        if turned is not None and len(turned) != len(window):
+            message = f"C3: expects window-reversal to have the size of window dimensions ({len(window)})"
+            yield self.violated(f"{message}, but got {len(turned)}")
 
     def _shape(
         self,
@@ -386,6 +403,9 @@ class DynamicConv(_Convolution, name="stablehlo.dynamic_conv"):
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation)
         groups = self.feature_group_count, self.batch_group_count
         yield from self.check((self.lhs, self.rhs), self.dimension_numbers, windows, None, groups)
+        wanted = max(rank_of(self.lhs) - 2, 0), 2
+        if not are_compatible_shapes(self.padding.type, TensorType(boolean, wanted)):
+            yield self.violated(f"C3: expects padding to be of shape {list(wanted)}, but got {self.padding.type}")
 
     def reference(self, lhs: Value, rhs: Value, padding: Value) -> Value:
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation, self.window_reversal)
@@ -654,6 +674,10 @@ class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.P
         if len(left) != len(right):
             yield self.violated(f"C2: operands must have equal rank, but got {self.a.type} and {self.b.type}")
             return
+        batches = [TensorType(boolean, sizes[:-2]) for sizes in (left, right)]
+        if not are_compatible_shapes(batches[0], batches[1]):
+            message = "C2: batch dimensions of the operands must be compatible, but got"
+            yield self.violated(f"{message} {self.a.type} and {self.b.type}")
         shared = right[-2 if self.left_side else -1] if len(right) > 1 else None
         if isinstance(shared, int) and isinstance(left[-1], int) and shared != left[-1]:
             yield self.violated(f"C2: shared dimension of operands 'a' and 'b' does not match, {left[-1]} and {shared}")

@@ -5,6 +5,7 @@ Source: StableHLO specification, control flow, tuples, custom_call, composite.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
@@ -28,8 +29,9 @@ from commonir.dialects.stablehlo.base import (
     rank_of,
     small,
 )
+from commonir.dialects.stablehlo.foreign_calls import alias_faults, layout_faults
 from commonir.dialects.stablehlo.reduction import RETURNS, arguments_of, malformed, returned
-from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
@@ -66,8 +68,7 @@ def _differing(found: Sequence[Value], expected: Sequence[Value]) -> str:
 
 
 def _scalar_problem(op: HloOp, value: Value, what: str) -> Iterator[Diagnostic]:
-    shape = value.type.shape if isinstance(value.type, TensorType) else ()
-    if shape and any(isinstance(d, int) and d != 1 for d in shape):
+    if isinstance(value.type, TensorType) and value.type.shape:
         yield op.violated(f"{what} must be of rank 0, found {value.type}")
 
 
@@ -279,13 +280,19 @@ class GetTupleElement(
 # -- what is told by name
 
 
+_NAMESPACED = re.compile(r"[A-Za-z_][\w$]*(\.[\w$]+)+", re.ASCII)
+
+
 class Composite(
     HloOp,
     Invocation,
     name="stablehlo.composite",
     assembly=("$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)"),
 ):
-    """What a function does, under a name by which others may know it. C1: the function is there, and of these types."""
+    """What a function does, under a name by which others may know it.
+
+    C1: the function is there, and of these types. C2: the name is that of a dialect and of something in it.
+    """
 
     __slots__ = ()
 
@@ -314,6 +321,8 @@ class Composite(
         return called
 
     def verify(self) -> Iterator[Diagnostic]:
+        if not _NAMESPACED.fullmatch(self.name_):
+            yield self.violated(f"C2: name must be a valid namespaced op name, found '{self.name_}'")
         modules = [a for a in self.ancestors() if isinstance(a, Module)]
         if not modules:
             return
@@ -326,6 +335,15 @@ class Composite(
         problem = _differing(self.operands, called.inputs)
         if problem:
             yield self.violated(f"C1: operands do not match those of '{self.decomposition}': {problem}")
+        if called.is_declaration:
+            return
+        given = [v.type for v in called.outputs]
+        if len(given) != len(self.results):
+            yield self.violated(f"C1: has {len(self.results)} result(s), but decomposition has {len(given)}")
+            return
+        for n, (own, kind) in enumerate(zip(self.results, given, strict=True)):
+            if not are_compatible_types(own.type, kind):
+                yield self.violated(f"C1: result at index {n} has type {own.type}, but decomposition has type {kind}")
 
 
 class CustomCall(HloOp, name="stablehlo.custom_call"):
@@ -353,13 +371,14 @@ class CustomCall(HloOp, name="stablehlo.custom_call"):
     results_: tuple[Value, ...] = result(CustomCallValue, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
-        layouts = (
-            ("operand", self.operand_layouts, len(self.operands)),
-            ("result", self.result_layouts, len(self.results)),
-        )
         if (self.operand_layouts is None) is not (self.result_layouts is None):
             yield self.violated("layout attributes should be specified for either both operands and results or none")
-        for what, held, count in layouts:
-            if isinstance(held, ArrayAttr) and len(held.values) != count and count == len(self.operands):
-                message = f"number of {what}s must match the number of {what} layouts, {len(held.values)} != {count}"
-                yield self.violated(message)
+        yield from map(self.violated, layout_faults("operand", self.operand_layouts, self.operands))
+        yield from map(self.violated, layout_faults("result", self.result_layouts, self.results))
+        yield from map(self.violated, alias_faults(self.output_operand_aliases, self.operands, self.results))
+        is_typed = self.api_version is ApiVersion.TYPED_FFI
+        config = self.backend_config
+        if config is not None and not isinstance(config, DictionaryAttr if is_typed else StringAttr):
+            version = (self.api_version or ApiVersion.ORIGINAL).value
+            wanted = "dictionary" if is_typed else "string"
+            yield self.violated(f"backend_config for api_version {version} must be a {wanted} attribute")

@@ -34,7 +34,7 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64
 from commonir.ods import attribute, kinds, known_data, operand, region, result, traits
 from commonir.ods.sizes import known_sizes
-from commonir.ods.type_rules import all_element_types_match
+from commonir.ods.type_rules import all_element_types_match, are_compatible_shapes
 from commonir.symbolic import Dim, size_of
 
 
@@ -48,6 +48,28 @@ def _check_axes(
         yield op.violated(f"{label}: expects {name} to be sorted, got: {list(found)}")
     if any(not 0 <= d < rank for d in found):
         yield op.violated(f"{label}: expects each element of {name} to be in range [0, {rank}), got: {list(found)}")
+
+
+Axes = tuple[Value, Sequence[int]]
+
+
+def _check_shared(op: HloOp, label: str, operand: Axes, indices: Axes, vector: int) -> Iterator[Diagnostic]:
+    """What is wrong with axes that an operand and positions share, in pairs."""
+    (x, own), (positions, theirs) = operand, indices
+    rank, depth = rank_of(x), rank_of(positions)
+    yield from _check_axes(op, label, "batching dims of the operand", own, rank, ordered=True)
+    yield from _check_axes(op, label, "batching dims of the indices", theirs, depth)
+    if vector in theirs:
+        yield op.violated(f"{label}: expects batching dims of the indices not to include index_vector_dim {vector}")
+    if len(own) != len(theirs):
+        yield op.violated(f"{label}: batching dims of operand and indices should be of one size")
+        return
+    for a, b in zip(own, theirs, strict=True):
+        if not (0 <= a < rank and 0 <= b < depth):
+            continue
+        size, count = shape_of(x)[a], shape_of(positions)[b]
+        if isinstance(size, int) and isinstance(count, int) and size != count:
+            yield op.violated(f"{label}: batching dims {a} and {b} should have one size, found {size} and {count}")
 
 
 def _batch_sizes(indices: Value, vector: int) -> tuple[Dim | None, ...]:
@@ -86,9 +108,14 @@ class _Gather(HloOp, traits=(traits.Pure,)):
         return tuple(out)
 
     def check(
-        self, operand: Value, indices: Value, dims: GatherDims, sizes: Sequence[int] | None
+        self,
+        operand: Value,
+        indices: Value,
+        dims: GatherDims,
+        sizes: Sequence[int] | None,
+        slice_sizes: Value | None = None,
     ) -> Iterator[Diagnostic]:
-        """What is wrong with the axes."""
+        """What is wrong with the axes, and with sizes, which may be those of an operand."""
         rank, depth = rank_of(operand), rank_of(indices)
         if not 0 <= dims.index_vector_dim <= depth:
             yield self.violated(f"C2: index_vector_dim {dims.index_vector_dim} is out of bounds for start indices")
@@ -107,11 +134,17 @@ class _Gather(HloOp, traits=(traits.Pure,)):
         total = len(dims.offset_dims) + depth - (dims.index_vector_dim < depth)
         yield from _check_axes(self, "C4", "offset_dims", dims.offset_dims, total, ordered=True)
         yield from _check_axes(self, "C5", "collapsed_slice_dims", dims.collapsed_slice_dims, rank, ordered=True)
-        yield from _check_axes(self, "C6", "operand_batching_dims", dims.operand_batching_dims, rank, ordered=True)
         yield from _check_axes(self, "C7", "start_index_map", dims.start_index_map, rank)
-        if len(dims.operand_batching_dims) != len(dims.start_indices_batching_dims):
-            yield self.violated("C6: operand_batching_dims and start_indices_batching_dims should be of one size")
+        operand_axes, index_axes = dims.operand_batching_dims, dims.start_indices_batching_dims
+        yield from _check_shared(self, "C6", (operand, operand_axes), (indices, index_axes), dims.index_vector_dim)
+        both = [d for d in dims.start_index_map if d in operand_axes]
+        both += [d for d in dims.collapsed_slice_dims if d in operand_axes]
+        if both:
+            yield self.violated(f"C6: has duplicated dimension from operand_batching_dims and others: {both[0]}")
         if sizes is None:
+            count = shape_of(slice_sizes)[0] if slice_sizes is not None else None
+            if isinstance(count, int) and count != rank:
+                yield self.violated(f"C8: slice_sizes size ({count}) not equal to operand rank ({rank})")
             return
         if len(sizes) != rank:
             yield self.violated(f"C8: slice_sizes size ({len(sizes)}) not equal to operand rank ({rank})")
@@ -179,7 +212,8 @@ class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
         return None if shape is None else (like(self.operand_.type, shape),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from self.check(self.operand_, self.start_indices, self.dimension_numbers, self._known_sizes())
+        dims, sizes = self.dimension_numbers, self._known_sizes()
+        yield from self.check(self.operand_, self.start_indices, dims, sizes, self.slice_sizes)
 
     def reference(self, operand: Value, start_indices: Value, slice_sizes: Value) -> Value:
         return gathered(operand, start_indices, self.dimension_numbers, numbers_in(slice_sizes))
@@ -326,8 +360,38 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
         batch = depth - (dims.index_vector_dim < depth)
         if wide != batch + len(dims.update_window_dims):
             yield self.violated(f"C1: expects updates tensor must be of rank {batch + len(dims.update_window_dims)}")
-        scalars = [_scalar_like(v) for v in self.inputs]
-        yield from check_reducer(self, self.update_computation, scalars, "C5")
+        else:
+            yield from self._check_sizes()
+        operand_axes, index_axes = dims.input_batching_dims, dims.scatter_indices_batching_dims
+        shared = (self.inputs[0], operand_axes), (self.scatter_indices, index_axes)
+        yield from _check_shared(self, "C4", *shared, dims.index_vector_dim)
+        both = [d for d in dims.scatter_dims_to_operand_dims if d in operand_axes]
+        both += [d for d in dims.inserted_window_dims if d in operand_axes]
+        if both:
+            yield self.violated(f"C4: has duplicated dimension from input_batching_dims and others: {both[0]}")
+        scalars = [_scalar_like(v) for v in self.updates]
+        yield from check_reducer(self, self.update_computation, scalars, "C5", self.inputs)
+
+    def _check_sizes(self) -> Iterator[Diagnostic]:
+        """Of updates: those of windows are not larger than the inputs, the others are those of the positions."""
+        dims, shape = self.scatter_dimension_numbers, shape_of(self.updates[0])
+        for n, v in enumerate(self.updates[1:], 1):
+            if not are_compatible_shapes(self.updates[0].type, v.type):
+                yield self.violated(f"C1: not all updates have compatible shapes, that at {n} is {v.type}")
+        gone = {*dims.inserted_window_dims, *dims.input_batching_dims}
+        whole = [d for n, d in enumerate(shape_of(self.inputs[0])) if n not in gone]
+        for n, limit in zip(dims.update_window_dims, whole, strict=False):
+            size = shape[n] if 0 <= n < len(shape) else None
+            if isinstance(size, int) and isinstance(limit, int) and size > limit:
+                message = f"C1: expects bounds of windows not to exceed those of the operand. For dimension {n}"
+                yield self.violated(f"{message}, updates bound is {size}, operand bound is {limit}")
+        outer = [d for n, d in enumerate(shape) if n not in dims.update_window_dims]
+        for n, (size, count) in enumerate(
+            zip(outer, _batch_sizes(self.scatter_indices, dims.index_vector_dim), strict=False)
+        ):
+            if isinstance(size, int) and isinstance(count, int) and size != count:
+                message = f"C1: expects bounds of the scatter dimensions to be the same. For scatter dimension {n}"
+                yield self.violated(f"{message}, updates bound is {size}, scatter_indices bound is {count}")
 
     def reference(
         self,

@@ -35,6 +35,7 @@ from commonir.dialects.stablehlo.base import (
     known_scalar,
     like,
     non_negative,
+    numbers_given,
     numbers_in,
     rank_of,
     reshaped,
@@ -48,11 +49,11 @@ from commonir.dialects.stablehlo.quantization import broadcast_faults, reshaped_
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotKnownError
-from commonir.ods import attribute, known_data, known_dims, operand, result, traits
+from commonir.ods import attribute, known_dims, operand, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, all_element_types_match, all_types_match
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, size_of
 
 # -- shapes
 
@@ -101,9 +102,14 @@ class DynamicReshape(HloOp, name="stablehlo.dynamic_reshape", traits=(traits.Pur
             yield self.violated("C1: operand and result should have the same element type")
         yield from map(self.violated, reshaped_faults(self.operand_, self.result_))
         yield from _check_count(self, self.output_shape, self.result_, "C2: output should have a rank equal to")
-        given = known_data(self.output_shape)
-        if given is not None:
-            yield from self.check_result(tuple([int(v) for v in given.values() if isinstance(v, int)]))
+        yield from self.check_sizes_given(self.output_shape)
+        counts: list[int] = []
+        for sizes in (shape_of(self.operand_), shape_of(self.result_), numbers_given(self.output_shape) or (None,)):
+            count = size_of([-1 if d is None else d for d in sizes]) if None not in sizes else None
+            counts += [count] if isinstance(count, int) and count >= 0 else []
+        if len(set(counts)) > 1:
+            message = "C1: number of elements of operand, result and output_shape doesn't match:"
+            yield self.violated(f"{message} {', '.join(map(str, counts))}")
 
     def reference(self, operand: Value, output_shape: Value) -> Value:
         known = known_dims(output_shape)
@@ -206,7 +212,7 @@ class DynamicBroadcastInDim(
     """A tensor repeated along axes of a shape that is computed.
 
     C1: there is an axis of the result for each of the operand. C2: they differ. C3: they are there. C4: sizes are 1 or
-    those of the result. C5: the shape has a size for each axis.
+    those of the result. C5: the shape has a size for each axis. C6: hints are of axes of the operand, and differ.
     """
 
     __slots__ = ()
@@ -222,6 +228,23 @@ class DynamicBroadcastInDim(
         yield from _check_broadcast(self, self.operand_, self.broadcast_dimensions, self.result_)
         yield from map(self.violated, broadcast_faults(self.operand_, self.result_, self.broadcast_dimensions))
         yield from _check_count(self, self.output_dimensions, self.result_, "C5: result should have a rank equal to")
+        yield from self.check_sizes_given(self.output_dimensions)
+        if element(self.operand_) is not element(self.result_) and not is_quantized(element(self.operand_)):
+            yield self.violated("expects operand and result to have compatible element type")
+        given, sizes = numbers_given(self.output_dimensions), shape_of(self.operand_)
+        for n, (at, size) in enumerate(zip(self.broadcast_dimensions, sizes, strict=False)):
+            wanted = given[at] if given is not None and 0 <= at < len(given) else None
+            if wanted is not None and isinstance(size, int) and size not in (1, wanted):
+                message = (
+                    f"C4: size of operand dimension {n} ({size}) is not equal to 1 or value of shape at index {at}"
+                )
+                yield self.violated(f"{message} ({wanted})")
+        hints = (*(self.known_expanding_dimensions or ()), *(self.known_nonexpanding_dimensions or ()))
+        if len(set(hints)) != len(hints):
+            yield self.violated("C6: duplicate expansion hint for at least one operand dimension")
+        for n in hints:
+            if not 0 <= n < len(sizes):
+                yield self.violated(f"C6: hint for expanding dimension {n} does not refer to a valid operand dimension")
 
     def reference(self, operand: Value, output_dimensions: Value) -> Value:
         known = known_dims(output_dimensions)
@@ -442,6 +465,7 @@ class DynamicSlice(
             message = f"C1: has mismatched number of slice sizes ({len(self.slice_sizes)}) and number of start indices"
             yield self.violated(f"{message} ({len(self.start_indices)})")
             return
+        yield from _check_starts(self, self.start_indices)
         for n, (size, whole) in enumerate(zip(self.slice_sizes, shape, strict=True)):
             if isinstance(whole, int) and size > whole:
                 yield self.violated(f"C2: slice size {size} is greater than dimension size {whole} in dimension {n}")
@@ -459,6 +483,11 @@ class DynamicSlice(
         stops = core.add(starts, core.vector(sizes, i64))
         found = core.dynamic_slice(operand, starts, stops, (1,) * len(sizes))
         return core.reshape(found, sizes)
+
+
+def _check_starts(op: HloOp, starts: Sequence[Value]) -> Iterator[Diagnostic]:
+    if len({element(v) for v in starts}) > 1:
+        yield op.violated("C1: start indices must have same element type")
 
 
 def clamped_starts(starts: Sequence[Value], sizes: Sequence[Dim], parts: Sequence[Dim]) -> Value:
@@ -502,6 +531,7 @@ class DynamicUpdateSlice(
         if not len(whole) == len(part) == len(self.start_indices):
             yield self.violated(f"C1: update rank does not match operand rank: {len(part)} vs {len(whole)}")
             return
+        yield from _check_starts(self, self.start_indices)
         for n, (a, b) in enumerate(zip(part, whole, strict=True)):
             if isinstance(a, int) and isinstance(b, int) and a > b:
                 yield self.violated(f"C2: expects size at dimension {n} of update to be in range [0, {b}]. Got: {a}")
@@ -645,7 +675,7 @@ class DynamicPad(
 ):
     """A tensor with elements added around it and between its own, as many as is computed.
 
-    C1: there are numbers for each axis.
+    C1: there are numbers for each axis. C2: those between elements are not negative.
     """
 
     __slots__ = ()
@@ -659,6 +689,17 @@ class DynamicPad(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _check_count(self, self.edge_padding_low, self.operand_, "C1: operand should have a rank equal to")
+        low, high = numbers_given(self.edge_padding_low), numbers_given(self.edge_padding_high)
+        between, shape = numbers_given(self.interior_padding), shape_of(self.operand_)
+        for n in between or ():
+            if n < 0:
+                yield self.violated(f"C2: interior_padding must be non-negative, but got {n}")
+        if low is None or high is None or between is None or not len(low) == len(shape) == len(between):
+            return
+        if all(n >= 0 for n in between):
+            pads = zip(shape, low, high, between, strict=True)
+            sizes = [d + a + b + max(d - 1, 0) * m if isinstance(d, int) else None for d, a, b, m in pads]
+            yield from self.check_result(tuple(sizes))
 
     def reference(self, operand: Value, padding_value: Value, *paddings: Value) -> Value:
         value, between = known_scalar(padding_value), known_dims(paddings[2])
@@ -720,6 +761,8 @@ class SetDimensionSize(
     def verify(self) -> Iterator[Diagnostic]:
         if self.dimension >= rank_of(self.operand_):
             yield self.violated(f"C1: requires dimension attribute in range [0, {rank_of(self.operand_)})")
+        if rank_of(self.size):
+            yield self.violated(f"C1: size operand should be of rank-0, got {self.size.type}")
 
     def reference(self, operand: Value, size: Value) -> Value:
         known = known_dims(size)

@@ -150,6 +150,11 @@ class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
     grad_scale: Value = result(NormVector)
     grad_offset: Value = result(NormVector)
 
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        if not are_compatible_shapes(self.operand_.type, self.grad_output.type):
+            yield self.violated("C2: expects multi-dimensional operands to have compatible shapes")
+
     def reference(
         self, operand: Value, scale: Value, mean: Value, variance: Value, grad_output: Value
     ) -> tuple[Value, Value, Value]:

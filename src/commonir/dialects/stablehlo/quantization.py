@@ -31,6 +31,11 @@ class Quantization(NamedTuple):
     axis: int | None
     factors: tuple[tuple[str, int], ...]
 
+    @property
+    def bits(self) -> int:
+        """The bits of an integer."""
+        return int(self.storage.lstrip("iu"))
+
 
 def quantization_of(value: Value | Type) -> Quantization | None:
     """How the elements of a tensor stand for reals; None for other elements, and for factors in blocks."""

@@ -31,14 +31,15 @@ from commonir.dialects.stablehlo.base import (
     transposed,
 )
 from commonir.dialects.stablehlo.layout import padded
+from commonir.dialects.stablehlo.quantization import quantization_of
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import TensorType, Type, boolean, i64
+from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i64
 from commonir.ods import attribute, kinds, operand, region, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
-from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes
+from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes, are_compatible_types
 from commonir.symbolic import Dim, size_of
 
 RETURNS = ImplicitTerminator("stablehlo.return")
@@ -67,8 +68,10 @@ def malformed(op: HloOp, message: str) -> Diagnostic:
     return Diagnostic(MALFORMED_REGION, f"{op.name}: {message}")
 
 
-def check_reducer(op: HloOp, body: Region, inits: Sequence[Value], label: str) -> Iterator[Diagnostic]:
-    """What is wrong with a program that combines numbers of the types of initial ones."""
+def check_reducer(
+    op: HloOp, body: Region, inits: Sequence[Value], label: str, inputs: Sequence[Value] = ()
+) -> Iterator[Diagnostic]:
+    """What is wrong with a program that combines numbers of the types of initial ones, and elements of inputs."""
     given, found = arguments_of(body), returned(body)
     if len(given) != 2 * len(inits):
         message = (
@@ -80,18 +83,47 @@ def check_reducer(op: HloOp, body: Region, inits: Sequence[Value], label: str) -
         yield malformed(op, f"{label}: the reduction-region expected to return {len(inits)} value(s), got {len(found)}")
         return
     for n, (init, value) in enumerate(zip(inits, found, strict=True)):
-        if rank_of(value) or (element(value) is not element(init) and not _promotes(element(init), element(value))):
+        if rank_of(value):
             message = f"{label}: the type of reduction-region's result type at index {n} differs from the op's"
             yield malformed(op, f"{message} corresponding init-value type: {value.type} vs {init.type}")
-        for at in (given[n], given[n + len(inits)]):
+        elif not promotes(element(init), element(value)):
+            message = f"{label}: the element-type of reduction-region's result type at index {n} is expected to be"
+            message = f"{message} promotable from the op's corresponding init-value element-type"
+            yield malformed(op, f"{message}: {value.type} vs {init.type}")
+        for place in (n, n + len(inits)):
+            at = given[place]
+            if not are_compatible_types(at.type, value.type):
+                message = f"{label}: the type of reduction-region's parameter at index {place} is different than the"
+                yield malformed(op, f"{message} corresponding result type: {at.type} vs {value.type}")
             if rank_of(at):
                 yield malformed(
                     op, f"{label}: the reduction-region has an argument of type {at.type}, which is no scalar"
                 )
 
+    for n, x in enumerate(inputs, len(inits)):
+        if not promotes(element(x), element(given[n])):
+            message = (
+                f"{label}: the element-type of reduction-region's argument at index {n} is expected to be promotable"
+            )
+            yield malformed(op, f"{message} from {element(x)}, but got {element(given[n])}")
 
-def _promotes(source: Type, wanted: Type) -> bool:
-    return is_quantized(source) or str(source).rstrip("0123456789") == str(wanted).rstrip("0123456789")
+
+def promotes(source: Type, wanted: Type) -> bool:
+    """Whether numbers of a type may become numbers of another one: of the same kind, and integers of no fewer bits."""
+    if source is wanted:
+        return True
+    if is_quantized(source) or is_quantized(wanted):
+        first, second = quantization_of(source), quantization_of(wanted)
+        if first is None or second is None:
+            return False
+        return first.expressed == second.expressed and first.bits <= second.bits
+    match source, wanted:
+        case ComplexType(), ComplexType():
+            return True
+        case ElementType(), ElementType():
+            return source.is_float is wanted.is_float and (source.is_float or source.bits <= wanted.bits)
+        case _:
+            return False
 
 
 def check_inputs(op: HloOp, inputs: Sequence[Value], inits: Sequence[Value]) -> Iterator[Diagnostic]:
@@ -146,7 +178,7 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
                 yield self.violated(
                     f"C2: out-of-bounds dimension {d}, expected to be less than the input-tensor rank {rank}"
                 )
-        yield from check_reducer(self, self.body, self.init_values, "C3")
+        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
 
     def reference(
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
@@ -186,6 +218,12 @@ def _reduced(
         return starts
     flat = tuple([core.reshape(transposed(x, [*over, *kept]), (count, *shape)) for x in inputs])
     return bodies.combined(body, starts, bodies.folded(body, flat))
+
+
+def check_padding(op: HloOp, padding: Data | None) -> Iterator[Diagnostic]:
+    """What is wrong with the shape of numbers before and after each axis."""
+    if padding is not None and (len(padding.shape) != 2 or padding.shape[1] != 2):
+        yield op.violated(f"C2: expects the shape of padding-attribute to be {{N, 2}}, but got {list(padding.shape)}")
 
 
 def pairs_of(padding: Data | None, rank: int) -> Pairs:
@@ -264,6 +302,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_inputs(self, self.inputs, self.init_values)
+        yield from check_padding(self, self.padding)
         rank = rank_of(self.inputs[0]) if self.inputs else 0
         for name in self._wrong_counts(rank):
             yield self.violated(f"C2: expects {name} to have dimension-size equal to input rank ({rank})")
@@ -271,7 +310,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
         for name, held in (("window stride", strides), ("base dilation", base), ("window dilation", dilations)):
             if any(n < 1 for n in held):
                 yield self.violated(f"C2: expects {name} to be positive, got {list(held)}")
-        yield from check_reducer(self, self.body, self.init_values, "C3")
+        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
 
     def reference(
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
@@ -359,15 +398,18 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return (self.operand_.type,) if element(self.operand_) is element(self.init_value) else None
+        found = numbers_returned(self.scatter)
+        return (like(self.operand_.type, stated_shape(self.operand_), element(found[0])),) if len(found) == 1 else None
 
     def _numbers(self) -> tuple[Sequence[int], Sequence[int], Pairs]:
         rank = rank_of(self.operand_)
         ones = (1,) * rank
-        return self.window_dimensions or ones, self.window_strides or ones, pairs_of(self.padding, rank)
+        window = ones if self.window_dimensions is None else self.window_dimensions
+        return window, self.window_strides or ones, pairs_of(self.padding, rank)
 
     def verify(self) -> Iterator[Diagnostic]:
         rank = rank_of(self.operand_)
+        yield from check_padding(self, self.padding)
         window, strides, pads = self._numbers()
         if not len(window) == len(strides) == len(pads) == rank:
             yield self.violated(f"C1: expects numbers of windows for each of the {rank} axes")
@@ -380,7 +422,15 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
             yield malformed(self, "C2: expects the select-region to take 2 parameters")
         elif len(picked) != 1 or picked[0].type is not TensorType(boolean, ()):
             yield malformed(self, "C2: expects the return-type of select-region to be tensor<i1>")
-        yield from check_reducer(self, self.scatter, (self.init_value,), "C2")
+        else:
+            wanted = like(self.operand_.type, ())
+            for n, at in enumerate(arguments_of(self.select)):
+                if at.type is not wanted:
+                    message = f"C2: expects the type of select-region's parameter at index {n} to be {wanted}"
+                    yield malformed(self, f"{message}, but got {at.type}")
+        yield from check_reducer(self, self.scatter, (self.init_value,), "C2", (self.operand_,))
+        if element(self.source) is not element(self.operand_):
+            yield self.violated(f"C3: expects source-type to be of {element(self.operand_)}, got {self.source.type}")
         sizes = window_sizes(shape_of(self.operand_), window, strides, ((1,) * rank, (1,) * rank), pads)
         if not are_compatible_shapes(self.source.type, like(self.source.type, sizes)):
             yield self.violated(
@@ -545,6 +595,13 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
             yield malformed(self, f"{message} and {len(given)}")
         elif len(found) != 1 or rank_of(found[0]):
             yield malformed(self, "C3: computation must return a single 0-ranked output")
+        for n, (at, v) in enumerate(zip(given, self.inputs, strict=False)):
+            if rank_of(at):
+                message = f"C3: computation arguments must be 0-rank tensor, but got: arg #{n} of type {at.type}"
+                yield malformed(self, message)
+            elif element(at) is not element(v):
+                message = "C3: element type of operands and computation arguments must match, but got:"
+                yield malformed(self, f"{message} {element(v)} and {element(at)}")
 
     def reference(self, inputs: tuple[Value, ...], *, computation: Region) -> Value:
         (found,) = bodies.applied(computation, inputs, known_sizes(inputs[0]))

@@ -1,0 +1,39 @@
+"""Wrong programs of stablehlo, with what is told of each; IREE, whose stablehlo is the other one, refuses them too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ods import Dialects, verify
+from commonir.text.parser import parse_module
+
+from tests.oracles import oracle
+
+_, *_CHUNKS = (Path(__file__).parent / "wrong.mlir").read_text().split("// -----\n")
+_HEAD = re.compile(r"// (\w+)( newer)?: (.*)\n")
+_PROGRAMS = {found[1]: (found, chunk) for chunk in _CHUNKS if (found := _HEAD.match(chunk)) is not None}
+
+
+def test_every_program_says_what_is_told() -> None:
+    assert len(_PROGRAMS) == len(_CHUNKS)
+
+
+@pytest.mark.parametrize("name", _PROGRAMS)
+def test_wrong_program_is_told(name: str) -> None:
+    head, source = _PROGRAMS[name]
+    try:
+        found = verify(parse_module(source, Dialects()), Dialects())
+    except DiagnosticError as error:
+        found = error.diagnostics
+    assert any(head[3] in d.message for d in found), [d.message for d in found]
+
+
+@pytest.mark.parametrize("name", [name for name, (head, _) in _PROGRAMS.items() if not head[2]])
+def test_wrong_program_is_refused_by_the_verifier_of_iree(name: str) -> None:
+    ir = oracle("iree.compiler.ir")
+    with ir.Context(), pytest.raises(ir.MLIRError):
+        ir.Module.parse(_PROGRAMS[name][1]).operation.verify()
