@@ -6,11 +6,12 @@ Reading is the business of `text/own_forms.py`. Source: MLIR, defining dialect a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import DialectAttr
+from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.types import DialectType
 from commonir.ods.kinds import WordsForm
 
@@ -27,11 +28,19 @@ class HasForm(Protocol):
 class OwnForms(NamedTuple):
     """The types and attributes of a dialect, by what follows its name and the point.
 
-    A form tells how an attribute is read; what stands itself has no parameters; None is kept as it is written.
+    A form tells how an attribute is read; what stands itself has no parameters; None is kept as it is written, and may
+    have a check, which raises ValueError with what is wrong. `has_others`: it may have more than is told.
     """
 
     attributes: Mapping[str, WordsForm | DialectAttr | None]
     types: Mapping[str, DialectType | None]
+    checks: Mapping[str, Callable[[Attribute], object]] = MappingProxyType({})
+    has_others: bool = False
+
+
+def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnForms:
+    """What a dialect has of which only some attributes are looked at."""
+    return OwnForms({}, {}, checks, has_others=True)
 
 
 def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
@@ -51,4 +60,4 @@ def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", 
 NOTHING = own_forms()
 """What a dialect has that defines neither types nor attributes."""
 
-__all__ = ["NOTHING", "HasForm", "OwnForms", "own_forms"]
+__all__ = ["NOTHING", "HasForm", "OwnForms", "checked_forms", "own_forms"]

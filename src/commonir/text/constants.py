@@ -345,7 +345,7 @@ class ConstantReader(TypeReader):
         found = None if own is None else own_forms.read_own_attribute(self, own, type)
         if found is not None:
             return found
-        start = self.end + 1
+        at, start = self.start, self.end + 1
         body = self.body()
         if type is None and self.take(":"):
             type = self.type()
@@ -353,7 +353,10 @@ class ConstantReader(TypeReader):
             # The form of the specification, from before the type stood after a colon.
             return DialectAttr(dialect, rest, None, self._reread(body, start))
         mnemonic, held = parts_of_dialect(rest, body)
-        return DialectAttr(dialect, mnemonic, held, _stated(type))
+        made = DialectAttr(dialect, mnemonic, held, _stated(type))
+        if own is not None:
+            own_forms.check_kept(self, own, made, at)
+        return made
 
     def _reread(self, body: str, start: int) -> Type:
         after = self.end, self.kind, self.text, self.start

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ods.kinds import WordsForm
 from commonir.ods.own_forms import OwnForms
 
@@ -27,6 +27,8 @@ def read_own_type(reader: TypeReader, own: OwnForms) -> Type | None:
 
     Raises: MALFORMED_TEXT for one that the dialect does not have.
     """
+    if own.has_others:
+        return None
     name, _ = _named(reader, own.types, "type")
     found = own.types[name]
     if found is not None:
@@ -39,6 +41,8 @@ def read_own_attribute(reader: ConstantReader, own: OwnForms, type: Type | None)
     """The attribute of a dialect at the current token; as `read_own_type`. Where the text around does not say its
     `type`, one is taken after it.
     """
+    if own.has_others:
+        return None
     name, end = _named(reader, own.attributes, "attribute")
     found = own.attributes[name]
     if found is None:
@@ -57,6 +61,17 @@ def read_own_attribute(reader: ConstantReader, own: OwnForms, type: Type | None)
         # It has none, and upstream takes one all the same.
         reader.type()
     return found
+
+
+def check_kept(reader: ConstantReader, own: OwnForms, made: DialectAttr, at: int) -> None:
+    """Looks at an attribute that was kept as it is written. Raises: MALFORMED_TEXT for what its check refuses."""
+    check = own.checks.get(made.mnemonic)
+    if check is None:
+        return
+    try:
+        check(made)
+    except ValueError as error:
+        reader.fail(f"#{made.dialect}.{made.mnemonic}: {error}", at=at)
 
 
 def _named(reader: TypeReader, known: Iterable[str], what: str) -> tuple[str, int]:
@@ -99,4 +114,4 @@ def _word(reader: ConstantReader, form: WordsForm, first: int) -> str:
     return word
 
 
-__all__ = ["read_own_attribute", "read_own_type"]
+__all__ = ["check_kept", "read_own_attribute", "read_own_type"]

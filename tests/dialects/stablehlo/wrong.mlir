@@ -310,3 +310,12 @@ func.func @f(%a: tensor<4x3xf32>, %u: tensor<2x3xf32>) {
   %0 = "stablehlo.collective_broadcast"(%a, %u) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root}> : (tensor<4x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
   return
 }
+// -----
+// axes_of_a_convolution_anywhere: expected b, f and spatial axes from 0, found [c, 0, 1, f]
+module attributes {x.conv = #stablehlo.conv<[c, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>} {}
+// -----
+// axes_of_a_product_twice: 'rhs_batching_dimensions' is given twice
+module attributes {x.dot = #stablehlo.dot<rhs_batching_dimensions = [1], rhs_batching_dimensions = [3]>} {}
+// -----
+// axes_of_a_gather_that_it_has_not: found 'foo'
+module attributes {x.gather = #stablehlo.gather<offset_dims = [1], foo = [0]>} {}

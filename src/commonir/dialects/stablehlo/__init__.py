@@ -125,6 +125,7 @@ DIALECT = Dialect(
     "stablehlo",
     definitions_in(globals(), "stablehlo"),
     summary="Tensor operations that jax and torch export.",
+    own="commonir.dialects.stablehlo.dimension_numbers:OWN",
 )
 
 __all__ = [

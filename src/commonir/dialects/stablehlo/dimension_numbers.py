@@ -12,6 +12,7 @@ from typing import TypeVar
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ods.kinds import Kind
+from commonir.ods.own_forms import checked_forms
 
 Axes = tuple[int, ...]
 T = TypeVar("T", bound=tuple[Axes | int, ...])
@@ -224,3 +225,14 @@ def _to_conv(value: object) -> ConvDims:
 
 
 conv_dims: Kind[ConvDims] = Kind("axes of a convolution", _to_conv, _stored_conv, _decoded_conv)
+
+OWN = checked_forms(
+    {
+        "channel_handle": channel_handle.from_attribute,
+        "conv": conv_dims.from_attribute,
+        "dot": dot_dims.from_attribute,
+        "gather": gather_dims.from_attribute,
+        "scatter": scatter_dims.from_attribute,
+    }
+)
+"""What is looked at wherever it stands, not as the field of an operation only."""
