@@ -75,6 +75,10 @@ class Data(ABC):
         """Every element as a Python value, in row-major order. For small tensors: it needs no numpy."""
         return tuple(_unpack(self.buffer(), self.element, self.count))
 
+    def contents(self) -> bytes | tuple[Scalar, ...]:
+        """The packed elements, or the texts where there is no packed form: equal for equal elements of one type."""
+        return bytes(self.buffer()) if self.element.bits else self.values()
+
     def splat(self) -> Scalar | None:
         """The element that all elements are; None when they differ or there are none."""
         if not self.count:

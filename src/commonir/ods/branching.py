@@ -77,6 +77,8 @@ class Choice(RegionBranch, Op):
         raise NotImplementedError
 
     def entered(self, known: KnownData) -> Iterator[Way]:
+        if not self.operands:  # which the verifier tells
+            return
         condition, *passed = self.operands
         data = known(condition)
         for holds, chosen in zip((True, False), self.choices(), strict=True):

@@ -8,6 +8,7 @@ from commonir.ir.data import AbsentData, Data, data_of
 from commonir.ir.operation import UNASKED, Operation, Value
 from commonir.ir.types import TensorType, Type, are_numbers
 from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
 
 _SHORT = 64
 """Elements of a tensor of several axes up to which shape arithmetic goes through it."""
@@ -80,8 +81,15 @@ def known_dims(value: Value) -> tuple[Dim, ...] | None:
             pending += waiting
             continue
         pending.pop()
-        at.elements = found = owner.constant_dims() if isinstance(owner, Operation) else None
+        at.elements = found = _dims_of(owner) if isinstance(owner, Operation) else None
     return found
+
+
+def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
+    try:
+        return op.constant_dims()
+    except NotKnownError:  # the type of another operand than those that may tell
+        return None
 
 
 def known_contents(value: Value) -> Data | None:

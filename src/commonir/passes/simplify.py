@@ -258,7 +258,7 @@ def _identity(op: Op, is_constant: bool) -> object:
         data = known_data(op.results[0]) if len(op.results) == 1 else None
         if data is None or isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES:
             return None
-        return type(op), op.results[0].type, bytes(data.buffer()) if data.element.bits else data.values()
+        return type(op), op.results[0].type, data.contents()
     values = op.attribute_values
     if float in map(type, values):
         values = tuple([repr(v) if isinstance(v, float) else v for v in values])

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.runtime.evaluation import OutOfRange
+
 Array = NDArray[Any]
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
@@ -422,7 +424,10 @@ class Graph:
         self.folded += 1
         if node.size > EAGER_SIZE and not isinstance(node, Opaque):
             return Folded(node, self._evaluate)
-        return self.constant(self._evaluate(node, [elements_of(n) for n in node.inputs]))
+        try:
+            return self.constant(self._evaluate(node, [elements_of(n) for n in node.inputs]))
+        except OutOfRange:  # told when it runs
+            return None
 
     def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
         """A constant; the array is not to change any more."""

@@ -27,6 +27,7 @@ from commonir.ir.module import Module
 from commonir.passes.lower import Deferral, lower
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engine, EngineOptions, Executable
+from commonir.runtime.ports import Shapes, names_of
 from commonir.runtime.state import State
 from commonir.runtime.values import is_array
 
@@ -82,9 +83,11 @@ class FlexibleExecutable:
             first = error
         # What contradicts the declared types of inputs is wrong however the program is lowered. That a size is not zero
         # was only taken for granted.
-        bind(self._function, inputs, least=False)
+        bound = bind(self._function, inputs, least=False).arrays
+        named = zip(names_of(self._function), bound, strict=True)
+        shapes = {n: x.shape for n, x in named if is_array(x)}
         try:
-            return self._run_specialized(inputs)
+            return self._run_specialized(inputs, shapes)
         except DiagnosticError as error:
             # What was told of sizes says more than what went wrong when the same operation was reached with them.
             told = {_operation_at(d) for d in first.diagnostics}
@@ -92,17 +95,16 @@ class FlexibleExecutable:
                 raise first from None
             raise
 
-    def _run_specialized(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def _run_specialized(self, inputs: Mapping[str, Array], shapes: Shapes) -> dict[str, Array]:
         try:
-            return self._run_lowered(Deferral.OPEN, inputs)
+            return self._run_lowered(Deferral.OPEN, inputs, shapes)
         except DiagnosticError as error:
             if any(d.code not in _ABOUT_SIZES for d in error.diagnostics):
                 raise
-        return self._run_lowered(Deferral.ALL, inputs)
+        return self._run_lowered(Deferral.ALL, inputs, shapes)
 
-    def _run_lowered(self, defer: Deferral, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def _run_lowered(self, defer: Deferral, inputs: Mapping[str, Array], shapes: Shapes) -> dict[str, Array]:
         name = self._function.symbol_name
-        shapes = {n: x.shape for n, x in inputs.items() if is_array(x)}
         lowered = lower(self._source, defer, shapes, name)
         made = self._engine.prepare(lowered, name, self._options)
         outputs = self._run(made, inputs)

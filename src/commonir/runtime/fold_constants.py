@@ -12,7 +12,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core, ml_program
 from commonir.ir.carriers import carrier
-from commonir.ir.data import Data
+from commonir.ir.data import Data, Scalar
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, bf16, f16
@@ -52,7 +52,7 @@ class _Folded:
         self.largest = max([size for size in sizes if size is not None], default=0)
         # The operands whose elements may decide what the operation is.
         self.read = range(len(op.operands)) if self.is_open or _is_open(op) else _read(op)
-        self.programs: dict[tuple[tuple[int, bytes], ...], _Program | None] = {}
+        self.programs: dict[tuple[tuple[int, bytes | tuple[Scalar, ...]], ...], _Program | None] = {}
 
 
 class Folding:
@@ -107,7 +107,7 @@ class Folding:
 
     def _program(self, folded: _Folded, op: Op, operands: Sequence[Data]) -> _Program | None:
         read = [n for n in folded.read if operands[n].size_bytes <= _READ_BYTES]
-        contents = tuple([(n, bytes(operands[n].buffer())) for n in read])
+        contents = tuple([(n, operands[n].contents()) for n in read])
         if contents not in folded.programs:
             folded.programs[contents] = self._prepared(op, operands, read)
         return folded.programs[contents]

@@ -127,14 +127,15 @@ def grouped(
     places: Array | None = None,
     bias: tuple[int, int] | None = None,
     has_sink: bool = False,
+    size: int = SIZE,
     **attributes: Any,
 ) -> tuple[list[Array | None], dict[str, Any]]:
     """Operands and attributes of an attention of a decoder."""
     draws, batch, total = Draws(8), len(ends), max(ends) + 1
-    state = None if past is None else draws.floats(batch, KEY_HEADS, past, SIZE)
-    parts: list[Array | None] = [draws.floats(batch, new, n * SIZE) for n in (QUERY_HEADS, KEY_HEADS, KEY_HEADS)]
+    state = None if past is None else draws.floats(batch, KEY_HEADS, past, size)
+    parts: list[Array | None] = [draws.floats(batch, new, n * size) for n in (QUERY_HEADS, KEY_HEADS, KEY_HEADS)]
     if is_packed:
-        parts = [draws.floats(batch, new, (QUERY_HEADS + 2 * KEY_HEADS) * SIZE), None, None]
+        parts = [draws.floats(batch, new, (QUERY_HEADS + 2 * KEY_HEADS) * size), None, None]
     caches = [draws.floats(32, SIZE // 2) if "do_rotary" in attributes else None for _ in range(2)]
     added = None if bias is None else draws.floats(*bias, new, total)
     sink = draws.floats(QUERY_HEADS) if has_sink else None
@@ -185,6 +186,8 @@ def grouped(
         {**RAGGED, "has_sink": True, "softcap": 3.0},
         {**FIRST, "causal": 0},
         {**CHUNK, "causal": 0},
+        {**RAGGED, **TURNED, "size": 2 * SIZE},
+        {**FIRST, **TURNED, "size": 2 * SIZE, "rotary_interleaved": 1},
     ],
 )
 def test_attention_of_a_decoder(given: dict[str, Any]) -> None:

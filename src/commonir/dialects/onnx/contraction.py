@@ -5,7 +5,6 @@ Source: ONNX operator reference, default domain, MatMul, Gemm and Einsum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from string import ascii_letters
 
 from commonir.dialects import core
@@ -18,7 +17,6 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     element_of,
     rank_of,
-    shape_of,
     tensor_type,
 )
 from commonir.ir.operation import Value
@@ -107,7 +105,7 @@ def scaled(x: Value, factor: float) -> Value:
 class Einsum(OnnxOp, name="onnx.Einsum"):
     """Einstein summation; without an arrow, the axes of `...` are kept, then those named once in alphabetic order.
 
-    `...` stands for any number of axes, broadcast among the operands.
+    `...` stands for any number of axes. Axes of size 1 are broadcast, as in numpy and onnxruntime.
     """
 
     __slots__ = ()
@@ -118,10 +116,12 @@ class Einsum(OnnxOp, name="onnx.Einsum"):
     T = by_version(opset12=NUMBERS_1, opset28=NUMBERS)
 
     def reference(self, Inputs: tuple[Value, ...]) -> Value:
-        left, arrow, right = explicit_equation(self.equation).partition("->")
-        if "." not in left + right:
-            return core.einsum(Inputs, left + arrow + right)
-        return _without_ellipsis(Inputs, left.split(","), right)
+        left, _, right = explicit_equation(self.equation).partition("->")
+        terms = left.split(",")
+        if "." in left + right:
+            terms, right = _without_ellipsis(Inputs, terms, right)
+        operands, terms = _without_broadcast_axes(Inputs, terms)
+        return core.einsum(operands, f"{','.join(terms)}->{right}")
 
 
 def explicit_equation(equation: str) -> str:
@@ -134,22 +134,15 @@ def explicit_equation(equation: str) -> str:
     return f"{equation}->{'...' if '...' in equation else ''}{kept}"
 
 
-def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str) -> Value:
-    """An Einstein sum in which letters stand for the axes of `...`, aligned at their end."""
+def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str) -> tuple[list[str], str]:
+    """Terms and a result in which letters stand for the axes of `...`, aligned at their end."""
     if len(terms) != len(operands):
         raise NotationError(f"{len(terms)} terms for {len(operands)} operands")
     unused = (c for c in ascii_letters if c not in "".join(terms) + right)
     counts = [rank_of(x) - len(t) + 3 if "..." in t else 0 for x, t in zip(operands, terms, strict=True)]
     names = [next(unused) for _ in range(max(counts))]
     found = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
-    # An axis of size 1 that another operand has longer is broadcast: it is left out.
-    longer = {c for x, t in zip(operands, found, strict=True) for c, n in zip(t, shape_of(x), strict=True) if n != 1}
-    values, spelled = list[Value](), list[str]()
-    for x, t in zip(operands, found, strict=True):
-        dropped = tuple(_broadcast_axes(x, t, [c for c in names if c in longer]))
-        values.append(core.squeeze(x, dropped) if dropped else x)
-        spelled.append("".join(c for n, c in enumerate(t) if n not in dropped))
-    return core.einsum(tuple(values), f"{','.join(spelled)}->{right.replace('...', ''.join(names))}")
+    return found, right.replace("...", "".join(names))
 
 
 def _spelled(x: Value, term: str, names: list[str]) -> str:
@@ -160,8 +153,16 @@ def _spelled(x: Value, term: str, names: list[str]) -> str:
     return spelled
 
 
-def _broadcast_axes(x: Value, term: str, names: list[str]) -> Iterator[int]:
-    """The axes of size 1 among those of some letters."""
-    for axis, (name, size) in enumerate(zip(term, shape_of(x), strict=True)):
-        if name in names and size == 1:
-            yield axis
+def _without_broadcast_axes(operands: tuple[Value, ...], terms: list[str]) -> tuple[tuple[Value, ...], list[str]]:
+    """Operands and their terms without the axes of size 1 that another operand has longer."""
+    shapes = [tensor_type(x).shape for x in operands]
+    named = [tuple(zip(t, s, strict=False)) for t, s in zip(terms, shapes, strict=False) if s is not None]
+    if [len(n) for n in named] != [len(t) for t in terms] or len(named) != len(operands):
+        return operands, terms  # which the sum tells, or leaves to running
+    longer = {c for axes in named for c, n in axes if n != 1}
+    values, spelled = list[Value](), list[str]()
+    for x, axes in zip(operands, named, strict=True):
+        dropped = tuple([n for n, (c, size) in enumerate(axes) if size == 1 and c in longer])
+        values.append(core.squeeze(x, dropped) if dropped else x)
+        spelled.append("".join([c for n, (c, _) in enumerate(axes) if n not in dropped]))
+    return tuple(values), spelled

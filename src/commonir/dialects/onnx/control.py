@@ -107,7 +107,11 @@ def _doubted(graph: Region, received: Sequence[Type]) -> list[Value]:
 
 def _require_fit(op: Operation, graph: Region, received: Sequence[Type]) -> None:
     """Raises: DiagnosticError when a nested graph cannot receive values of some types."""
-    found = tuple([d for d in _misfits(op, graph, received) if d.is_error])
+    _require(_misfits(op, graph, received))
+
+
+def _require(faults: Iterable[Diagnostic]) -> None:
+    found = tuple([d for d in faults if d.is_error])
     if found:
         raise DiagnosticError(*found)
 
@@ -210,7 +214,9 @@ class Loop(
         return (*kept, *(_stacked(r.type) for r in made[len(carried) :]))
 
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
-        return ((_COUNTER, _ANSWER, *self.infer()[: len(self.v_initial)]),)
+        stated = [a.type for a in self.body.block.arguments[:2]]
+        first = [s if s == k.with_shape((1,)) else k for s, k in zip(stated, (_COUNTER, _ANSWER), strict=False)]
+        return ((*first, *self.infer()[: len(self.v_initial)]),)
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
@@ -368,7 +374,24 @@ class Scan(
         given = self.initial_state_and_scan_inputs
         states = len(given) - self.num_scan_inputs
         yield from _counts(self, self.body, len(given), states)
+        yield from self._miscounted()
         yield from _misfits(self, self.body, self._received(given))
+
+    def _miscounted(self) -> Iterator[Diagnostic]:
+        """Attributes that do not say something of each sequence, or of each output that is stacked."""
+        given, states = self.num_scan_inputs, len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        if given < 1 or states < 0:
+            yield Diagnostic(MALFORMED_REGION, f"{self.name}: num_scan_inputs is {given}, of {given + states} operands")
+        stacked = len(returned(self.body)) - states
+        for name, said, expected in (
+            ("scan_input_axes", self.scan_input_axes, given),
+            ("scan_input_directions", self.scan_input_directions, given),
+            ("scan_output_axes", self.scan_output_axes, stacked),
+            ("scan_output_directions", self.scan_output_directions, stacked),
+        ):
+            if said and len(said) != expected:
+                message = f"{self.name}: {name} has {len(said)} elements, expected {expected}"
+                yield Diagnostic(MALFORMED_REGION, message)
 
     def doubted_arguments(self) -> list[Value]:
         return _doubted(self.body, self._received(self.initial_state_and_scan_inputs))
@@ -382,6 +405,7 @@ class Scan(
         count = self.num_scan_inputs
         states = len(initial_state_and_scan_inputs) - count
         initial, sequences = initial_state_and_scan_inputs[:states], initial_state_and_scan_inputs[states:]
+        _require(self._miscounted())
         _require_fit(self, body, self._received(initial_state_and_scan_inputs))
         axes, reverse = self.scan_input_axes or (0,) * count, self.scan_input_directions or (0,) * count
         given = [_from_axis(v, a) for v, a in zip(sequences, axes, strict=True)]

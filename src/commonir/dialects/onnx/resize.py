@@ -326,6 +326,9 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
         axes = range(len(shape)) if how.axes is None else [axis_from_start(a, len(shape)) for a in how.axes]
         found = None if scales is None or known_data(scales) is None else known_numbers(scales, "scales")
         wanted = None if sizes is None else known_dims(sizes)
+        for given in (found, wanted):
+            if given:
+                _check_count(given, axes)
         for n, a in enumerate(axes):
             size = shape[a]
             shape[a] = None

@@ -236,6 +236,8 @@ class ModelDecoder(NodeDecoder):
         initializers, outputs = proto.initializer[:], proto.output[:]
         constants = {tensor.name for tensor in initializers}
         frozen = constants if defaults is not None and not self._has_free_initializers else frozenset[str]()
+        if defaults is not None:  # defaults of inputs are dense here
+            frozen |= {sparse.values.name for sparse in proto.sparse_initializer[:]}
         inputs = [info for info in proto.input[:] if info.name not in frozen]
         types = [self._type(info) for info in inputs]
         stated = {info.name: self._type(info) for info in (*proto.value_info[:], *outputs)}

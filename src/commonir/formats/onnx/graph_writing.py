@@ -201,7 +201,11 @@ class GraphEncoder:
                 self.value_info(v, "input", holder, into.input.add())
             return
         own = {self.names.get(v, v.name): v for v in block.arguments}
-        constants = {self.name_of(op.output): op.output for op in block.operations if isinstance(op, onnx.Initializer)}
+        constants = {
+            self.name_of(op.output): op.output
+            for op in block.operations
+            if isinstance(op, onnx.Initializer | onnx.SparseInitializer)
+        }
         # Those that came after the file was read come last.
         for name in [*stated, *(name for name in own if name not in stated)]:
             v = own.get(name) or constants.get(name)

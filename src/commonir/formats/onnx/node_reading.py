@@ -255,6 +255,8 @@ class NodeDecoder(ABC):
             version = self._versions.get(domain)
             if version is None and domain in ("", _DEFAULT_DOMAIN):
                 version = self._versions.get("" if domain else _DEFAULT_DOMAIN)
+            if version is None and name is not None and domain not in ("", _DEFAULT_DOMAIN):
+                version = onnx.newest_version(domain)  # as onnxruntime takes it; `check` tells that none is stated
             found = None
             if name is not None and version is not None:
                 found = self.dialects.find(name, onnx.version_in(domain, version))

@@ -45,9 +45,10 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op, are_compatible
+from commonir.ods import Op
 from commonir.ods.alike import AlikeChecks
 from commonir.ods.inference import infer
+from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import DimExpr
 
 NEWEST_IR_VERSION = 14
@@ -141,7 +142,7 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
     held = dict(graph.defaults.entries)
     for v in graph.inputs:
         default = held.get(v.name)
-        if isinstance(default, DataAttr) and not are_compatible(v.type, default.data.type):
+        if isinstance(default, DataAttr) and not are_compatible_types(v.type, default.data.type):
             text = f"G7: '{v.name}' is declared {v.type}, but its default is {default.data.type}"
             yield Diagnostic(MALFORMED_VALUE, text, where=f"{place}.initializer '{v.name}'")
 

@@ -437,8 +437,10 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
             places = _places(position_ids, before, length, is_first)
             cos, sin = core.gather(cos_cache, places, 0), core.gather(sin_cache, places, 0)
             is_interleaved = bool(self.rotary_interleaved)
-            queries = rotated(queries, cos, sin, 0, interleaved=is_interleaved)
-            new_keys = rotated(new_keys, cos, sin, 0, interleaved=is_interleaved)
+            half = shape_of(cos_cache)[1]
+            turned = 2 * half if isinstance(half, int) else 0
+            queries = rotated(queries, cos, sin, turned, interleaved=is_interleaved)
+            new_keys = rotated(new_keys, cos, sin, turned, interleaved=is_interleaved)
         keys, values = _stored(past_key, new_keys, before, total), _stored(past_value, new_values, before, total)
         allowed = self._allowed(length, shape_of(keys)[2], before, ends)
         y = self._attended(queries, keys, values, allowed, attention_bias, head_sink)
