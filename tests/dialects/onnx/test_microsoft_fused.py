@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto
 
-from tests.dialects.onnx.microsoft_programs import Array, Draws, check, scalar
+from tests.dialects.onnx.microsoft_programs import ENGINES, Array, Draws, check, node_model, scalar
+from tests.dialects.onnx.onnx_programs import run_here
 
 TURNS = pytest.mark.parametrize(("turn_a", "turn_b"), [(0, 0), (1, 0), (0, 1), (1, 1)])
 
@@ -20,6 +22,16 @@ def test_activations() -> None:
     check("QuickGelu", [x], alpha=1.0)
     check("FastGelu", [x, bias])
     check("BiasGelu", [x, bias])
+
+
+def test_gated_activation() -> None:
+    """onnxruntime computes it on devices alone: the halves of x + bias are a and b, and it gives a b P(Z <= b)."""
+    x, bias = np.array([[[1.0, 2.0, -0.5, 0.25]]], np.float32), np.array([0.5, -1.0, 1.5, 0.75], np.float32)
+    expected = [[[1.5 * 0.8413447460685429, 0.8413447460685429]]]
+    model = node_model("BiasSplitGelu", [x, bias], 1, stated={0: TensorProto.FLOAT})
+    for engine in ENGINES:
+        (found,) = run_here(model, {"x0": x, "x1": bias}, engine)
+        np.testing.assert_allclose(found, np.array(expected, np.float32), rtol=1e-6)
 
 
 def turned(x: Array, turn: int) -> Array:

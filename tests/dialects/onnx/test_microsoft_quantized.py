@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto
 
-from tests.dialects.onnx.microsoft_programs import Array, Draws, check, scalar
+from tests.dialects.onnx.microsoft_programs import ENGINES, Array, Draws, check, node_model, scalar
+from tests.dialects.onnx.onnx_programs import run_here
 
 BYTES = pytest.mark.parametrize("dtype", [np.uint8, np.int8], ids=["u8", "i8"])
 LAYOUTS = pytest.mark.parametrize("channels_last", [0, 1])
@@ -239,3 +241,17 @@ def test_rows_of_a_table_of_few_bits(bits: int) -> None:
     check("GatherBlockQuantized", [packed(table, bits), places, scales], constant=[0, 2], **blocks)
     inputs = [packed(table, bits), places.astype(np.int32), scales, packed(zeros, bits)]
     check("GatherBlockQuantized", inputs, constant=[0, 2, 3], **blocks)
+
+
+def test_products_of_integers_of_16_bits() -> None:
+    draws = Draws(20)
+    a, b = (draws.random.integers(-20000, 20000, s).astype(np.int16) for s in ((2, 3, 5), (5, 4)))
+    # Sums may overflow, and wrap.
+    check("MatMulInteger16", [a, b], stated={0: TensorProto.INT32})
+    check("MatMulInteger16", [a[0, 0], b], stated={0: TensorProto.INT32})
+    signless = np.array([[65535, 2]], np.uint16)
+    model = node_model("MatMulInteger16", [signless, signless.T], 1, stated={0: TensorProto.UINT32})
+    for engine in ENGINES:
+        found = run_here(model, {"x0": signless, "x1": np.ascontiguousarray(signless.T)}, engine)
+        # onnxruntime computes none without a sign: 65535 * 65535 + 2 * 2
+        assert [(x.dtype, x.tolist()) for x in found] == [(np.uint32, [[4294836229]])]

@@ -57,6 +57,13 @@ def check(op_type: str, inputs: Sequence[Array], outputs: int, version: int = 1,
         ("Binarizer", [X], {"threshold": 0.5}),
         ("FeatureVectorizer", [X, X[:, :2]], {"inputdimensions": [3, 2]}),
         ("FeatureVectorizer", [X, X[:, :2]], {"inputdimensions": [2, 4]}),
+        ("FeatureVectorizer", [X.reshape(*X.shape, 1), X[:, :2]], {"inputdimensions": [3, 2]}),
+        (
+            "FeatureVectorizer",
+            [np.ones((2, 3, 4), np.float32), np.zeros((2, 1), np.float32)],
+            {"inputdimensions": [13, 1]},
+        ),
+        ("FeatureVectorizer", [np.arange(24).reshape(2, 3, 4), np.ones((2, 2), np.int64)], {"inputdimensions": [5, 2]}),
         (
             "Imputer",
             [np.array([[1, NAN], [NAN, 2]], np.float32)],

@@ -312,3 +312,6 @@ def test_weights_go_over_no_file_that_another_output_may_need(tmp_path: Path) ->
     with pytest.raises(DiagnosticError, match=r"E0803.*not that of an older output"):
         cir.save(program(("w", inline(f32, 1000))), tmp_path / "m.cir")
     assert not (tmp_path / "m.cir").exists()
+    # What has no weights to put there stands in no one's way.
+    cir.save(program(("w", inline(f32, 2))), tmp_path / "m.cir")
+    assert [(tmp_path / n).read_bytes() for n in ("m.safetensors", "m.cir.safetensors")] == [b"x", b"x"]

@@ -52,10 +52,10 @@ def write(
         with atomic_file(path) as stream:
             stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
         return (Path(path),)
-    beside = _place_of_weights(path)
-    sidecar = _place_weights(encoded.graph, None if options.external_data is False else beside.name)
+    beside = None if options.external_data is False or not _has_large(encoded.graph) else _place_of_weights(path)
+    sidecar = _place_weights(encoded.graph, None if beside is None else beside.name)
     content = _model_bytes(encoded.graph, is_json=is_json)
-    if sidecar is None:
+    if sidecar is None or beside is None:
         with atomic_file(path) as stream:
             stream.write(content)
         return (Path(path),)
@@ -128,6 +128,10 @@ def _mentions(file: Path, name: str) -> bool:
             return content.find(name.encode()) >= 0
     except (OSError, ValueError):
         return False
+
+
+def _has_large(encoded: Encoded) -> bool:
+    return any(w.data is not None and w.data.size_bytes > INLINE_BYTES for w in encoded.weights)
 
 
 def _place_weights(encoded: Encoded, location: str | None) -> Sidecar | None:

@@ -25,6 +25,7 @@ from commonir.dialects.onnx.microsoft.early import (
 )
 from commonir.dialects.onnx.microsoft.fused import (
     BiasGelu,
+    BiasSplitGelu,
     FastGelu,
     FusedConv,
     FusedGemm,
@@ -56,6 +57,7 @@ from commonir.dialects.onnx.microsoft.quantized import (
 )
 from commonir.dialects.onnx.microsoft.quantized_products import (
     DynamicQuantizeMatMul,
+    MatMulInteger16,
     MatMulIntegerToFloat,
     QGemm,
     QLinearConv,
@@ -67,6 +69,7 @@ from commonir.dialects.onnx.microsoft.recurrent import (
 __all__ = [
     "Attention",
     "BiasGelu",
+    "BiasSplitGelu",
     "DequantizeLinear",
     "DynamicQuantizeLSTM",
     "DynamicQuantizeMatMul",
@@ -82,6 +85,7 @@ __all__ = [
     "GridSample",
     "GroupQueryAttention",
     "LayerNormalization",
+    "MatMulInteger16",
     "MatMulIntegerToFloat",
     "MatMulNBits",
     "MultiHeadAttention",

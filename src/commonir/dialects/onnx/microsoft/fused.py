@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from commonir.dialects import core
 from commonir.dialects.onnx.activation import swish
-from commonir.dialects.onnx.base import FLOATS, FLOATS_1, WIDE_NUMBERS_1, OnnxOp, rank_of
+from commonir.dialects.onnx.base import FLOATS, FLOATS_1, WIDE_NUMBERS_1, OnnxOp, rank_of, shape_of
 from commonir.dialects.onnx.contraction import AffineProduct, scaled
+from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE
 from commonir.dialects.onnx.recurrent import function_of
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
 from commonir.ir.operation import Value
 from commonir.notation import NotationError
 from commonir.ods import attribute, kinds, operand, positive, result
+from commonir.symbolic.constraints import NotKnownError
 
 
 def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, ...]) -> Value:
@@ -152,6 +154,29 @@ class BiasGelu(OnnxOp, name="onnx.microsoft.BiasGelu", since="microsoft1"):
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.gelu(core.add(A, B), core.GeluForm.EXACT)
+
+
+class BiasSplitGelu(OnnxOp, name="onnx.microsoft.BiasSplitGelu", since="microsoft1"):
+    """X plus a bias along its last axis, of which the first half is multiplied by `Gelu` of the second.
+
+    Source: onnxruntime, contrib operator reference, version 1.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    bias: Value = operand("T")
+    Y: Value = result("T")
+    T = HALF_OR_SINGLE
+
+    def reference(self, X: Value, bias: Value) -> Value:
+        size = shape_of(X)[-1]
+        if not isinstance(size, int):
+            raise NotKnownError("the size of the last axis is not known before running")
+        if size % 2:
+            raise NotationError(f"the last axis has {size} elements, which have no halves")
+        factor, gated = core.split(core.add(X, bias), -1, (size // 2, size // 2))
+        return core.mul(factor, core.gelu(gated, core.GeluForm.EXACT))
 
 
 class FastGelu(OnnxOp, name="onnx.microsoft.FastGelu", since="microsoft1"):

@@ -11,9 +11,9 @@ from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE, SINGLE, c
 from commonir.dialects.onnx.quantization import WHOLE, dynamically_quantized
 from commonir.dialects.onnx.quantized_products import QuantizedConvolution, of_rows, requantized, shifted
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, i32
+from commonir.ir.types import ElementType, f32, i16, i32, u16, u32
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, operand, result
+from commonir.ods import attribute, element_type, kinds, operand, result
 
 
 def _as(value: Value, element: ElementType) -> Value:
@@ -22,6 +22,23 @@ def _as(value: Value, element: ElementType) -> Value:
 
 def _plus(y: Value, bias: Value | None) -> Value:
     return y if bias is None else core.add(y, bias)
+
+
+class MatMulInteger16(OnnxOp, name="onnx.microsoft.MatMulInteger16", since="microsoft1"):
+    """Product of matrices of 16-bit integers, without a sign where both have none."""
+
+    __slots__ = ()
+
+    A: Value = operand("T1")
+    B: Value = operand("T2")
+    Y: Value = result("T3")
+    T1 = element_type(i16, u16)
+    T2 = element_type(i16, u16)
+    T3 = element_type(i32, u32)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        kind = i32 if i16 in (element_of(A), element_of(B)) else u32
+        return core.matmul(core.cast(A, kind), core.cast(B, kind))
 
 
 class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul", since="microsoft1"):

@@ -73,11 +73,12 @@ class FeatureVectorizer(OnnxOp, name="onnx.ml.FeatureVectorizer", since="ml1"):
 
 
 def _columns(x: Value, width: int | None) -> Value:
-    """Rows of single precision with a number of columns; a vector is one row."""
-    wide = x if rank_of(x) > 1 else core.unsqueeze(x, (0,))
+    """Rows of single precision with a number of columns; a vector is one row, and axes after the second are more."""
+    if rank_of(x) == 0:
+        raise NotationError("features of rank 0")
+    first = 1 if rank_of(x) == 1 else shape_of(x)[0]
+    wide = x if rank_of(x) == 2 else core.reshape(x, (first, -1))
     rows = wide if element_of(wide) is f32 else core.cast(wide, f32)
-    if rank_of(rows) != 2:
-        raise NotationError(f"features of rank {rank_of(x)}")
     count, size = shape_of(rows)
     if width is None or size == width:
         return rows
