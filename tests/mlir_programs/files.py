@@ -27,19 +27,7 @@ class Found(NamedTuple):
 def compared(folder: Path) -> Found:
     """What both make of the programs that use our dialects only."""
     found = Found(Counter(), [])
-    seen: set[str] = set()
-    for path in sorted(folder.rglob("*.mlir")):
-        sources = [s for s in dict.fromkeys(_programs(path)) if s not in seen]
-        seen.update(sources)
-        answers = oracle.ask(sources, oracle.GENERIC)
-        good: list[str] = []
-        for source, answer in zip(sources, answers, strict=True):
-            if answer.text is None:
-                found.counts["refused by mlir-opt"] += 1
-            elif not set(_DIALECT.findall(answer.text)) <= _OURS:
-                found.counts["of other dialects"] += 1
-            else:
-                good.append(source)
+    for path, good in accepted(folder, found.counts):
         found.counts["compared"] += len(good)
         of_forms = [d for form in FORMS for d in comparison.differences(good, form)] if good else []
         refused = [(s, message) for s in good if (message := "; ".join(oracle.findings(s)))]
@@ -47,6 +35,23 @@ def compared(folder: Path) -> Found:
         found.differences.extend([f"{path}, {d.form}:\n{d.lines}" for d in of_forms])
         found.differences.extend([f"{path}, refused: {message}" for _, message in refused])
     return found
+
+
+def accepted(folder: Path, counts: Counter[str]) -> Iterator[tuple[Path, list[str]]]:
+    """The programs of each file that mlir-opt accepts and that use our dialects only, each once; others are counted."""
+    seen: set[str] = set()
+    for path in sorted(folder.rglob("*.mlir")):
+        sources = [s for s in dict.fromkeys(_programs(path)) if s not in seen]
+        seen.update(sources)
+        good: list[str] = []
+        for source, answer in zip(sources, oracle.ask(sources, oracle.GENERIC), strict=True):
+            if answer.text is None:
+                counts["refused by mlir-opt"] += 1
+            elif not set(_DIALECT.findall(answer.text)) <= _OURS:
+                counts["of other dialects"] += 1
+            else:
+                good.append(source)
+        yield path, good
 
 
 def _programs(path: Path) -> Iterator[str]:

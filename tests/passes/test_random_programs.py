@@ -1,7 +1,7 @@
 """Passes on random programs: the share of those that come out byte for byte as mlir-opt leaves them.
 
-What is left of canonicalize differs in the order of constants, in what mlir-opt computes although nothing is specified
-(shifts of tensors by more than the width), and in signs of zero.
+What is left of canonicalize differs in what mlir-opt computes although nothing is specified
+(shifts of tensors by more than the width), and in a quotient of the least number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.passes.test_against_mlir_opt import SEPARATOR, ours
 _PROGRAMS = 150
 
 
-@pytest.mark.parametrize(("name", "least"), [("cse", 1.0), ("sccp", 0.97), ("canonicalize", 0.9)])
+@pytest.mark.parametrize(("name", "least"), [("cse", 1.0), ("sccp", 0.97), ("canonicalize", 0.95)])
 def test_share_of_random_programs_that_come_out_as_mlir_opt_leaves_them(name: str, least: float) -> None:
     texts = [program(seed) for seed in range(_PROGRAMS)]
     done = upstream(SEPARATOR.join(texts), f"--{name}", "--split-input-file")

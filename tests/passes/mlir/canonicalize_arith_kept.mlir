@@ -106,3 +106,30 @@ func.func @kinds_of_numbers_of_vectors() -> (vector<2xi1>, i1, tensor<2xi1>, ten
   %e = arith.cmpf olt, %v, %v : vector<2xf32>
   return %a, %b, %c, %d, %e : vector<2xi1>, i1, tensor<2xi1>, tensor<2xi1>, vector<2xi1>
 }
+// -----
+func.func @sizes_that_are_not_known(%x: tensor<?xi8>) -> (tensor<?xi1>, tensor<?xi8>) {
+  %a = arith.cmpi ult, %x, %x : tensor<?xi8>
+  %b = arith.xori %x, %x : tensor<?xi8>
+  return %a, %b : tensor<?xi1>, tensor<?xi8>
+}
+// -----
+func.func @quotients_of_the_least() -> (i8, i8) {
+  %a = arith.constant 3 : i8
+  %least = arith.constant -128 : i8
+  %0 = arith.ceildivsi %a, %least : i8
+  %1 = arith.ceildivsi %least, %a : i8
+  return %0, %1 : i8, i8
+}
+// -----
+func.func @distances_beyond_the_width() -> tensor<2xi8> {
+  %a = arith.constant dense<[5, 6]> : tensor<2xi8>
+  %b = arith.constant dense<[9, 1]> : tensor<2xi8>
+  %0 = arith.shli %a, %b : tensor<2xi8>
+  return %0 : tensor<2xi8>
+}
+// -----
+func.func @angle_of_nothing() -> f32 {
+  %z = arith.constant 0.0 : f32
+  %0 = math.atan2 %z, %z : f32
+  return %0 : f32
+}
