@@ -376,6 +376,8 @@ class _Compiler:
 
     def _add_expanded(self, op: Op, made: StepsBuilder, is_checked: bool) -> None:
         """Adds what an operation with regions says in terms of others."""
+        if op.form is not Form.COMPOSITE:  # lowering tells that it has no meaning
+            raise _NotImmediate
         if not is_checked:
             _check(op, infer(op))
         expansion = _expanded(op)

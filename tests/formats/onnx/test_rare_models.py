@@ -204,3 +204,12 @@ def test_axes_of_one_element_are_broadcast_in_sums(
     onnx.save(model, path)
     draws = np.random.default_rng(3)
     _same(path, {n: draws.random(s, np.float32) for n, s in zip("pq", shapes, strict=True)})
+
+
+def test_unknown_operator_with_a_graph_is_told_when_it_runs(tmp_path: Path) -> None:
+    text = """<ir_version: 7, opset_import: ["" : 11]> g (float[1,3] x) => (float[1,3] y) {
+        y = Nested <body = b (float[1,3] p) => (float[1,3] q) { q = Neg (p) }> (x)
+    }"""
+    module = cir.load(_saved(tmp_path / "m.onnx", text))
+    with pytest.raises(DiagnosticError, match=r"E0601.*Nested has no meaning in terms of the core"):
+        cir.prepare(module).run({"x": X})
