@@ -170,11 +170,11 @@ class BiasSplitGelu(OnnxOp, name="onnx.microsoft.BiasSplitGelu", since="microsof
     T = HALF_OR_SINGLE
 
     def reference(self, X: Value, bias: Value) -> Value:
-        size = shape_of(X)[-1]
+        size = shape_of(X)[-1] if rank_of(X) else 1
         if not isinstance(size, int):
             raise NotKnownError("the size of the last axis is not known before running")
         if size % 2:
-            raise NotationError(f"the last axis has {size} elements, which have no halves")
+            raise NotationError(f"the last axis has {size} elements, which cannot be halved")
         factor, gated = core.split(core.add(X, bias), -1, (size // 2, size // 2))
         return core.mul(factor, core.gelu(gated, core.GeluForm.EXACT))
 
