@@ -550,13 +550,13 @@ def sizes_in(value: Value) -> tuple[Dim, ...]:
 
 def numbers_in(value: Value) -> tuple[int, ...]:
     """The elements of a list of numbers. Raises: NotKnownError when they are not known."""
-    data = known_data(value)
-    if data is None:
-        found = [d for d in known_dims(value) or (None,) if isinstance(d, int)]
-        if len(found) != len(known_dims(value) or (None,)):
-            raise NotKnownError("numbers that are computed are not known before running")
-        return tuple(found)
-    return tuple([int(v) for v in data.values() if isinstance(v, int)])
+    given = numbers_given(value)
+    if given is not None:
+        return given
+    found = [d for d in known_dims(value) or (None,) if isinstance(d, int)]
+    if len(found) != len(known_dims(value) or (None,)):
+        raise NotKnownError("numbers that are computed are not known before running")
+    return tuple(found)
 
 
 def known_scalar(value: Value) -> float | None:

@@ -21,6 +21,7 @@ from commonir.dialects.stablehlo.base import (
     element,
     is_quantized,
     like,
+    numbers_given,
     numbers_in,
     rank_of,
     shape_of,
@@ -70,6 +71,13 @@ def _check_shared(op: HloOp, label: str, operand: Axes, indices: Axes, vector: i
         size, count = shape_of(x)[a], shape_of(positions)[b]
         if isinstance(size, int) and isinstance(count, int) and size != count:
             yield op.violated(f"{label}: batching dims {a} and {b} should have one size, found {size} and {count}")
+
+
+def _check_apart(op: HloOp, label: str, name: str, axes: Sequence[int], others: Sequence[int]) -> Iterator[Diagnostic]:
+    """Tells of the first axis that is named among others, too."""
+    both = next((d for d in others if d in axes), None)
+    if both is not None:
+        yield op.violated(f"{label}: has duplicated dimension from {name} and others: {both}")
 
 
 def _batch_sizes(indices: Value, vector: int) -> tuple[Dim | None, ...]:
@@ -137,10 +145,8 @@ class _Gather(HloOp, traits=(traits.Pure,)):
         yield from _check_axes(self, "C7", "start_index_map", dims.start_index_map, rank)
         operand_axes, index_axes = dims.operand_batching_dims, dims.start_indices_batching_dims
         yield from _check_shared(self, "C6", (operand, operand_axes), (indices, index_axes), dims.index_vector_dim)
-        both = [d for d in dims.start_index_map if d in operand_axes]
-        both += [d for d in dims.collapsed_slice_dims if d in operand_axes]
-        if both:
-            yield self.violated(f"C6: has duplicated dimension from operand_batching_dims and others: {both[0]}")
+        others = (*dims.start_index_map, *dims.collapsed_slice_dims)
+        yield from _check_apart(self, "C6", "operand_batching_dims", operand_axes, others)
         if sizes is None:
             count = shape_of(slice_sizes)[0] if slice_sizes is not None else None
             if isinstance(count, int) and count != rank:
@@ -203,16 +209,14 @@ class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
     indices_are_sorted: bool | None = attribute(kinds.flag, default=None)
     result_: Value = result(AnyHlo)
 
-    def _known_sizes(self) -> tuple[int, ...] | None:
-        data = known_data(self.slice_sizes)
-        return None if data is None else tuple([int(v) for v in data.values() if isinstance(v, int)])
-
     def infer_results(self) -> tuple[Type, ...] | None:
-        shape = self.gathered_shape(self.operand_, self.start_indices, self.dimension_numbers, self._known_sizes())
+        shape = self.gathered_shape(
+            self.operand_, self.start_indices, self.dimension_numbers, numbers_given(self.slice_sizes)
+        )
         return None if shape is None else (like(self.operand_.type, shape),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        dims, sizes = self.dimension_numbers, self._known_sizes()
+        dims, sizes = self.dimension_numbers, numbers_given(self.slice_sizes)
         yield from self.check(self.operand_, self.start_indices, dims, sizes, self.slice_sizes)
 
     def reference(self, operand: Value, start_indices: Value, slice_sizes: Value) -> Value:
@@ -365,10 +369,8 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
         operand_axes, index_axes = dims.input_batching_dims, dims.scatter_indices_batching_dims
         shared = (self.inputs[0], operand_axes), (self.scatter_indices, index_axes)
         yield from _check_shared(self, "C4", *shared, dims.index_vector_dim)
-        both = [d for d in dims.scatter_dims_to_operand_dims if d in operand_axes]
-        both += [d for d in dims.inserted_window_dims if d in operand_axes]
-        if both:
-            yield self.violated(f"C4: has duplicated dimension from input_batching_dims and others: {both[0]}")
+        others = (*dims.scatter_dims_to_operand_dims, *dims.inserted_window_dims)
+        yield from _check_apart(self, "C4", "input_batching_dims", operand_axes, others)
         scalars = [_scalar_like(v) for v in self.updates]
         yield from check_reducer(self, self.update_computation, scalars, "C5", self.inputs)
 

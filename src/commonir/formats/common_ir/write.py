@@ -8,6 +8,7 @@ Source: facts on ONNX and Common IR, section 3.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
@@ -52,13 +53,15 @@ def write(
         with atomic_file(path) as stream:
             stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
         return (Path(path),)
-    beside = None if options.external_data is False or not _has_large(encoded.graph) else _place_of_weights(path)
-    sidecar = _place_weights(encoded.graph, None if beside is None else beside.name)
-    content = _model_bytes(encoded.graph, is_json=is_json)
-    if sidecar is None or beside is None:
+    outside = [] if options.external_data is False else _large_weights(encoded.graph)
+    _write_inline(encoded.graph, outside)
+    if not outside:
         with atomic_file(path) as stream:
-            stream.write(content)
+            stream.write(_model_bytes(encoded.graph, is_json=is_json))
         return (Path(path),)
+    beside = _place_of_weights(path)
+    sidecar = _placed(encoded.graph, outside, beside.name)
+    content = _model_bytes(encoded.graph, is_json=is_json)
     with atomic_files(beside, path) as (data_stream, stream):
         sidecar.write(data_stream, _copy)
         stream.write(content)
@@ -93,7 +96,7 @@ def dumps(module: Module, *, is_json: bool = False) -> bytes:
     if encoded.graph is None:
         assert encoded.library is not None
         return _bytes(encoded.library, LibraryProto, is_json=is_json)
-    _place_weights(encoded.graph, None)
+    _write_inline(encoded.graph)
     return _model_bytes(encoded.graph, is_json=is_json)
 
 
@@ -130,24 +133,26 @@ def _mentions(file: Path, name: str) -> bool:
         return False
 
 
-def _has_large(encoded: Encoded) -> bool:
-    return any(w.data is not None and w.data.size_bytes > INLINE_BYTES for w in encoded.weights)
+def _large_weights(encoded: Encoded) -> list[int]:
+    """The numbers of the weights that stand outside of the graph."""
+    found = enumerate(encoded.weights)
+    return [n for n, w in found if w.data is not None and w.data.size_bytes > INLINE_BYTES]
 
 
-def _place_weights(encoded: Encoded, location: str | None) -> Sidecar | None:
-    """Completes the messages of weights; what goes to the file of a name, if anything does; without a name, nothing."""
-    outside: list[int] = []
+def _write_inline(encoded: Encoded, outside: Iterable[int] = ()) -> None:
+    """Puts the contents of weights into their messages, but for those that stand outside."""
+    skipped = frozenset(outside)
     for n, weight in enumerate(encoded.weights):
-        if weight.data is None:
+        if weight.data is None or n in skipped:
             continue
-        if location is not None and weight.data.size_bytes > INLINE_BYTES:
-            outside.append(n)
-        elif weight.is_typed:
+        if weight.is_typed:
             write_typed(weight.data, weight.header)
         else:
             write_contents(weight.data, weight.header)
-    if not outside or location is None:
-        return None
+
+
+def _placed(encoded: Encoded, outside: Iterable[int], location: str) -> Sidecar:
+    """What the file of a name holds of the weights outside, to which their messages refer then."""
     chosen = [encoded.weights[n] for n in outside]
     sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None])
     for weight, placed in zip(chosen, sidecar.weights, strict=True):

@@ -253,14 +253,15 @@ class NodeDecoder(ABC):
         if key not in self._definitions:
             name = onnx.operation_name(domain, op_type)
             version = self._versions.get(domain)
-            if version is None and domain in ("", _DEFAULT_DOMAIN):
+            is_default = domain in ("", _DEFAULT_DOMAIN)
+            if version is None and is_default:
                 version = self._versions.get("" if domain else _DEFAULT_DOMAIN)
-            if version is None and name is not None and domain not in ("", _DEFAULT_DOMAIN):
+            elif version is None and name is not None:
                 version = onnx.newest_version(domain)  # as onnxruntime takes it; `check` tells that none is stated
             found = None
             if name is not None and version is not None:
                 found = self.dialects.find(name, onnx.version_in(domain, version))
-                if found is None and domain in ("", _DEFAULT_DOMAIN):
+                if found is None and is_default:
                     found = self.dialects.find(onnx.added_name(op_type))
             self._definitions[key] = found
         return self._definitions[key]
