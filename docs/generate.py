@@ -17,7 +17,8 @@ import click
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
 from commonir.cli.table import VERBS, cir
-from commonir.conversions import core_to_linalg, core_to_tosa, whole_tensors
+from commonir.conversions import core_to_linalg, core_to_tosa
+from commonir.conversions.core_to_core import whole_tensors
 from commonir.dialects import core
 from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
 from commonir.ods import Dialects, Form, Op

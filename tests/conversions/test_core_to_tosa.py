@@ -12,6 +12,7 @@ import pytest
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_tosa import core_to_tosa
+from commonir.conversions.tosa_linalg import core_to_tosa_and_linalg
 from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
@@ -67,7 +68,7 @@ def _check(names: Sequence[str], seeds: Sequence[int], *, mixed: bool) -> None:
             key = f"{name.removeprefix('core.')}_{seed}"
             module = core_module(case.build, types_of(case.arrays), name=key)
             try:
-                converted = core_to_tosa(module, mixed=mixed)
+                converted = core_to_tosa_and_linalg(module) if mixed else core_to_tosa(module)
             except DiagnosticError as error:
                 notes = " ".join([note for d in error.diagnostics for note in d.notes])
                 assert not mixed
@@ -107,7 +108,8 @@ def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
 
 
 def _operations(build: Any, *, mixed: bool = False, **types: Any) -> list[str]:
-    function = core_to_tosa(core_module(build, types), mixed=mixed).main
+    convert = core_to_tosa_and_linalg if mixed else core_to_tosa
+    function = convert(core_module(build, types)).main
     skipped = {"tosa.const", "tosa.const_shape", "func.return"}
     return [op.name for op in function.body.operations if op.name not in skipped]
 

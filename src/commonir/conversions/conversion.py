@@ -28,7 +28,7 @@ _OURS = {
     "onnx": "commonir.conversions.onnx:CONVERSION",
     "onnxtxt": "commonir.conversions.onnx:CONVERSION",
     "tosa": "commonir.conversions.core_to_tosa:CONVERSION",
-    "tosa-linalg": "commonir.conversions.core_to_tosa:MIXED",
+    "tosa-linalg": "commonir.conversions.tosa_linalg:CONVERSION",
     "stablehlo": "commonir.conversions.core_to_stablehlo:CONVERSION",
 }
 

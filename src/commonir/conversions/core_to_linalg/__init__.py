@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.core_to_core import compression, image_regions, learning
 from commonir.conversions.core_to_linalg import (
     constants,
     control,
@@ -18,16 +19,15 @@ from commonir.conversions.core_to_linalg import (
     rounds,
     running_sizes,
 )
-from commonir.conversions.core_to_mil import learning, signals
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
 
 _FAMILIES = (structure, moves, products, control, elements, running_sizes, rounds, ordering, constants)
+_OF_MANY_TARGETS = (compression, image_regions, learning)
 
-# Of a region of an image, Core ML takes samples too; trees it walks by look-ups in tables.
-RULES = Rules([signals.region_align, learning.tree_ensemble, learning.lookup, *Rules.members(*map(vars, _FAMILIES))])
+RULES = Rules(Rules.members(*map(vars, (*_OF_MANY_TARGETS, *_FAMILIES))))
 
 TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "cf", "math", "complex", "tensor", "scf"})
 

@@ -1,4 +1,4 @@
-"""Rules for conversions of elements that index notation cannot say, and for compressed constants."""
+"""Rules for conversions of elements that index notation cannot say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from commonir.dialects import complex as complex_
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.affine import AffineDim
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, i32, i64
+from commonir.ir.types import boolean, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 Mapped = Callable[[Scalars, Sequence[Value]], Value]
@@ -87,25 +87,6 @@ def real_part(op: core.Real, context: Context, x: Value) -> Result:
 @rule(core.Imaginary)
 def imaginary_part(op: core.Imaginary, context: Context, x: Value) -> Result:
     return mapped(context, [x], op.y, lambda s, arguments: s.make(complex_.Im(arguments[0])))
-
-
-@rule(core.Decoded)
-def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Result:
-    """Constants are written decoded."""
-    data = op.constant_data()
-    if data is None:
-        return Mismatch("what is compressed is not constant")
-    return core.constant(data)
-
-
-@rule(core.SparseToDense)
-def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, values: Value) -> Result:
-    """A value stands where the mask is set, after as many others as the mask has before."""
-    flat = core.reshape(mask, (-1,))
-    is_set = flat if element_of(mask) is boolean else core.cast(flat, boolean)
-    before = core.cumsum(core.cast(is_set, i32), 0, True)
-    found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
-    return core.reshape(found, sizes_of(op.y))
 
 
 __all__ = ["mapped"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from commonir.conversions.all_pairs import AllPairs, comes_first, traced
+from commonir.conversions.core_to_core.all_pairs import AllPairs, comes_first, traced
 from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds
 from commonir.conversions.core_to_linalg.running_sizes import Loose
 from commonir.conversions.operands import sizes_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.conversions.all_pairs import traced
+from commonir.conversions.core_to_core.all_pairs import traced
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.operands import sizes_of
 from commonir.conversions.to_mlir.sizes import index_constant

@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, ConversionOptions
+from commonir.conversions.core_to_core import fourier, image_regions, learning
+from commonir.conversions.core_to_core.narrow_numbers import wide_narrow_numbers
 from commonir.conversions.core_to_mil import (
     compression,
     contraction,
     counting,
     elementwise,
     indexing,
-    learning,
     loops,
     normalization,
     recurrent,
@@ -38,7 +39,6 @@ from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_change
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
-from commonir.conversions.narrow_numbers import wide_narrow_numbers
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
@@ -55,7 +55,8 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals), vars(learning), vars(loops), vars(counting), vars(unique)),
+    *Rules.members(vars(signals), vars(loops), vars(counting), vars(unique)),
+    *Rules.members(vars(fourier), vars(image_regions), vars(learning)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
+from commonir.conversions.core_to_core.quantizing import dequantized_steps, quantized_steps
 from commonir.conversions.core_to_mil.building import cast, const, data_behind, mil_element
 from commonir.conversions.operands import element_of, rank_of, shape_of
-from commonir.conversions.quantizing import dequantized_steps, quantized_steps
 from commonir.dialects import core
 from commonir.dialects.mil import compression as mil
 from commonir.dialects.mil import quantization

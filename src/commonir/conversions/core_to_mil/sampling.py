@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from commonir.conversions.core_to_core.grids import read_at_positions
 from commonir.conversions.core_to_mil.building import cast, mil_element, small, vector
 from commonir.conversions.core_to_mil.shape import BORDERS
 from commonir.conversions.core_to_mil.windows import SAMPLING_MODES
-from commonir.conversions.grids import read_at_positions
 from commonir.conversions.operands import element_of, rank_of, shape_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mil import detection, image, random, slicing

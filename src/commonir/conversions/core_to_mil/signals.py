@@ -1,7 +1,4 @@
-"""Rules for Fourier transforms, for regions of images, and for positions of the largest elements of windows.
-
-Core ML has no such operations: they become products with matrices, images read at positions, and slices.
-"""
+"""The rule for positions of the largest elements of windows, which Core ML has no operation for: slices."""
 
 from __future__ import annotations
 
@@ -10,23 +7,11 @@ from itertools import product
 
 from commonir.conversions.core_to_mil.building import small
 from commonir.conversions.core_to_mil.windows import padded_for_slices
-from commonir.conversions.fourier import dft_by_matrix
-from commonir.conversions.image_regions import region_means
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-
-
-@rule(core.Dft)
-def dft(op: core.Dft, context: Context, x: Value) -> Result:
-    return dft_by_matrix(op, x)
-
-
-@rule(core.RegionAlign)
-def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value, images: Value) -> Result:
-    return region_means(op, x, boxes, images)
 
 
 @rule(core.MaxPoolWithPositions)

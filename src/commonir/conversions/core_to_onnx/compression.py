@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from commonir.conversions.core_to_core.quantizing import dequantized_steps, quantized_steps
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of
 from commonir.conversions.operands import element_of, shape_of, sizes_of
-from commonir.conversions.quantizing import dequantized_steps, quantized_steps
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.operation import Value

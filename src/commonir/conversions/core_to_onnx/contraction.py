@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from commonir.base.tuples import NamedTuple
+from commonir.conversions.core_to_core.integer_bounds import known_integers
+from commonir.conversions.core_to_core.integer_convolutions import as_bytes
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
-from commonir.conversions.integer_bounds import known_integers
-from commonir.conversions.integer_convolutions import as_bytes
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import data_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions.narrow_numbers import wide_narrow_numbers
+from commonir.conversions.core_to_core.narrow_numbers import wide_narrow_numbers
 from commonir.dialects import ml_program, onnx
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value

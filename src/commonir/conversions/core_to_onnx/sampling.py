@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from functools import reduce
 
+from commonir.conversions.core_to_core.grids import read_at_positions
 from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, opset_of, vector
-from commonir.conversions.grids import read_at_positions
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value

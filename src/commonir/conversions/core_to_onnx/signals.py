@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from commonir.conversions.core_to_core.fourier import dft_by_matrix
+from commonir.conversions.core_to_core.image_regions import region_means
 from commonir.conversions.core_to_onnx.building import cast, constant, opset_of, vector
-from commonir.conversions.fourier import dft_by_matrix
-from commonir.conversions.image_regions import region_means
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_linalg.elements import sparse_to_dense
-from commonir.conversions.core_to_mil import learning, signals
+from commonir.conversions.core_to_core import compression, einsum, fourier_parts, image_regions, learning
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
 from commonir.conversions.to_mlir import structure
@@ -20,16 +19,11 @@ from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target
 
 _FAMILIES = (structure, shape, indexing, contraction, reduction, elementwise, control)
+_OF_MANY_TARGETS = (compression, einsum, fourier_parts, image_regions, learning)
 
-# Of a region of an image, Core ML takes samples too; trees it walks by look-ups in tables. What is sparse is put in its
-# places as for linalg.
 RULES = Rules(
     [
-        signals.region_align,
-        learning.tree_ensemble,
-        learning.lookup,
-        sparse_to_dense,
-        *Rules.members(*map(vars, _FAMILIES)),
+        *Rules.members(*map(vars, (*_OF_MANY_TARGETS, *_FAMILIES))),
         *elementwise.PEERS,
         *reduction.REDUCTIONS,
         *reduction.PLACES,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import cos, pi, sin
 
 from commonir.conversions.core_to_stablehlo.building import (
     body,
@@ -20,7 +19,7 @@ from commonir.conversions.core_to_stablehlo.building import (
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
-from commonir.dialects.core.base import axis_of, tensor_type
+from commonir.dialects.core.base import tensor_type
 from commonir.dialects.stablehlo.base import ComparisonDirection
 from commonir.dialects.stablehlo.dimension_numbers import ConvDims, DotDims
 from commonir.ir.data import data_of
@@ -76,53 +75,6 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
 def linear(op: core.Linear, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
     found = dot(x, weight, DotDims((), (), (rank_of(x) - 1,), (1,)), element_of(op.y))
     return found if bias is None else core.add(found, bias)
-
-
-@rule(core.Einsum)
-def einsum(op: core.Einsum, context: Context, xs: tuple[Value, ...]) -> Result:
-    """Two operands at a time: axes that nothing else needs are summed."""
-    inputs, _, output = op.equation.replace(" ", "").partition("->")
-    terms = inputs.split(",")
-    if "." in op.equation or len(terms) != len(xs) or any(len(set(t)) != len(t) for t in (*terms, output)):
-        return Mismatch("an equation with an ellipsis or a diagonal")
-    value, letters = xs[0], terms[0]
-    for n, (other, term) in enumerate(zip(xs[1:], terms[1:], strict=True), 2):
-        needed = {*output, *"".join(terms[n:])}
-        value, letters = _pair(value, letters, other, term, needed)
-    gone = tuple([n for n, c in enumerate(letters) if c not in output])
-    if gone:
-        value, letters = core.reduce_sum(value, gone), "".join([c for c in letters if c in output])
-    return core.transpose(value, tuple([letters.index(c) for c in output])) if letters != output else value
-
-
-def _pair(a: Value, left: str, b: Value, right: str, needed: set[str]) -> tuple[Value, str]:
-    for own, other in ((left, right), (right, left)):
-        alone = tuple([n for n, c in enumerate(own) if c not in other and c not in needed])
-        if alone and own is left:
-            a, left = core.reduce_sum(a, alone), "".join([c for c in left if c in right or c in needed])
-        elif alone:
-            b, right = core.reduce_sum(b, alone), "".join([c for c in right if c in left or c in needed])
-    shared = [c for c in left if c in right and c in needed]
-    summed = [c for c in left if c in right and c not in needed]
-    rows = [c for c in left if c not in right]
-    columns = [c for c in right if c not in left]
-    first = core.transpose(a, tuple([left.index(c) for c in (*shared, *rows, *summed)]))
-    second = core.transpose(b, tuple([right.index(c) for c in (*shared, *summed, *columns)]))
-    if len(rows) == len(columns) == len(summed) == 1:
-        return core.matmul(first, second), "".join([*shared, *rows, *columns])
-    sizes = {**dict(zip(right, sizes_of(b), strict=True)), **dict(zip(left, sizes_of(a), strict=True))}
-
-    def together(group: Sequence[str]) -> Dim:
-        count: Dim = 1
-        for c in group:
-            count = count * sizes[c]
-        return count
-
-    batch = [sizes[c] for c in shared]
-    first = core.reshape(first, (*batch, together(rows), together(summed)))
-    second = core.reshape(second, (*batch, together(summed), together(columns)))
-    shape = (*batch, *[sizes[c] for c in (*rows, *columns)])
-    return core.reshape(core.matmul(first, second), shape), "".join([*shared, *rows, *columns])
 
 
 # -- convolutions
@@ -190,57 +142,6 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
     wide = tensor_type(op.y).with_element(_wide(element_of(op.y)))
     found = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
     return found if bias is None else core.add(found, core.reshape(bias, (1, -1, *(1,) * count)))
-
-
-# -- Fourier transforms
-
-
-@rule(core.Dft)
-def dft(op: core.Dft, context: Context, x: Value) -> Result:
-    """Products with matrices of cosines and sines."""
-    shape, length = sizes_of(x), op.length
-    axis = axis_of(op.axis, len(shape))
-    given = shape[axis]
-    if not isinstance(length, int) or not isinstance(given, int):
-        return Mismatch("the length of a transform is an expression")
-    rest = [n for n in range(len(shape) - 1) if n != axis]
-    kind, is_half = _wide(element_of(x)), op.onesided and op.inverse
-    count = min(length // 2 + 1 if is_half else length, given)
-    moved = core.cast(core.transpose(x, (*rest, axis, len(shape) - 1)), kind)
-    rank = len(shape)
-    starts, sizes = (0,) * rank, sizes_of(moved)
-    moved = core.slice(moved, starts, (*sizes[:-2], count, sizes[-1]), (1,) * rank)
-    parts = [
-        core.squeeze(core.slice(moved, (*starts[:-1], n), (*sizes[:-2], count, n + 1), (1,) * rank), (rank - 1,))
-        for n in range(int(str(sizes[-1])))
-    ]
-    real, imaginary = (
-        parts[0],
-        parts[1] if len(parts) > 1 else core.broadcast_to(core.splat(0.0, parts[0]), sizes_of(parts[0])),
-    )
-    out = length // 2 + 1 if op.onesided and not op.inverse else length
-    cosine, sine = _turns(count, out, length, kind, inverse=op.inverse)
-    if is_half:
-        weight = [1.0 if k == 0 or 2 * k == length else 2.0 for k in range(count)]
-        real, imaginary = [core.mul(v, core.constant(data_of(kind, (count,), weight))) for v in (real, imaginary)]
-    scale = core.splat(1.0 / length if op.inverse else 1.0, real)
-    first = core.mul(core.sub(core.matmul(real, cosine), core.matmul(imaginary, sine)), scale)
-    second = core.mul(core.add(core.matmul(real, sine), core.matmul(imaginary, cosine)), scale)
-    found = [core.unsqueeze(v, (rank - 1,)) for v in ((first,) if is_half else (first, second))]
-    whole = core.concat(tuple(found), rank - 1) if len(found) > 1 else found[0]
-    order = [*rest, axis, rank - 1]
-    return core.cast(core.transpose(whole, tuple([order.index(n) for n in range(rank)])), element_of(op.y))
-
-
-def _turns(rows: int, columns: int, length: int, kind: ElementType, *, inverse: bool) -> tuple[Value, Value]:
-    """The real and the imaginary parts of powers of the roots of unity."""
-    sign = 1.0 if inverse else -1.0
-    angles = [sign * 2.0 * pi * (r * c % length) / length for r in range(rows) for c in range(columns)]
-    shape = (rows, columns)
-    return (
-        core.constant(data_of(kind, shape, [cos(a) for a in angles])),
-        core.constant(data_of(kind, shape, [sin(a) for a in angles])),
-    )
 
 
 # -- windows

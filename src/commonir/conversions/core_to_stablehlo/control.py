@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_stablehlo.building import held, scalar
-from commonir.conversions.counted_rounds import counted
-from commonir.conversions.whole_tensors import of_kernels
+from commonir.conversions.core_to_core.counted_rounds import counted
+from commonir.conversions.core_to_core.whole_tensors import of_kernels
+from commonir.conversions.core_to_stablehlo.building import scalar
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.stablehlo.base import RngDistribution
@@ -37,13 +37,6 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
 @rule(core.Scan)
 def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences: tuple[Value, ...]) -> Result:
     return counted(op, context.regions[0], initial, sequences, i64)
-
-
-@rule(core.Decoded)
-def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Result:
-    """Constants are written decoded."""
-    data = op.constant_data()
-    return Mismatch("what is compressed is not constant") if data is None else held(context, data)
 
 
 @rule(core.RandomUniform)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.continued import continued
+from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_stablehlo.building import (
     axis_size,
     broadcast,

@@ -1,18 +1,13 @@
-"""From the core to tosa, alone or with linalg for what tosa cannot say.
+"""From the core to tosa alone.
 
 Tosa knows sizes that are numbers best: of a shape that is stated, one size may be open. Files are never touched.
 """
 
 from __future__ import annotations
 
-from functools import partial
-
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions import core_to_linalg
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_linalg import elements
-from commonir.conversions.core_to_mil import learning, signals
-from commonir.conversions.core_to_stablehlo import contraction
+from commonir.conversions.core_to_core import compression, einsum, fourier_parts, image_regions, learning
 from commonir.conversions.core_to_tosa import control, elementwise, indexing, layout, products, sampling
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
@@ -38,44 +33,31 @@ def _with_elements(taken: Rule) -> Rule:
 
 _FAMILIES = (elementwise, layout, products, sampling)
 _OWN = [*Rules.members(*map(vars, _FAMILIES)), *elementwise.RULES, *layout.REDUCTIONS]
-# What linalg says by loops of its own. Of a region of an image, Core ML takes samples too; trees it walks by look-ups
-# in tables. Fourier transforms and sums by letters are products of matrices, as for stablehlo.
-_WITHOUT_LINALG = [
-    signals.region_align,
-    learning.tree_ensemble,
-    learning.lookup,
-    contraction.dft,
-    contraction.einsum,
-    elements.sparse_to_dense,
-    *Rules.members(vars(control), vars(indexing)),
-]
+_OF_MANY_TARGETS = (compression, einsum, fourier_parts, image_regions, learning)
 
-_PLAIN_RULES = Rules([*Rules.members(vars(structure)), elements.decoded, *map(_with_elements, _OWN)])
-RULES = Rules([*_PLAIN_RULES.all(), *map(_with_elements, _WITHOUT_LINALG)])
-MIXED_RULES = Rules([*_PLAIN_RULES.all(), *core_to_linalg.RULES.all()])
-"""Those of tosa first; loops and branches as scf has them, which may stand beside them."""
-
+TOSA_FIRST = Rules([*Rules.members(vars(structure)), *map(_with_elements, _OWN)])
+"""What is best said in tosa, whatever else a program may have."""
+_WITHOUT_LINALG = Rules.members(*map(vars, (*_OF_MANY_TARGETS, control, indexing)))
+RULES = Rules([*TOSA_FIRST.all(), *map(_with_elements, _WITHOUT_LINALG)])
 
 TARGET = Target("tosa", beside=structure.BESIDE)
-MIXED_TARGET = Target("tosa", beside=core_to_linalg.TARGET.beside | {"linalg"})
 
 
-def core_to_tosa(module: Module, *, mixed: bool = False) -> Module:
-    """All functions of a lowered module as functions of tosa; `mixed`: with linalg for what tosa cannot say.
+def core_to_tosa(module: Module) -> Module:
+    """All functions of a lowered module as functions of tosa.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
-    return converted(module, MIXED_RULES, MIXED_TARGET) if mixed else converted(module, RULES, TARGET)
+    return converted(module, RULES, TARGET)
 
 
-def _convert(module: Module, options: ConversionOptions, lost: Diagnostics, *, mixed: bool) -> Module:
-    """The conversion as users choose it; tosa alone has no place for what a program requires."""
+def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    """The conversion as users choose it; tosa has no place for what a program requires."""
     refuse_choices(options)
-    return core_to_tosa(module if mixed else without_requirements(module, lost), mixed=mixed)
+    return core_to_tosa(without_requirements(module, lost))
 
 
 # Forms of the operations of tosa change with versions of MLIR, but for the one that all operations have.
-CONVERSION = Conversion("tosa", partial(_convert, mixed=False), format="mlir-generic")
-MIXED = Conversion("tosa-linalg", partial(_convert, mixed=True), format="mlir-generic")
+CONVERSION = Conversion("tosa", _convert, format="mlir-generic")
 
-__all__ = ["CONVERSION", "MIXED", "MIXED_RULES", "RULES", "core_to_tosa"]
+__all__ = ["CONVERSION", "RULES", "TOSA_FIRST", "core_to_tosa"]

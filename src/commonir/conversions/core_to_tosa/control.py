@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.counted_rounds import counted
+from commonir.conversions.core_to_core.counted_rounds import counted
 from commonir.dialects import core, tosa
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, i32

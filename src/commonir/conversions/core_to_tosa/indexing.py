@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonir.conversions.all_pairs import AllPairs
+from commonir.conversions.core_to_core.all_pairs import AllPairs
+from commonir.conversions.core_to_core.whole_tensors import kernel_value, of_kernels
 from commonir.conversions.core_to_tosa.building import known
 from commonir.conversions.core_to_tosa.layout import gathered
 from commonir.conversions.operands import element_of, rank_of, sizes_of
-from commonir.conversions.whole_tensors import kernel_value, of_kernels
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of
 from commonir.ir.operation import Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonir.conversions.continued import continued
+from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
 from commonir.conversions.core_to_tosa.elementwise import computes_with, is_narrow
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of

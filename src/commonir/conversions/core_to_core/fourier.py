@@ -10,7 +10,7 @@ from commonir.dialects import core
 from commonir.ir.data import computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType
-from commonir.rewrite.legalize import Mismatch
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 4096
 """Length up to which a transform is a matrix: it has 4 length^2 elements at most, 256 megabytes."""
+
+
+@rule(core.Dft)
+def dft(op: core.Dft, context: Context, x: Value) -> Result:
+    return dft_by_matrix(op, x)
 
 
 def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:

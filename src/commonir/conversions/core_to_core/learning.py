@@ -1,4 +1,4 @@
-"""Rules for ensembles of trees and tables of keys, which ML Programs have no operations for: by look-ups and choices.
+"""Rules for ensembles of trees and tables of keys: by look-ups and choices.
 
 Trees and tables must be known. All rows take a step in all trees at once, as often as the deepest tree is deep.
 """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base.tuples import NamedTuple
-from commonir.conversions.integer_bounds import integer_range, known_integers
+from commonir.conversions.core_to_core.integer_bounds import integer_range, known_integers
 from commonir.conversions.operands import rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
@@ -22,7 +22,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f32, i8, i32, u8
 
 if TYPE_CHECKING:
-    from commonir.conversions.integer_bounds import Integers
+    from commonir.conversions.core_to_core.integer_bounds import Integers
 
 _MOST = 1 << FORMATS[f32.name].precision
 """Up to which magnitude single precision holds every integer."""

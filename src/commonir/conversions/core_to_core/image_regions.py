@@ -6,8 +6,13 @@ from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32
-from commonir.rewrite.legalize import Mismatch
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
+
+
+@rule(core.RegionAlign)
+def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value, images: Value) -> Result:
+    return region_means(op, x, boxes, images)
 
 
 def region_means(op: core.RegionAlign, x: Value, boxes: Value, images: Value) -> Value | Mismatch:

@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions.integer_convolutions import in_single_precision
-from commonir.conversions.quantizing import quantized_steps
+from commonir.conversions.core_to_core.integer_convolutions import in_single_precision
+from commonir.conversions.core_to_core.quantizing import quantized_steps
 from commonir.dialects import core, ml_program
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.floats import FORMATS, FloatFormat, decoded

@@ -1,0 +1,61 @@
+"""The rule for sums by letters: as products of matrices, two operands at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.conversions.operands import sizes_of
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim
+
+
+@rule(core.Einsum)
+def einsum(op: core.Einsum, context: Context, xs: tuple[Value, ...]) -> Result:
+    """Two operands at a time: axes that nothing else needs are summed."""
+    inputs, _, output = op.equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if "." in op.equation or len(terms) != len(xs) or any(len(set(t)) != len(t) for t in (*terms, output)):
+        return Mismatch("an equation with an ellipsis or a diagonal")
+    value, letters = xs[0], terms[0]
+    for n, (other, term) in enumerate(zip(xs[1:], terms[1:], strict=True), 2):
+        needed = {*output, *"".join(terms[n:])}
+        value, letters = _pair(value, letters, other, term, needed)
+    gone = tuple([n for n, c in enumerate(letters) if c not in output])
+    if gone:
+        value, letters = core.reduce_sum(value, gone), "".join([c for c in letters if c in output])
+    return core.transpose(value, tuple([letters.index(c) for c in output])) if letters != output else value
+
+
+def _pair(a: Value, left: str, b: Value, right: str, needed: set[str]) -> tuple[Value, str]:
+    for own, other in ((left, right), (right, left)):
+        alone = tuple([n for n, c in enumerate(own) if c not in other and c not in needed])
+        if alone and own is left:
+            a, left = core.reduce_sum(a, alone), "".join([c for c in left if c in right or c in needed])
+        elif alone:
+            b, right = core.reduce_sum(b, alone), "".join([c for c in right if c in left or c in needed])
+    shared = [c for c in left if c in right and c in needed]
+    summed = [c for c in left if c in right and c not in needed]
+    rows = [c for c in left if c not in right]
+    columns = [c for c in right if c not in left]
+    first = core.transpose(a, tuple([left.index(c) for c in (*shared, *rows, *summed)]))
+    second = core.transpose(b, tuple([right.index(c) for c in (*shared, *summed, *columns)]))
+    if len(rows) == len(columns) == len(summed) == 1:
+        return core.matmul(first, second), "".join([*shared, *rows, *columns])
+    sizes = {**dict(zip(right, sizes_of(b), strict=True)), **dict(zip(left, sizes_of(a), strict=True))}
+
+    def together(group: Sequence[str]) -> Dim:
+        count: Dim = 1
+        for c in group:
+            count = count * sizes[c]
+        return count
+
+    batch = [sizes[c] for c in shared]
+    first = core.reshape(first, (*batch, together(rows), together(summed)))
+    second = core.reshape(second, (*batch, together(summed), together(columns)))
+    shape = (*batch, *[sizes[c] for c in (*rows, *columns)])
+    return core.reshape(core.matmul(first, second), shape), "".join([*shared, *rows, *columns])
+
+
+__all__ = ["einsum"]
