@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
-from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TEXT
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import core
 from commonir.formats.mlir.format import read
@@ -19,6 +19,8 @@ from commonir.ir.types import f32, tensor
 from commonir.ods import Dialects
 
 from tests.conversions.programs import core_module
+
+_BYTES = b'"a.b"() {a = "\\FF\\FE\\0A"} : () -> ()\n'
 
 
 def sample() -> Module:
@@ -40,12 +42,22 @@ def test_conversion_to_text_keeps_the_dialect() -> None:
     assert cir.convert(program, "mlir") is program
 
 
-def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content", [b'// stra\xdfe\n"a.b"() {a = "\xff\xfe\\0A"} : () -> ()\n', b"\xef\xbb\xbf" + _BYTES]
+)
+def test_bytes_that_are_no_utf_8_are_kept_in_strings(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "m.mlir"
-    path.write_bytes(b"module {\n} // \xff\n")
-    with pytest.raises(cir.DiagnosticError) as caught:
-        cir.load(path, format="mlir")
-    assert [d.code for d in caught.value.diagnostics] == [MALFORMED_TEXT]
+    path.write_bytes(content)
+    # As mlir-opt prints it, which refuses only the mark at the beginning.
+    assert cir.dumps(cir.load(path), format="mlir") == b"module {\n  " + _BYTES + b"}\n\n"
+
+
+def test_places_that_no_text_states_are_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_bytes(_BYTES)
+    assert b"loc" not in cir.dumps(cir.load(path), format="mlir")
+    path.write_bytes(_BYTES.rstrip() + b' loc("of.py":3:4)')
+    assert b'loc("of.py":3:4)' in cir.dumps(cir.load(path), format="mlir")
 
 
 def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:

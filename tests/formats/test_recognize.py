@@ -80,6 +80,7 @@ def refusal(path: Path) -> Diagnostic:
         (b"program (1.3) {}", FileKind.MIL_TEXT),
         (b"// a comment\n\nmodule {\n}\n", FileKind.MLIR_TEXT),
         (b'"builtin.module"() ({}) : () -> ()', FileKind.MLIR_TEXT),
+        (b"\xef\xbb\xbfmodule {\n}\n", FileKind.MLIR_TEXT),
         (b"#map = affine_map<(d0) -> (d0)>\nmodule {}", FileKind.MLIR_TEXT),
     ],
 )
@@ -108,6 +109,7 @@ def test_saved_onnx_with_external_data_is_recognized(tmp_path: Path) -> None:
         (b"\x80\x02}q\x00.", file_codes.UNREAD_FORMAT, "the file is a Python pickle, as older PyTorch writes"),
         (saved_array(), file_codes.UNREAD_FORMAT, "the file is a numpy array, not a model"),
         (SAFETENSORS, file_codes.UNREAD_FORMAT, "the file is a safetensors file: weights without a program"),
+        ("module {}".encode("utf-16"), file_codes.UNREAD_FORMAT, "the file is text in UTF-16, as Windows writes it"),
         (b"GGUF\x03\0\0\0", file_codes.UNREAD_FORMAT, "the file is a GGUF file of weights"),
         (b'{"ir_version": 1}', file_codes.UNREAD_FORMAT, "the file is a JSON document, not a model"),
         (ONNX_TENSOR, file_codes.UNREAD_FORMAT, "the file is an ONNX tensor, not a model"),

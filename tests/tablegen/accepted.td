@@ -227,3 +227,9 @@ def a { int x = !initialized(?); int y = !if(1, ?, 2); list<int> z = [?, 1]; dag
 def a { string x = "a" "b" # "c" "d"; string y = [{x}] # "y"; string z = "x" # [{y}] # 3; }
 //----
 def o; def a { dag x = (o "a b", 1:$n, "q":$m, (o:$op "z"):$k); string p = !getdagname(x, 1); dag y = !getdagarg<dag>(x, "k"); string z = !getdagarg<string>(x, 0); int w = !getdagarg<int>(x, "m"); }
+//----
+def a { int z = 9223372036854775808; int y = 18446744073709551615; int w = +9223372036854775808; }
+//----
+def a { bit m = !match("a]b", "[]]"); bit n = !match("a^", "[^]a]"); bit o = !match("-", "[a-]"); bit p = !match("-b", "[^-]b"); bit q = !match("-", "[+--]"); bit r = !match("", "()"); bit s = !match("a", "(()|a)"); bit t = !match("b", "[[.a.]-[.c.]]"); bit u = !match("a", "[[=a=]]"); bit v = !match(" b", "[[:graph:][:blank:]]b"); }
+//----
+def a { bit m = !match("é", "[é]"); bit n = !match("è", "[é]"); bit o = !match("äb", "^.b"); bit p = !match("äb", "^..b"); bit q = !match("é", "[[:alpha:]]"); }

@@ -358,3 +358,25 @@ multiclass M<string s> { def s; def _#s; def s#NAME; def NAME; def "lit" : Q<s, 
 class A<int x> { int y = x; } def a : A<!add(1, 2)> { int z = !mul(y, y); assert !eq(z, 9), "z"; } def b : A<3>, C { } class C;
 //----
 def o; def a { list<dag> z = [(o), (o 1)]; list<string> e = []; list<list<int>> f = [[], [1]]; list<int> g = []<int>; dag h = (o []<int>, [1]<int>); }
+//----
+def a { bit m = !match("ab", "a||b"); }
+//----
+def a { bit m = !match("ab", ""); }
+//----
+def a { bit m = !match("ab", "|a"); }
+//----
+def a { bit m = !match("ab", "(|a)"); }
+//----
+def a { bit m = !match("ab", "a{1,2}{3}"); }
+//----
+def a { bit m = !match("ab", "a{1x}"); }
+//----
+def a { bit m = !match("ab", "[b-a]"); }
+//----
+def a { bit m = !match("ab", "^*a"); }
+//----
+def a { bit m = !match("ab", "[a-c-e]"); }
+//----
+def a { bit m = !match("ab", "[[.zz.]]"); }
+//----
+def a { int z = 18446744073709551616; }

@@ -168,7 +168,7 @@ def test_expressions_are_extended_regular_expressions(pattern: str, text: str, i
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(", ")", "[a", "*", "a{3,2}", "a{999}", "((((a{200}){200}){200}){200})", "(" * 100]
+    "pattern", ["(", ")", "[a", "*", "(a)\\1", "a{3,2}", "a{999}", "((((a{200}){200}){200}){200})", "(" * 100]
 )
 def test_malformed_and_huge_expressions_are_refused(pattern: str) -> None:
     with pytest.raises(EvaluationError):

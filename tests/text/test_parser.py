@@ -438,7 +438,8 @@ def test_enumeration_tells_its_cases() -> None:
 
 
 def test_nesting_is_limited_for_types_and_attributes_but_not_for_regions() -> None:
-    for text in (f'"x.a"() {{v = {"[" * 500}', f'"x.a"() : () -> {"tuple<" * 500}', f'"x.a"() : () -> !a.b{"<" * 500}'):
+    types = [f'"x.a"() : () -> {start * 500}' for start in ("tuple<", "complex<", "!a.b<<")]
+    for text in (f'"x.a"() {{v = {"[" * 500}', *types):
         ((code, *_),) = _findings(text)
         assert code == "E0302"
 

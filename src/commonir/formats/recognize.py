@@ -96,6 +96,8 @@ _LONGEST_PAGE_HEAD = max(map(len, _PAGE_HEADS))
 _UNPACK = "unpack it, and pass what is in it"
 _EXPORT = "export the model to ONNX or Core ML with the framework it comes from"
 _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
+    (0, b"\xff\xfe", "text in UTF-16, as Windows writes it", file_codes.UNREAD_FORMAT, "save it in UTF-8"),
+    (0, b"\xfe\xff", "text in UTF-16", file_codes.UNREAD_FORMAT, "save it in UTF-8"),
     (0, b"PK\x03\x04", "a zip archive", file_codes.ARCHIVE, _UNPACK),
     (0, b"PK\x05\x06", "an empty zip archive", file_codes.ARCHIVE, "fetch it again"),
     (0, b"\x1f\x8b", "a gzip archive", file_codes.ARCHIVE, _UNPACK),
@@ -214,8 +216,9 @@ def _text_kind(head: bytes, file: str) -> FileKind | None:
     except UnicodeDecodeError as error:
         # The head may end within a character.
         if error.start < len(head) - 3:
-            return None
+            return _kind_of_bytes(head, file)
         text = head[: error.start].decode("utf-8")
+    text = text.removeprefix("\ufeff")
     # Names in it may have any characters.
     if _ONNX_TEXT.match(text):
         return FileKind.ONNX_TEXT
@@ -231,14 +234,20 @@ def _text_kind(head: bytes, file: str) -> FileKind | None:
     return None
 
 
+def _kind_of_bytes(head: bytes, file: str) -> FileKind | None:
+    """The kind of a text in another encoding than UTF-8: strings and comments of MLIR may hold any bytes."""
+    is_text = not any(byte < ord(" ") and byte not in b"\t\r\n" for byte in head)
+    return FileKind.MLIR_TEXT if is_text and file.endswith(".mlir") else None
+
+
 # Bytes with which no text begins, but most binary models do.
 _NO_TEXT = frozenset(range(9))
 # A model in text form begins with what it states of itself, after comments.
-_ONNX_TEXT = re.compile(r"(?:\ufeff)?(?:\s|#[^\n]*\n)*<\s*(?:ir_version|opset_import|producer_name)\s*:")
+_ONNX_TEXT = re.compile(r"(?:\s|#[^\n]*\n)*<\s*(?:ir_version|opset_import|producer_name)\s*:")
 
 
 def _without_comments(text: str) -> str:
-    rest = text.lstrip("\ufeff \t\r\n")
+    rest = text.lstrip()
     while rest.startswith("//"):
         rest = rest.partition("\n")[2].lstrip()
     return rest

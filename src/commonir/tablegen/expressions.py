@@ -1,13 +1,14 @@
 """Extended regular expressions (POSIX) for `!match` and `!instances`, in time linear in text and expression.
 
-A file that others wrote may hold any expression, so none is handed to an engine that backtracks.
+A file that others wrote may hold any expression, so none is handed to an engine that backtracks; back references, which
+need one, are refused. Characters are bytes of UTF-8, as in llvm-tblgen.
 Source: IEEE Std 1003.1, Extended Regular Expressions; bracket expressions with ranges and classes, bounds, alternation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
 from typing import NoReturn
 
@@ -21,14 +22,19 @@ MAX_DEPTH = 30
 MAX_REPEATS = 255
 """The largest bound, that of the standard (RE_DUP_MAX)."""
 
+_BEGINS_BOUND = re.compile(r"\{\d", re.ASCII)
 _BOUND = re.compile(r"\{(\d{1,4})(,(\d{1,4})?)?\}", re.ASCII)
 _CLASSES: Mapping[str, Callable[[str], bool]] = {
     "alnum": str.isalnum,
     "alpha": str.isalpha,
+    "blank": lambda char: char in " \t",
+    "cntrl": lambda char: char < " " or char == "\x7f",
     "digit": str.isdigit,
+    "graph": lambda char: "!" <= char <= "~",
     "lower": str.islower,
+    "print": lambda char: " " <= char <= "~",
     "upper": str.isupper,
-    "space": str.isspace,
+    "space": lambda char: char in " \t\n\v\f\r",
     "xdigit": lambda char: char in "0123456789abcdefABCDEF",
     "punct": lambda char: char.isprintable() and not char.isalnum() and char != " ",
 }
@@ -104,16 +110,18 @@ class Expression:
     """
 
     def __init__(self, source: str) -> None:
-        self._source = source
+        self._told = source
+        self._source = _bytes_of(source)
         self._at = 0
         node = self._choice(0)
-        if self._at < len(source):
+        if self._at < len(self._source):
             self._fail("a ')' without '('")
         self._states: list[tuple[_Step, int, int]] = [(_Mark.FOUND, 0, 0)]
         self._start = self._emit(node, 0)
 
     def is_found_in(self, text: str) -> bool:
         """Whether some part of a text matches."""
+        text = _bytes_of(text)
         current: set[int] = set()
         for index in range(len(text) + 1):
             current.add(self._start)
@@ -145,7 +153,7 @@ class Expression:
 
     def _add(self, step: _Step, after: int, other: int = 0) -> int:
         if len(self._states) >= MAX_STATES:
-            raise EvaluationError(f"the expression '{self._source}' is too large")
+            raise EvaluationError(f"the expression '{self._told}' is too large")
         self._states.append((step, after, other))
         return len(self._states) - 1
 
@@ -179,7 +187,7 @@ class Expression:
     # -- grammar
 
     def _fail(self, reason: str) -> NoReturn:
-        raise EvaluationError(f"the expression '{self._source}' is malformed: {reason}")
+        raise EvaluationError(f"the expression '{self._told}' is malformed: {reason}")
 
     def _take(self, char: str) -> bool:
         taken = self._source.startswith(char, self._at)
@@ -204,18 +212,30 @@ class Expression:
         parts: list[_Node] = []
         while self._at < len(self._source) and self._source[self._at] not in "|)":
             parts.append(self._repeated(self._atom(depth)))
+        if not parts:
+            self._fail("nothing stands where something must match")
         return _Sequence(parts)
 
     def _repeated(self, node: _Node) -> _Node:
+        start = self._at
+        found = self._times(node)
+        if found is not node and (node is _Mark.BEGIN or self._times(found) is not found):
+            self._fail(f"'{self._source[start : self._at]}' repeats what cannot be repeated")
+        return found
+
+    def _times(self, node: _Node) -> _Node:
+        """What stands before as often as what follows says; the same when nothing says it."""
         if self._take("*"):
             return _Repeat(node, 0, None)
         if self._take("+"):
             return _Repeat(node, 1, None)
         if self._take("?"):
             return _Repeat(node, 0, 1)
+        if not _BEGINS_BOUND.match(self._source, self._at):
+            return node
         bound = _BOUND.match(self._source, self._at)
         if bound is None:
-            return node
+            self._fail("a bound that is not '{least}', '{least,}' or '{least,most}'")
         self._at = bound.end()
         least = int(bound.group(1))
         most = int(bound.group(3)) if bound.group(3) else None if bound.group(2) else least
@@ -227,6 +247,8 @@ class Expression:
         char = self._next()
         match char:
             case "(":
+                if self._take(")"):
+                    return _Sequence([])
                 node = self._choice(depth + 1)
                 if not self._take(")"):
                     self._fail("a '(' is not closed")
@@ -243,6 +265,8 @@ class Expression:
                 self._fail(f"'{char}' repeats nothing")
             case "\\":
                 char = self._next()
+                if char in "123456789":
+                    self._fail(f"a back reference '\\{char}', which is not understood")
             case _:
                 pass
         return _Chars([(char, char)], [])
@@ -251,19 +275,44 @@ class Expression:
         negated = self._take("^")
         ranges: list[tuple[str, str]] = []
         classes: list[str] = []
-        is_first = True
-        while is_first or not self._take("]"):
-            is_first = False
+        # At either end these stand for themselves.
+        first = self._next() if self._source.startswith(("]", "-"), self._at) else ""
+        while not self._take("]"):
+            if self._take("-]"):
+                ranges.append(("-", "-"))
+                break
             if self._take("[:"):
-                name, found, _ = self._source[self._at :].partition(":]")
-                if not found or name not in _CLASSES:
-                    self._fail("an unknown class of characters")
-                self._at += len(name) + 2
-                classes.append(name)
-                continue
-            low = high = self._next()
-            if self._source.startswith("-", self._at) and not self._source.startswith("-]", self._at):
-                self._at += 1
-                high = self._next()
-            ranges.append((low, high))
-        return _Chars(ranges, classes, negated=negated)
+                classes.append(self._named(":]", _CLASSES, "class of characters"))
+            else:
+                ranges.append(self._range())
+        return _Chars(ranges + [(first, first)] * len(first), classes, negated=negated)
+
+    def _range(self) -> tuple[str, str]:
+        if self._source.startswith("-", self._at):
+            self._fail("a '-' that stands neither at an end nor between two characters")
+        if self._take("[="):
+            return (char := self._named("=]"), char)
+        low = high = self._symbol()
+        if self._source.startswith("-", self._at) and not self._source.startswith("-]", self._at):
+            self._at += 1
+            high = self._symbol()
+        if low > high:
+            self._fail(f"the range '{low}-{high}'")
+        return low, high
+
+    def _symbol(self) -> str:
+        """A character, as it stands or in `[.` and `.]`."""
+        return self._named(".]") if self._take("[.") else self._next()
+
+    def _named(self, end: str, names: Collection[str] | None = None, what: str = "character") -> str:
+        """What stands before an end: one of some names, or a character."""
+        name, found, _ = self._source[self._at :].partition(end)
+        if not found or (len(name) != 1 if names is None else name not in names):
+            self._fail(f"an unknown {what} '{name[:20]}'")
+        self._at += len(name) + len(end)
+        return name
+
+
+def _bytes_of(text: str) -> str:
+    """Each byte of a text as a character."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")

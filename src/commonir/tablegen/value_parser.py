@@ -227,7 +227,7 @@ class ValueParser:
         Raises: MALFORMED_TABLEGEN when it has more than 64 bits.
         """
         value = int(text, 16 if text.startswith("0x") else 10) if len(text) <= 24 else 2**64
-        if not -(2**63) <= value < (2**64 if text.startswith("0x") else 2**63):
+        if not -(2**63) <= value < 2**64:
             self.tokens.fail(f"the number {text[:30]} has more than 64 bits")
         return value - 2**64 if value >= 2**63 else value
 

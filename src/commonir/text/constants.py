@@ -236,6 +236,8 @@ class ConstantReader(TypeReader):
     def _distinct_attribute(self) -> DistinctAttr:
         at = self.start
         number = self.whole(self.expect_kind("int", "a number"), at)
+        if number >= 1 << 64:
+            self.fail(f"{number} has more than 64 bits", at=at)
         self.expect("]")
         self.expect("<")
         content = None if self.at(">") else self.member()
@@ -280,6 +282,11 @@ class ConstantReader(TypeReader):
             return FloatAttr.of_bits(code, element)
         if element is boolean:
             return BoolAttr(code != 0)
+        return IntegerAttr(_signed(code, element), element)
+
+    def integer_of(self, number: int, element: ElementType, at: int) -> IntegerAttr:
+        """An integer of a type, which it must fit, read at a place without it."""
+        code = self.number_code(str(abs(number)), "int", element, at, negative=number < 0)
         return IntegerAttr(_signed(code, element), element)
 
     def told(self, number: OpenInteger | OpenFloat, literal: str) -> IntegerAttr | FloatAttr | None:

@@ -10,7 +10,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type, i32
+from commonir.ir.types import Type, i32, i64
 from commonir.ods import MlirOp, Op, kinds
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
@@ -270,9 +270,10 @@ class FormReader:
         if field.type is not None and field.type.elides_type:
             if source.kind == "int" or source.at("-"):
                 # What follows a colon here is not the type of the number, but what the format says next.
-                number = source.integer()
+                at = source.start
+                number = source.integer((1 << 64) - 1)
                 typed = field.type.to_attribute(number)
-                return typed if isinstance(typed, IntegerAttr) else IntegerAttr(number)
+                return source.integer_of(number, typed.type if isinstance(typed, IntegerAttr) else i64, at)
             if source.take("["):
                 return field.type.to_attribute(tuple(source.separated(source.integer, "]")))
         return source.attribute()

@@ -352,16 +352,13 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
     numbers: list[int] = []
     sizes: list[int] = []
     while source.take(","):
-        at = source.start
-        numbers.append(source.integer())
+        numbers.append(source.integer((1 << 64) - 1))
         source.expect(":")
         block, uses, types = source.successor_and_uses()
         reader.blocks.append(block)
         reader.operands[case_operands] += uses
         reader.types[case_operands] += types
         sizes.append(len(uses))
-        if not -(1 << 63) <= numbers[-1] < 1 << 64:
-            source.fail("integer constant out of range", at=at)
     flag = fields_of([a for a in arguments if isinstance(a, Reference)])[0]
     stated = reader.types.get(flag)
     element = stated[0] if stated else i64

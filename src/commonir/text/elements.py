@@ -81,11 +81,15 @@ class ElementReader(Scanner):
             self.fail(f"a number of {len(digits)} digits", at=at, code=LIMIT_EXCEEDED)
         return int(digits, 16) if digits.startswith("0x") else int(digits)
 
-    def integer(self) -> int:
-        """Reads a whole number, perhaps negative."""
+    def integer(self, most: int = (1 << 63) - 1) -> int:
+        """Reads a whole number, perhaps negative, which 64 bits hold."""
+        start = self.start
         sign = -1 if self.take("-") else 1
         at = self.start
-        return sign * self.whole(self.expect_kind("int", "an integer"), at)
+        number = sign * self.whole(self.expect_kind("int", "an integer"), at)
+        if not -(1 << 63) <= number <= most:
+            self.fail(f"{number} does not fit 64 bits", at=start)
+        return number
 
     # -- one number
 

@@ -61,7 +61,7 @@ def _entry(reader: ConstantReader, *, has_types: bool) -> LayoutEntryAttr:
 def read_function_pointer_alignment(reader: ConstantReader) -> Attribute:
     """`<64, function_dependent = true>`."""
     reader.expect("<")
-    alignment = reader.integer() % (1 << 64)
+    alignment = reader.integer((1 << 64) - 1) % (1 << 64)
     reader.expect(",")
     reader.expect("function_dependent")
     reader.expect("=")

@@ -213,7 +213,7 @@ def unquoted(literal: str) -> str:
     content = literal[1:-1]
     if "\\" not in content:
         return content
-    made = _ESCAPE.sub(_unescape, content.encode("utf-8", "surrogatepass"))
+    made = _ESCAPE.sub(_unescape, content.encode("utf-8", "surrogateescape"))
     return made.decode("utf-8", "surrogateescape")
 
 

@@ -126,7 +126,7 @@ class _FormReader:
         match parameter.kind:
             case ParameterKind.INTEGER:
                 sign = "-" if source.take("-") else ""
-                return f"{sign}{int(source.expect_kind('int', 'an integer'), 0)}"
+                return f"{sign}{source.whole(source.expect_kind('int', 'an integer'), source.start)}"
             case ParameterKind.FLOAT:
                 sign = "-" if source.take("-") else ""
                 if source.kind not in ("float", "int"):

@@ -29,12 +29,11 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
-from commonir.ir.locations import FileLineColLoc
 from commonir.ir.module import Module
 from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.open_types import OpenTensor, TypeAskedError
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Origin, TextLines, TextLocation
+from commonir.ir.origins import Location, Origin, TextLines, TextLocation
 from commonir.ir.types import FunctionType, TensorType, Type
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
@@ -195,9 +194,9 @@ class Parser(GroupReader):
             made = found[0]
         else:
             made = Module()
-            # Of several programs in a file, one begins at the end of the line that parts it from the one before.
+            # No text states this place. Of several programs in a file, one begins where the line ends that parts them.
             before = self.lines.before
-            made.location = FileLineColLoc(self.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
+            made.location = Location(self.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
             for op in found:
                 made.body.append(op)
         made.tool_resources = tools
@@ -257,7 +256,10 @@ class Parser(GroupReader):
             name = self.expect_kind("value", "a value '%name'")
             count = 1
             if self.take(":"):
-                count = int(self.expect_kind("int", "a number of results"), 0)
+                place = self.start
+                count = self.whole(self.expect_kind("int", "a number of results"), place)
+                if not count:
+                    self.fail("a name stands for at least one result", at=place)
             out.append(Bound(name, count, at))
             if not self.take(","):
                 self.expect("=")

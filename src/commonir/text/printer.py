@@ -398,7 +398,8 @@ def as_attribute(origin: Origin | None) -> LocationAttr:
         return UnknownLoc() if origin is None else origin
     if isinstance(origin, TextLocation):
         return FileLineColLoc(origin.file, *origin.place)
-    place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else None
+    has_place = origin.line or not origin.name
+    place = FileLineColLoc(origin.file, origin.line, origin.column) if has_place else None
     return NameLoc(origin.name, place) if origin.name else place or UnknownLoc()
 
 

@@ -228,14 +228,15 @@ class TypeReader(ElementReader):
     def _element_named(self, name: str) -> ElementType | None:
         """Moves over an element type that starts with a word; None when the word names none."""
         if name == "complex":
-            self.advance()
-            self.expect("<")
-            at = self.start
-            part = self.element_type()
-            if part.kind not in ("bool", "int", "uint", "float"):
-                self.fail(f"expected an integer or floating-point type, found {part}", at=at)
-            self.expect(">")
-            return ComplexType(part)
+            with self.nested():
+                self.advance()
+                self.expect("<")
+                at = self.start
+                part = self.element_type()
+                if part.kind not in ("bool", "int", "uint", "float"):
+                    self.fail(f"expected an integer or floating-point type, found {part}", at=at)
+                self.expect(">")
+                return ComplexType(part)
         found = element_named(name)
         if found is not None:
             self.advance()

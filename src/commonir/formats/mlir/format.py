@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format, Outline
 from commonir.formats.kinds import FileKind
@@ -52,7 +52,7 @@ def _parsed(text: str, name: str, dialects: Dialects) -> tuple[Module | None, li
 
 
 def content_of(path: str | os.PathLike[str]) -> str:
-    """The text of a file. Raises: FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT."""
+    """The text of a file. Raises: FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED."""
     limit = DEFAULT_LIMITS.max_text_bytes
     name = os.fspath(path)
     try:
@@ -65,15 +65,11 @@ def content_of(path: str | os.PathLike[str]) -> str:
 
 
 def _decoded(content: bytes, name: str) -> str:
-    """The text of the bytes of a file. Raises: LIMIT_EXCEEDED, MALFORMED_TEXT."""
+    """The text of the bytes of a file; bytes that are no UTF-8 stand as in strings of bytes. Raises: LIMIT_EXCEEDED."""
     limit = DEFAULT_LIMITS.max_text_bytes
     if len(content) > limit:
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"the text has more than {limit:,} bytes", file=name))
-    try:
-        return content.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        message = f"byte {error.start} of the text is not UTF-8"
-        raise DiagnosticError(Diagnostic(MALFORMED_TEXT, message, file=name)) from None
+    return content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
