@@ -679,3 +679,12 @@ def test_what_is_unique_is_found_by_comparing_pairs(axis: int | None, ascending:
     expected = onnx_results("Unique", given, 4, sorted=int(ascending), axis=axis)
     for one, other in zip(run_mil(made, {"x": x}), expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_fourier_transform_of_half_precision_rounds_its_results_only(tmp_path: Path) -> None:
+    """Of equal numbers all frequencies but the first are zero, which sums with rounded cosines miss."""
+    made = converted(core_module(lambda x: core.dft(x, 7, 1), {"x": tensor(f16, 1, 7, 1)}))
+    load_in_coremltools(made, tmp_path)
+    (y,) = run_mil(made, {"x": np.full((1, 7, 1), 100, np.float16)})
+    np.testing.assert_allclose(y[0, 0], [700, 0], atol=1e-3)
+    np.testing.assert_allclose(y[0, 1:], 0, atol=1e-3)

@@ -13,7 +13,7 @@ from commonir.conversions.core_to_stablehlo import core_to_stablehlo
 from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f32, i32, tensor, u8
+from commonir.ir.types import boolean, f8e4m3fn, f32, i32, tensor, u8
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
 from commonir.runtime.numpy_engine import NumpyEngine
@@ -284,6 +284,20 @@ def test_operations_have_peers() -> None:
     assert _operations(lambda x: core.reshape(x, (6,)), x=x) == ["stablehlo.reshape"]
     assert _operations(core.erf, x=x) == ["chlo.erf"]
     assert _operations(core.sigmoid, x=x) == ["stablehlo.logistic"]
+
+
+def test_sums_of_floats_of_8_bits_are_formed_in_single_precision() -> None:
+    """As the core says it: of 16 and four ones, sums of 8 bits would be 16 and not 20."""
+
+    def build(x: Value) -> tuple[Value, ...]:
+        return core.reduce_sum(x, (0,)), core.reduce_mean(x, (0,)), core.cumsum(x, 0), core.matmul(x, x)
+
+    function = core_to_stablehlo(core_module(build, {"x": tensor(f8e4m3fn, 5)})).main
+    summing = {"stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.dot_general"}
+    sums = [op for op in function.body.operations if op.name in summing]
+    assert len(sums) == 4
+    assert {str(op.results[0].type) for op in sums} == {"tensor<f32>", "tensor<5xf32>", "tensor<1x1xf32>"}
+    assert {str(v.type) for v in function.outputs} == {"tensor<f8E4M3FN>", "tensor<5xf8E4M3FN>"}
 
 
 def test_names_of_inputs_and_outputs_are_kept() -> None:

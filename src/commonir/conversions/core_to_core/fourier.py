@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core
+from commonir.dialects.core.base import accumulator
 from commonir.ir.data import computed_data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType
@@ -26,7 +27,7 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
 
 
 def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
-    """A product along the axis with the cosines and sines of all frequencies."""
+    """A product along the axis with the cosines and sines of all frequencies, in single precision at least."""
     length, (axis,) = op.length, axes_from_start((op.axis,), rank_of(x))
     sizes = sizes_of(x)
     kinds, given = sizes[-1], sizes[axis]
@@ -34,18 +35,21 @@ def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
         return Mismatch("the length of the transform is not known, or too large for a matrix")
     half, is_real = length // 2 + 1, op.inverse and op.onesided
     taken = half if is_real else length
+    wide = accumulator(element_of(x))
+    x = core.cast(x, wide) if wide is not element_of(x) else x
     # Parts lie one after another on the last axis: all real ones, then all imaginary ones.
     parts = [core.squeeze(p, (-1,)) for p in (core.split(x, -1, (1,) * kinds) if kinds > 1 else (x,))]
     rank = rank_of(x) - 1
     order = (*range(axis), *range(axis + 1, rank), axis)
     rows = [_resized(core.transpose(p, order) if axis != rank - 1 else p, taken) for p in parts]
-    matrix = _matrix(element_of(x), op, length, taken, kinds)
+    matrix = _matrix(wide, op, length, taken, kinds)
     y = core.linear(core.concat(tuple(rows), -1) if kinds > 1 else rows[0], matrix)
     outputs = 1 if is_real else 2
     count = half if op.onesided and not op.inverse else length
     y = core.reshape(y, (*sizes_of(rows[0])[:-1], outputs, count))
     # Back: the frequencies to their axis, real and imaginary part to the end.
-    return core.transpose(y, (*range(axis), rank, *range(axis, rank - 1), rank - 1))
+    y = core.transpose(y, (*range(axis), rank, *range(axis, rank - 1), rank - 1))
+    return core.cast(y, element_of(op.y)) if wide is not element_of(op.y) else y
 
 
 def _resized(x: Value, size: int) -> Value:

@@ -19,21 +19,16 @@ from commonir.conversions.core_to_stablehlo.building import (
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
-from commonir.dialects.core.base import tensor_type
+from commonir.dialects.core.base import accumulator, tensor_type
 from commonir.dialects.stablehlo.base import ComparisonDirection
 from commonir.dialects.stablehlo.dimension_numbers import ConvDims, DotDims
 from commonir.ir.data import data_of
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i64
+from commonir.ir.types import ElementType, TensorType, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
 
 Pairs = Sequence[tuple[int, int]]
-
-
-def _wide(element: ElementType) -> ElementType:
-    """The type in which products are summed."""
-    return f32 if element in (f16, bf16) else element
 
 
 def dot(a: Value, b: Value, dims: DotDims, element: ElementType) -> Value:
@@ -45,7 +40,7 @@ def dot(a: Value, b: Value, dims: DotDims, element: ElementType) -> Value:
         *[d for n, d in enumerate(right) if n not in (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)],
     )
     arguments = {"lhs": a, "rhs": b, "dot_dimension_numbers": dims}
-    made = hlo.DotGeneral.build(arguments, [TensorType(_wide(element), shape)]).results[0]
+    made = hlo.DotGeneral.build(arguments, [TensorType(accumulator(element), shape)]).results[0]
     return converted(made, element)
 
 
@@ -102,7 +97,7 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         "feature_group_count": op.groups,
         "batch_group_count": 1,
     }
-    wide = tensor_type(op.y).with_element(_wide(element_of(op.y)))
+    wide = tensor_type(op.y).with_element(accumulator(element_of(op.y)))
     found = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
     return found if bias is None else core.add(found, core.reshape(bias, (1, -1, *(1,) * count)))
 
@@ -139,7 +134,7 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
         "feature_group_count": groups,
         "batch_group_count": 1,
     }
-    wide = tensor_type(op.y).with_element(_wide(element_of(op.y)))
+    wide = tensor_type(op.y).with_element(accumulator(element_of(op.y)))
     found = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
     return found if bias is None else core.add(found, core.reshape(bias, (1, -1, *(1,) * count)))
 
@@ -214,7 +209,7 @@ def _summed(
     numbers: tuple[Sequence[int], Sequence[int], Sequence[int], Pairs],
     shape: Sequence[Dim],
 ) -> Value:
-    wide = _wide(element_of(x))
+    wide = accumulator(element_of(x))
     (found,) = windows(context, [converted(x, wide)], [zero(context, wide)], numbers, shape, combining(wide, hlo.Add))
     return converted(found, element_of(x))
 

@@ -18,10 +18,10 @@ from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
-from commonir.dialects.core.base import axis_of
+from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i64
+from commonir.ir.types import ElementType, TensorType, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
 from commonir.symbolic import size_of
@@ -39,10 +39,6 @@ def reduced(
 def _axes(op: core.Reduce) -> tuple[int, ...]:
     rank = rank_of(op.x)
     return tuple(sorted({axis_of(a, rank) for a in op.axes})) or tuple(range(rank))
-
-
-def _wide(element: ElementType) -> ElementType:
-    return f32 if element in (f16, bf16) else element
 
 
 def _start(context: Context, name: str, element: ElementType) -> Value:
@@ -68,7 +64,7 @@ _KINDS: Mapping[type[core.Reduce], tuple[str, Callable[[Value, Value], Op]]] = {
 
 def _reduction(name: str, definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
     def along(op: core.Reduce, context: Context, x: Value) -> Value:
-        wide = _wide(element_of(x)) if name in ("sum", "prod") else element_of(x)
+        wide = accumulator(element_of(x)) if name in ("sum", "prod") else element_of(x)
         start = _start(context, name, wide)
         (found,) = reduced((converted(x, wide),), (start,), _axes(op), combining(wide, definition))
         return reshaped(context, converted(found, element_of(op.y)), sizes_of(op.y))
@@ -84,7 +80,7 @@ def reduce_mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
     kind = element_of(x)
     if not kind.is_float:
         return Mismatch("the mean of integers is rounded in another way")
-    wide = _wide(kind)
+    wide = accumulator(kind)
     total = core.reduce_sum(core.cast(x, wide) if wide is not kind else x, op.axes, op.keep_dims)
     count = size_of([sizes_of(x)[a] for a in _axes(op)])
     if isinstance(count, int):
@@ -118,7 +114,7 @@ PLACES = (
 def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
     def along(op: core.Cumulative, context: Context, x: Value) -> Result:
         shape, kind = sizes_of(x), element_of(x)
-        axis, wide = axis_of(op.axis, len(shape)), _wide(element_of(x))
+        axis, wide = axis_of(op.axis, len(shape)), accumulator(element_of(x))
         size = shape[axis]
         if not isinstance(size, int):
             return Mismatch("an axis whose size is an expression")
