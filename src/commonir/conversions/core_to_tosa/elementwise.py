@@ -6,7 +6,7 @@ of at most 32 bits; a quotient of floats is a product with the reciprocal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 
 from commonir.conversions.core_to_tosa.building import constant, known, numbers, of_rank, zero_point
@@ -36,10 +36,19 @@ def is_narrow(element: ElementType) -> bool:
     return element.is_integer and element.bits < i32.bits
 
 
-def _computes_elements(element: ElementType) -> Mismatch | None:
-    """Why tosa does not compute with elements of a type one by one."""
-    narrow = Mismatch("profiles of tosa compute with integers of 32 bits") if is_narrow(element) else None
-    return narrow or computes_with(element)
+def _elementwise(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
+    """Makes a function the rule for a definition, on operands with elements that tosa computes with one by one."""
+
+    def guarded(build: Callable[..., Result]) -> Rule:
+        def build_or_refuse(op: Op, context: Context, *operands: Value) -> Result:
+            element = element_of(op.operands[0])
+            if is_narrow(element):
+                return Mismatch("profiles of tosa compute with integers of 32 bits")
+            return computes_with(element) or build(op, context, *operands)
+
+        return Rule(definition, build_or_refuse)
+
+    return guarded
 
 
 _UNARY: Mapping[type[core.Unary], tuple[type[Op], str]] = {
@@ -81,71 +90,63 @@ _COMPARISONS: Mapping[type[core.Comparison], tuple[type[Op], bool, bool]] = {
 def _unary(source: type[core.Unary]) -> Rule:
     made, name = _UNARY[source]
 
+    @_elementwise(source)
     def build(op: core.Unary, context: Context, x: Value) -> Result:
-        return _computes_elements(element_of(op.x)) or made.build({name: x}, [op.y.type])
+        return made.build({name: x}, [op.y.type])
 
-    return Rule(source, build)
+    return build
+
+
+def _pair(op: core.Binary | core.Comparison, context: Context, a: Value, b: Value) -> dict[str, Value]:
+    """Two operands as tosa names them, of one rank."""
+    rank = rank_of(op.y)
+    return {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
 
 
 def _binary(source: type[core.Binary]) -> Rule:
     made = _BINARY[source]
 
+    @_elementwise(source)
     def build(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
-        reason = _computes_elements(element_of(op.a))
-        if reason is not None:
-            return reason
-        rank = rank_of(op.y)
-        given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
-        return made.build(given, [op.y.type])
+        return made.build(_pair(op, context, a, b), [op.y.type])
 
-    return Rule(source, build)
+    return build
 
 
 def _comparison(source: type[core.Comparison]) -> Rule:
     made, is_turned, is_opposite = _COMPARISONS[source]
 
+    @_elementwise(source)
     def build(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
-        element = element_of(op.a)
-        reason = _computes_elements(element)
-        if reason is not None:
-            return reason
-        if element is boolean:
+        if element_of(op.a) is boolean:
             differ = core.logical_xor(a, b)
             return differ if is_opposite else core.logical_not(differ)
-        rank = rank_of(op.y)
         first, second = (b, a) if is_turned else (a, b)
-        given = {"input1": of_rank(context, first, rank), "input2": of_rank(context, second, rank)}
-        found = made.build(given, [op.y.type]).results[0]
+        found = made.build(_pair(op, context, first, second), [op.y.type]).results[0]
         return core.logical_not(found) if is_opposite else found
+
+    return build
+
+
+def _widened(source: type[Op]) -> Rule:
+    """Narrow integers are computed as integers of 32 bits."""
+
+    def build(op: Op, context: Context, *operands: Value) -> Result:
+        if not is_narrow(element_of(op.operands[0])):
+            return UNSAID
+        wide = type(op)(*[core.cast(v, i32) for v in operands]).result
+        element = element_of(op.result)
+        return wide if element is element_of(wide) else core.cast(wide, element)
 
     return Rule(source, build)
 
 
-RULES = [*map(_unary, _UNARY), *map(_binary, _BINARY), *map(_comparison, _COMPARISONS)]
-
-
-@rule(core.Unary)
-def widened_unary(op: core.Unary, context: Context, x: Value) -> Result:
-    """Narrow integers are computed as integers of 32 bits."""
-    element = element_of(op.x)
-    if not is_narrow(element):
-        return UNSAID
-    return core.cast(type(op)(core.cast(x, i32)).y, element)
-
-
-@rule(core.Binary)
-def widened_binary(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
-    element = element_of(op.a)
-    if not is_narrow(element):
-        return UNSAID
-    return core.cast(type(op)(core.cast(a, i32), core.cast(b, i32)).y, element)
-
-
-@rule(core.Comparison)
-def widened_comparison(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
-    if not is_narrow(element_of(op.a)):
-        return UNSAID
-    return type(op)(core.cast(a, i32), core.cast(b, i32)).y
+RULES = [
+    *map(_unary, _UNARY),
+    *map(_binary, _BINARY),
+    *map(_comparison, _COMPARISONS),
+    *map(_widened, (core.Unary, core.Binary, core.Comparison)),
+]
 
 
 @rule(core.Constant)
@@ -179,52 +180,39 @@ def neg(op: core.Neg, context: Context, x: Value) -> Result:
     return tosa.Negate.build({"input1": x, "input1_zp": zero, "output_zp": zero}, [op.y.type])
 
 
-@rule(core.Mul)
+@_elementwise(core.Mul)
 def mul(op: core.Mul, context: Context, a: Value, b: Value) -> Result:
-    reason = _computes_elements(element_of(op.a))
-    if reason is not None:
-        return reason
-    rank = rank_of(op.y)
-    shift = numbers(context, i8, (1,), (0,))
-    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank), "shift": shift}
+    given = {"shift": numbers(context, i8, (1,), (0,)), **_pair(op, context, a, b)}
     return tosa.Mul.build(given, [op.y.type])
 
 
-@rule(core.Pow)
+@_elementwise(core.Pow)
 def power(op: core.Pow, context: Context, a: Value, b: Value) -> Result:
     if not element_of(op.a).is_float:
         return Mismatch("tosa has powers of floats only")
-    rank = rank_of(op.y)
-    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
-    return _computes_elements(element_of(op.a)) or tosa.Pow.build(given, [op.y.type])
+    return tosa.Pow.build(_pair(op, context, a, b), [op.y.type])
 
 
-@rule(core.Div)
+@_elementwise(core.Div)
 def div(op: core.Div, context: Context, a: Value, b: Value) -> Result:
-    element = element_of(op.a)
-    reason = _computes_elements(element)
-    if reason is not None:
-        return reason
-    if element.is_float:
+    if element_of(op.a).is_float:
         return core.mul(a, core.reciprocal(b))
-    rank = rank_of(op.y)
-    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
-    return tosa.IntDiv.build(given, [op.y.type])
+    return tosa.IntDiv.build(_pair(op, context, a, b), [op.y.type])
 
 
-@rule(core.Reciprocal)
+@_elementwise(core.Reciprocal)
 def reciprocal(op: core.Reciprocal, context: Context, x: Value) -> Result:
-    return _computes_elements(element_of(op.x)) or tosa.Reciprocal.build({"input1": x}, [op.y.type])
+    return tosa.Reciprocal.build({"input1": x}, [op.y.type])
 
 
-@rule(core.Rsqrt)
+@_elementwise(core.Rsqrt)
 def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Result:
-    return _computes_elements(element_of(op.x)) or tosa.Rsqrt.build({"input1": x}, [op.y.type])
+    return tosa.Rsqrt.build({"input1": x}, [op.y.type])
 
 
-@rule(core.Sigmoid)
+@_elementwise(core.Sigmoid)
 def sigmoid(op: core.Sigmoid, context: Context, x: Value) -> Result:
-    return _computes_elements(element_of(op.x)) or tosa.Sigmoid.build({"input": x}, [op.y.type])
+    return tosa.Sigmoid.build({"input": x}, [op.y.type])
 
 
 @rule(core.Sqrt)
@@ -298,29 +286,20 @@ def floor_div(op: core.FloorDiv, context: Context, a: Value, b: Value) -> Result
     return core.div(core.sub(a, core.mod(a, b)), b)
 
 
-@rule(core.ShiftLeft)
+@_elementwise(core.ShiftLeft)
 def shift_left(op: core.ShiftLeft, context: Context, a: Value, b: Value) -> Result:
     """Amounts from the width on, and below zero, leave zeros."""
-    reason = _computes_elements(element_of(op.a))
-    if reason is not None:
-        return reason
     inside, amount = _amount(b)
-    rank = rank_of(op.y)
-    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, amount, rank)}
-    shifted = tosa.LogicalLeftShift.build(given, [op.y.type]).results[0]
+    shifted = tosa.LogicalLeftShift.build(_pair(op, context, a, amount), [op.y.type]).results[0]
     return core.select(inside, shifted, core.splat(0, a))
 
 
-@rule(core.ShiftRight)
+@_elementwise(core.ShiftRight)
 def shift_right(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Result:
     """Amounts from the width on, and below zero, leave the sign."""
-    reason = _computes_elements(element_of(op.a))
-    if reason is not None:
-        return reason
     inside, amount = _amount(b)
-    rank = rank_of(op.y)
     amount = core.select(inside, amount, core.splat(element_of(b).bits - 1, b))
-    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, amount, rank), "round": False}
+    given = {**_pair(op, context, a, amount), "round": False}
     return tosa.ArithmeticRightShift.build(given, [op.y.type])
 
 
