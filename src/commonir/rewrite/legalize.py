@@ -70,6 +70,16 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
     return lambda build: Rule(definition, build)
 
 
+def peer(source: type[Op], definition: Callable[..., Op]) -> Rule:
+    """The rule for operations whose peer is another definition: with the same operands, and without attributes."""
+
+    def same(op: Op, context: Context, *operands: Value) -> Value:
+        del op, context
+        return definition(*operands).result
+
+    return Rule(source, same)
+
+
 class HasDefinition(Protocol):
     """What is written for the operations of one definition."""
 
@@ -557,6 +567,7 @@ __all__ = [
     "as_attribute",
     "legalize",
     "members_of",
+    "peer",
     "rule",
     "with_known_sizes",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.operands import named_operands, refused
+from commonir.conversions.symbolic_sizes import sum_of_products
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, i32
@@ -30,7 +31,7 @@ from commonir.notation import (
 )
 from commonir.ods import Form, Op, infer
 from commonir.rewrite.legalize import UNSAID, Mismatch, Result
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain, smallest, terms_of
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain, smallest
 from commonir.symbolic.dims import Atom
 
 Extents = Mapping[str, Dim]
@@ -181,18 +182,7 @@ class _Space:
     def _numbered(self, dim: Dim) -> Value:
         if isinstance(dim, int):
             return core.reshape(core.scalar(dim, self.positions), (1,) * self.rank)
-        total: Value | None = None
-        for monomial, coefficient in terms_of(dim).items():
-            product: Value | None = None
-            for atom in monomial:
-                factor = self._atom(atom)
-                product = factor if product is None else core.mul(product, factor)
-            if product is None:
-                product = self.number(coefficient)
-            elif coefficient != 1:
-                product = core.mul(product, self.number(coefficient))
-            total = product if total is None else core.add(total, product)
-        return self.number(0) if total is None else total
+        return sum_of_products(dim, self._atom, self.number, core.mul, core.add)
 
     def _atom(self, atom: Atom) -> Value:
         match atom:
@@ -232,19 +222,18 @@ class _Space:
             self.numbers[index(name)] = found if p.dtype is self.positions else core.cast(found, self.positions)
             places.append(index(name))
         at, guards = resolve(e.tensor, places)
-        needed = [g for g in guards if not (g.kind == "divides" and g.bound == 1)]
         source = self.operands[e.tensor.name]
         if 0 in e.tensor.source.shape:
-            if not needed:
+            if not guards:
                 raise refused("an element is read of a tensor that has none")
-            return self._splat(needed[0].fill, e.dtype)
-        conditions = [self._holds(g) for g in needed]
+            return self._splat(guards[0].fill, e.dtype)
+        conditions = [self._holds(g) for g in guards]
         where = [self.number(p) for p in at]
         if conditions:
             limits = [largest(n - 1, 0) for n in e.tensor.source.shape]
             where = [self._limited(w, n) for w, n in zip(where, limits, strict=True)]
         found = self._gathered(source, where)
-        for g, holds in zip(reversed(needed), reversed(conditions), strict=True):
+        for g, holds in zip(reversed(guards), reversed(conditions), strict=True):
             found = core.select(holds, found, self._splat(g.fill, e.dtype))
         return found
 

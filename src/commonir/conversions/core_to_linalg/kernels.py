@@ -306,11 +306,10 @@ class _Body:
             else:
                 places.append(p)
         at, guards = resolve(e.tensor, places)
-        needed = [g for g in guards if not self._always_holds(g)]
         source = e.tensor.source
-        if 0 in source.shape and needed:
-            return self.scalars.constant(needed[0].fill, e.dtype)
-        conditions = [self._holds(g) for g in needed]
+        if 0 in source.shape and guards:
+            return self.scalars.constant(guards[0].fill, e.dtype)
+        conditions = [self._holds(g) for g in guards]
         inside = self._all(conditions)
         where = [self.number(p) for p in at]
         if inside is not None:
@@ -320,7 +319,7 @@ class _Body:
         operand = self.kernel.operands[e.tensor.name]
         made = tensor.Extract.build({"tensor": operand, "indices": tuple(where)}, [element])
         found = self.scalars.make(made)
-        for g, condition in zip(reversed(needed), reversed(conditions), strict=True):
+        for g, condition in zip(reversed(guards), reversed(conditions), strict=True):
             found = self._chosen(condition, found, self.scalars.constant(g.fill, e.dtype))
         return found
 
@@ -332,9 +331,6 @@ class _Body:
         for c in conditions:
             found = c if found is None else self.scalars.make(arith.AndI(found, c))
         return found
-
-    def _always_holds(self, guard: Guard) -> bool:
-        return guard.kind == "divides" and guard.bound == 1
 
     def _holds(self, guard: Guard) -> Value:
         at, bound = self.number(guard.position), self.number(guard.bound)

@@ -13,7 +13,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.ods import Op
 from commonir.ods.patterns import known_shape
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, peer, rule
 
 SAME: dict[type[Op], Callable[..., Op]] = {
     core.Abs: mil.Abs,
@@ -57,14 +57,7 @@ SAME: dict[type[Op], Callable[..., Op]] = {
 """Operations with a peer of the same operands, without parameters."""
 
 
-def _peer(definition: Callable[..., Op]) -> Callable[..., Result]:
-    def same(op: Op, context: Context, *operands: Value) -> Value:
-        return definition(*operands).result
-
-    return same
-
-
-PEERS = tuple(Rule(source, _peer(peer)) for source, peer in SAME.items())
+PEERS = tuple([peer(source, made) for source, made in SAME.items()])
 
 
 @rule(core.Mul)

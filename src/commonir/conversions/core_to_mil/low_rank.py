@@ -184,35 +184,14 @@ def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
     return copied(op, tuple(views)).results
 
 
-def _along(op: Op, x: Value, source: Value, axis: int) -> Sequence[Value]:
+_AlongAxis = core.Softmax | core.CumSum | core.ArgReduce | core.ArgSort | core.TopK | core.Split
+
+
+def _along(op: _AlongAxis, operands: tuple[Value, ...]) -> Sequence[Value]:
     """An operation along one axis."""
-    rank = rank_of(source)
-    view = _around(sizes_of(source), axis % rank, axis % rank + 1)
-    return copied(op, (_under(x, view),), axis=1).results
-
-
-def _softmax(op: core.Softmax, operands: tuple[Value, ...]) -> Sequence[Value]:
-    return _along(op, operands[0], op.x, op.axis)
-
-
-def _cumsum(op: core.CumSum, operands: tuple[Value, ...]) -> Sequence[Value]:
-    return _along(op, operands[0], op.x, op.axis)
-
-
-def _arg(op: core.ArgReduce, operands: tuple[Value, ...]) -> Sequence[Value]:
-    return _along(op, operands[0], op.x, op.axis)
-
-
-def _sort(op: core.ArgSort, operands: tuple[Value, ...]) -> Sequence[Value]:
-    return _along(op, operands[0], op.x, op.axis)
-
-
-def _top_k(op: core.TopK, operands: tuple[Value, ...]) -> Sequence[Value]:
-    return _along(op, operands[0], op.x, op.axis)
-
-
-def _split(op: core.Split, operands: tuple[Value, ...]) -> Sequence[Value]:
-    return _along(op, operands[0], op.x, op.axis)
+    axis = op.axis % rank_of(op.x)
+    view = _around(sizes_of(op.x), axis, axis + 1)
+    return copied(op, (_under(operands[0], view),), axis=1).results
 
 
 def _concat(op: core.Concat, operands: tuple[Value, ...]) -> Sequence[Value]:
@@ -319,12 +298,12 @@ _FORMS: tuple[tuple[type[Op], Callable[..., Sequence[Value]]], ...] = (
     (core.Unsqueeze, _same),
     (core.Transpose, _transpose),
     (core.BroadcastTo, _broadcast_to),
-    (core.Softmax, _softmax),
-    (core.CumSum, _cumsum),
-    (core.ArgReduce, _arg),
-    (core.ArgSort, _sort),
-    (core.TopK, _top_k),
-    (core.Split, _split),
+    (core.Softmax, _along),
+    (core.CumSum, _along),
+    (core.ArgReduce, _along),
+    (core.ArgSort, _along),
+    (core.TopK, _along),
+    (core.Split, _along),
     (core.Concat, _concat),
     (core.Reduce, _reduce),
     (core.Slice, _slice),

@@ -10,7 +10,7 @@ from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, i32
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, peer, rule
 
 SAME = {
     core.Abs: onnx.Abs,
@@ -66,14 +66,7 @@ SAME = {
 """Operations with a peer of the same operands, without attributes."""
 
 
-def _peer(definition: Callable[..., Op]) -> Callable[..., Result]:
-    def same(op: Op, context: Context, *operands: Value) -> Value:
-        return definition(*operands).result
-
-    return same
-
-
-PEERS = tuple(Rule(source, _peer(peer)) for source, peer in SAME.items())
+PEERS = tuple([peer(source, made) for source, made in SAME.items()])
 
 
 def _or_equal(definition: Callable[..., Op]) -> Callable[..., Result]:

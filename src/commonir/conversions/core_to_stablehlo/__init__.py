@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning
+from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning, reshaping
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
 from commonir.conversions.to_mlir import structure
@@ -19,7 +19,7 @@ from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target
 
 _FAMILIES = (structure, shape, indexing, contraction, reduction, elementwise, control)
-_OF_MANY_TARGETS = (compression, einsum, fourier, image_regions, learning)
+_OF_MANY_TARGETS = (compression, einsum, fourier, image_regions, learning, reshaping)
 
 RULES = Rules(
     [

@@ -41,22 +41,26 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
 
 @rule(core.RandomUniform)
 def random_uniform(op: core.RandomUniform, context: Context, shape: Value) -> Result:
-    """Numbers of another generator, distributed alike."""
-    if op.seed != core.ANY_SEED:
-        return Mismatch("numbers that follow from a seed")
-    low, high = [scalar(context, v, op.element) for v in (op.low, op.high)]
-    arguments = {"a": low, "b": high, "shape": shape, "rng_distribution": RngDistribution.UNIFORM}
-    return hlo.Rng.build(arguments, [op.y.type]).results[0]
+    return _drawn(op, context, shape, (op.low, op.high), RngDistribution.UNIFORM)
 
 
 @rule(core.RandomNormal)
 def random_normal(op: core.RandomNormal, context: Context, shape: Value) -> Result:
+    return _drawn(op, context, shape, (op.mean, op.deviation), RngDistribution.NORMAL)
+
+
+def _drawn(
+    op: core.RandomTensor,
+    context: Context,
+    shape: Value,
+    parameters: tuple[float, float],
+    distribution: RngDistribution,
+) -> Result:
     """Numbers of another generator, distributed alike."""
     if op.seed != core.ANY_SEED:
         return Mismatch("numbers that follow from a seed")
-    mean, deviation = [scalar(context, v, op.element) for v in (op.mean, op.deviation)]
-    arguments = {"a": mean, "b": deviation, "shape": shape, "rng_distribution": RngDistribution.NORMAL}
-    return hlo.Rng.build(arguments, [op.y.type]).results[0]
+    a, b = [scalar(context, v, op.element) for v in parameters]
+    return hlo.Rng.build({"a": a, "b": b, "shape": shape, "rng_distribution": distribution}, [op.y.type]).results[0]
 
 
 @rule(core.CoreOp)

@@ -56,16 +56,6 @@ def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
     return reshaped(context, x, sizes_of(op.y))
 
 
-@rule(core.Squeeze)
-def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
-    return reshaped(context, x, sizes_of(op.y))
-
-
-@rule(core.Unsqueeze)
-def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Value:
-    return reshaped(context, x, sizes_of(op.y))
-
-
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
     return broadcast(context, x, sizes_of(op.y))
@@ -191,26 +181,6 @@ def tile(op: core.Tile, context: Context, x: Value) -> Result:
         whole += [count, n]
     spread = core.broadcast_to(core.reshape(x, tuple(apart)), tuple(whole))  # pyright: ignore[reportArgumentType]
     return core.reshape(spread, sizes_of(op.y))
-
-
-@rule(core.DepthToSpace)
-def depth_to_space(op: core.DepthToSpace, context: Context, x: Value) -> Result:
-    batch, channels, height, width = sizes_of(x)
-    block, kept = op.block, channels // (op.block * op.block)
-    if op.order is core.BlockOrder.DCR:
-        apart = core.transpose(core.reshape(x, (batch, block, block, kept, height, width)), (0, 3, 4, 1, 5, 2))
-    else:
-        apart = core.transpose(core.reshape(x, (batch, kept, block, block, height, width)), (0, 1, 4, 2, 5, 3))
-    return core.reshape(apart, sizes_of(op.y))
-
-
-@rule(core.SpaceToDepth)
-def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Result:
-    batch, channels, height, width = sizes_of(x)
-    block = op.block
-    apart = core.reshape(x, (batch, channels, height // block, block, width // block, block))
-    order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
-    return core.reshape(core.transpose(apart, order), sizes_of(op.y))
 
 
 @rule(core.DynamicReshape)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning
+from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning, reshaping
 from commonir.conversions.core_to_tosa import control, elementwise, indexing, layout, products, sampling
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
@@ -31,7 +31,7 @@ def _with_elements(taken: Rule) -> Rule:
     return Rule(taken.definition, build)
 
 
-_FAMILIES = (elementwise, layout, products, sampling)
+_FAMILIES = (elementwise, layout, products, sampling, reshaping)
 _OWN = [*Rules.members(*map(vars, _FAMILIES)), *elementwise.RULES, *layout.REDUCTIONS]
 _OF_MANY_TARGETS = (compression, einsum, fourier, image_regions, learning)
 

@@ -24,16 +24,6 @@ def reshape(op: core.Reshape, context: Context, x: Value) -> Result:
     return reshaped(context, x, sizes_of(op.y))
 
 
-@rule(core.Squeeze)
-def squeeze(op: core.Squeeze, context: Context, x: Value) -> Result:
-    return reshaped(context, x, sizes_of(op.y))
-
-
-@rule(core.Unsqueeze)
-def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Result:
-    return reshaped(context, x, sizes_of(op.y))
-
-
 @rule(core.Transpose)
 def transpose(op: core.Transpose, context: Context, x: Value) -> Result:
     perms = tuple([axis_of(p, rank_of(op.x)) for p in op.perm])
@@ -142,28 +132,6 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Result:
         return x
     repeats = [1 if n == m else m for n, m in zip(own, wanted, strict=True)]
     return core.tile(reshaped(context, x, own), tuple(repeats))
-
-
-@rule(core.DepthToSpace)
-def depth_to_space(op: core.DepthToSpace, context: Context, x: Value) -> Result:
-    """Blocks as axes of their own, which change places."""
-    (n, channels, h, w), b = sizes_of(op.x), op.block
-    depth = known([channels])[0] // (b * b)
-    if op.order is core.BlockOrder.DCR:
-        blocks = core.transpose(core.reshape(x, (n, b, b, depth, h, w)), (0, 3, 4, 1, 5, 2))
-    else:
-        blocks = core.transpose(core.reshape(x, (n, depth, b, b, h, w)), (0, 1, 4, 2, 5, 3))
-    return core.reshape(blocks, sizes_of(op.y))
-
-
-@rule(core.SpaceToDepth)
-def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Result:
-    """Blocks as axes of their own, which change places."""
-    (n, channels, h, w), b = sizes_of(op.x), op.block
-    height, width = [size // b for size in known([h, w])]
-    blocks = core.reshape(x, (n, channels, height, b, width, b))
-    order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
-    return core.reshape(core.transpose(blocks, order), sizes_of(op.y))
 
 
 @rule(core.BandPart)
