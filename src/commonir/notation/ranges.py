@@ -12,7 +12,7 @@ own constraint.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from math import prod
 from typing import Literal
@@ -31,7 +31,7 @@ from commonir.notation.expressions import (
     name_of,
 )
 from commonir.notation.functions import Number
-from commonir.notation.traversal import children, free, walk
+from commonir.notation.traversal import children, free, put, walk
 from commonir.symbolic import (
     Dim,
     DimExpr,
@@ -44,6 +44,7 @@ from commonir.symbolic import (
     evaluate,
     extreme,
     floor_div,
+    index,
     is_plainly_at_least,
     is_tight,
     largest,
@@ -331,6 +332,25 @@ def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
 def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
     """The extent of the index of a join in each of its pieces, given the extents that `ranges` found."""
     return e.sizes if e.sizes is not None else tuple(_Ranges(extents, {}).pieces(e).sizes)
+
+
+def pieces_by_position(e: Join, extents: Mapping[str, Dim]) -> Iterator[tuple[Dim, Expr]]:
+    """Where each piece of a join that is not empty begins, and the piece at all positions of the index: outside of its
+    own range it is read at the nearest position inside, where another piece counts.
+    """
+    along = index(e.along)
+    start: Dim = 0
+    sizes = piece_extents(e, {i: n for i, n in extents.items() if i != e.along})
+    for piece, count in zip(e.pieces, sizes, strict=True):
+        if count != 0:
+            yield start, put(piece, {e.along: smallest(largest(along - start, 0), count - 1)})
+        start = start + count
+
+
+def names_of_axes(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[list[str], dict[str, Dim]]:
+    """An index for each axis of the result of a kernel, also for those of size 1, and the extents of all indices."""
+    axes = [plain(a) or f"one{n}" for n, a in enumerate(kernel.axes)]
+    return axes, {**extents, **{name: 1 for name, a in zip(axes, kernel.axes, strict=True) if plain(a) is None}}
 
 
 def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:

@@ -25,13 +25,13 @@ from commonir.notation import (
     Kernel,
     Position,
     index,
-    piece_extents,
-    put,
+    names_of_axes,
+    pieces_by_position,
     resolve,
 )
 from commonir.ods import Form, Op, infer
 from commonir.rewrite.legalize import UNSAID, Mismatch, Result
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain, smallest
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain
 from commonir.symbolic.dims import Atom
 
 Extents = Mapping[str, Dim]
@@ -111,14 +111,7 @@ def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]
 
     Raises: DiagnosticError (E0601) for what only stands in kernels.
     """
-    axes: list[str] = []
-    known = dict(extents)
-    for n, a in enumerate(kernel.axes):
-        name = plain(a)
-        if name is None:
-            name = f"one{n}"
-            known[name] = 1
-        axes.append(name)
+    axes, known = names_of_axes(kernel, extents)
     space = [*axes, *[i for i in known if i not in axes]]
     found = _Space(space, known, operands, positions).value(kernel.body)
     flat = core.reshape(found, tuple([d for d in core.tensor_type(found).shape or () if d is not None][: len(axes)]))
@@ -284,18 +277,13 @@ class _Space:
         return core.equal(core.mod(at, bound), self.number(0))
 
     def _joined(self, e: Join) -> Value:
-        """The piece that a position lies in; the others are read inside of their ranges."""
-        others = {i: n for i, n in self.extents.items() if i != e.along}
+        """The piece that a position lies in."""
         along = index(e.along)
         found: Value | None = None
-        start: Dim = 0
-        for piece, count in zip(e.pieces, piece_extents(e, others), strict=True):
-            if count != 0:
-                inside = smallest(largest(along - start, 0), count - 1)
-                value = self.value(put(piece, {e.along: inside}))
-                here = core.greater_equal(self.number(along), self.number(start))
-                found = value if found is None else core.select(here, value, found)
-            start = start + count
+        for start, piece in pieces_by_position(e, self.extents):
+            value = self.value(piece)
+            here = core.greater_equal(self.number(along), self.number(start))
+            found = value if found is None else core.select(here, value, found)
         return self._splat(0, e.dtype) if found is None else found
 
 

@@ -40,15 +40,15 @@ from commonir.notation import (
     free,
     identity,
     index,
-    piece_extents,
-    put,
+    names_of_axes,
+    pieces_by_position,
     replace_accesses,
     resolve,
     walk,
     with_children,
 )
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, Symbol, at_least, atom_dim, largest, plain, smallest, terms_of
+from commonir.symbolic import Dim, Symbol, at_least, atom_dim, largest, plain, terms_of
 
 Extents = Mapping[str, Dim]
 
@@ -75,13 +75,7 @@ class _Kernel:
         self.held: dict[Tensor, Tensor] = {}
 
     def result(self, kernel: Kernel) -> Value:
-        axes: list[str] = []
-        for n, a in enumerate(kernel.axes):
-            name = plain(a)
-            if name is None:
-                name = f"one{n}"
-                self.extents[name] = 1
-            axes.append(name)
+        axes, self.extents = names_of_axes(kernel, self.extents)
         body = replace_accesses(kernel.body, self._materialized)
         if isinstance(body, Access) and self._is_whole(body, axes):
             return self.operands[body.tensor.name]
@@ -342,36 +336,23 @@ class _Body:
         return s.make(arith.CmpI(predicate=CmpIPredicate.EQ, lhs=rest, rhs=s.index_constant(0)))
 
     def _joined(self, e: Join) -> Value:
-        """The piece that a position lies in; the others are read inside of their ranges."""
-        others = {i: n for i, n in self.kernel.extents.items() if i != e.along}
-        sizes = piece_extents(e, others)
+        """The piece that a position lies in."""
+        if any(isinstance(x, Join) for piece in e.pieces for x in walk(piece)):
+            raise refused("a join inside of a join cannot be part of a structured operation")
         along = index(e.along)
         found: Value | None = None
-        start: Dim = 0
         s = self.scalars
-        for piece, count in zip(e.pieces, sizes, strict=True):
-            end = start + count
-            if count != 0:
-                # Any position inside does where another piece is chosen.
-                inside = smallest(largest(along - start, 0), count - 1)
-                value = self._moved(piece, e.along, inside)
-                if found is None:
-                    found = value
-                else:
-                    is_here = s.make(
-                        arith.CmpI(predicate=CmpIPredicate.SGE, lhs=self.number(along), rhs=self.number(start))
-                    )
-                    found = self._chosen(is_here, value, found)
-            start = end
+        for start, piece in pieces_by_position(e, self.kernel.extents):
+            value = self.value(piece)
+            if found is None:
+                found = value
+            else:
+                at, first = self.number(along), self.number(start)
+                is_here = s.make(arith.CmpI(predicate=CmpIPredicate.SGE, lhs=at, rhs=first))
+                found = self._chosen(is_here, value, found)
         if found is None:
             return s.constant(False if e.dtype is boolean else 0, e.dtype)
         return found
-
-    def _moved(self, piece: Expr, along: str, to: Dim) -> Value:
-        """The value of a piece of a join at another position along its index."""
-        if isinstance(piece, Join) or any(isinstance(x, Join) for x in walk(piece)):
-            raise refused("a join inside of a join cannot be part of a structured operation")
-        return self.value(put(piece, {along: to}))
 
 
 __all__ = ["kernel_value"]
