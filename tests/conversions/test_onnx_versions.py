@@ -39,6 +39,7 @@ def _node(op: str, inputs: str, outputs: str = "y", **attributes: Any) -> onnx.N
     return helper.make_node(op, ["" if n == "-" else n for n in inputs.split()], outputs.split(), **attributes)
 
 
+_FACTORS = np.array([1, 1, 2, 3], np.float32)
 _BRANCH = helper.make_graph(
     [_node("Squeeze", "x", "s", axes=[0])], "then", [], [helper.make_tensor_value_info("s", TensorProto.FLOAT, None)]
 )
@@ -71,6 +72,29 @@ MODELS = {
     "padding": Model(10, [_node("Pad", "x", pads=[1, 0, 0, 2], value=1.5)], {"x": _f(2, 3)}),
     "dropout": Model(10, [_node("Dropout", "x", ratio=0.3)], {"x": _f(2, 3)}),
     "split": Model(11, [_node("Split", "x", "a y", axis=1, split=[1, 2])], {"x": _f(2, 3)}, outputs=("a", "y")),
+    "pieces of one size": Model(13, [_node("Split", "x", "a y", axis=-1)], {"x": _f(2, 6)}, outputs=("a", "y")),
+    "enlarged": Model(9, [_node("Upsample", "x by", mode="linear")], {"x": _f(1, 1, 3, 4)}, {"by": _FACTORS}),
+    "enlarged by attribute": Model(
+        7, [_node("Upsample", "x", mode="nearest", scales=[1.0, 1.0, 2.0, 3.0])], {"x": _f(1, 1, 3, 4)}
+    ),
+    "enlarged in opset 10": Model(10, [_node("Resize", "x by")], {"x": _f(1, 1, 3, 4)}, {"by": _FACTORS}),
+    "scattered": Model(
+        9,
+        [_node("Scatter", "x i u", axis=1)],
+        {"x": _f(2, 5), "u": _f(2, 2, seed=1)},
+        {"i": np.array([[1, 3], [0, 4]], np.int64)},
+    ),
+    "axes from the end": Model(
+        11,
+        [
+            _node("Unsqueeze", "x", "u", axes=[-1]),
+            _node("Concat", "u u", "c", axis=-1),
+            _node("ReduceMax", "c", "v", axes=[-2], keepdims=1),
+            _node("Squeeze", "v", "s", axes=[-2]),
+            _node("Flatten", "s", "y", axis=-1),
+        ],
+        {"x": _f(2, 3, 4)},
+    ),
     "largest": Model(10, [_node("TopK", "x k", "y i")], {"x": _f(2, 5)}, {"k": np.array([2], np.int64)}, ("y", "i")),
     "gelu": Model(20, [_node("Gelu", "x", approximate="tanh")], {"x": _f(2, 3)}),
     "layer normalization": Model(
@@ -176,6 +200,11 @@ def test_sizes_are_read_as_older_opsets_can(opset: int, tmp_path: Path) -> None:
         ("softmax along an axis", 21, ["Softmax"]),
         ("split", 18, ["Split"]),
         ("branches", 25, ["If"]),
+        ("pieces of one size", 18, ["Split"]),
+        ("enlarged", 11, ["Resize"]),
+        ("enlarged by attribute", 13, ["Resize"]),
+        ("enlarged in opset 10", 9, ["Upsample"]),
+        ("scattered", 11, ["ScatterElements"]),
     ],
 )
 def test_an_operator_stays_itself_where_its_meaning_is_proven(
@@ -185,6 +214,36 @@ def test_an_operator_stays_itself_where_its_meaning_is_proven(
     made = cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=opset)
     cir.save(made, tmp_path / "after.onnx")
     assert [node.op_type for node in onnx.load(tmp_path / "after.onnx").graph.node] == operators
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_the_nearest_element_is_that_of_opset_10(opset: int, factor: float, tmp_path: Path) -> None:
+    """onnxruntime takes the one after a position where an axis becomes shorter; the text leaves it open."""
+    factors = np.array([1, 1, factor, factor], np.float32)
+    model = Model(10, [_node("Resize", "x by")], {"x": _f(1, 1, 7, 5)}, {"by": factors})
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    _save(model, before)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=opset), after)
+    assert [node.op_type for node in onnx.load(after).graph.node] == ["Resize"]
+    np.testing.assert_array_equal(_run(after, model.inputs)[0], _run(before, model.inputs)[0])
+
+
+def test_positions_of_the_largest_are_refused_where_there_is_no_second_result(tmp_path: Path) -> None:
+    pool = _node("MaxPool", "x", "y i", kernel_shape=[2, 2])
+    path = tmp_path / "m.onnx"
+    _save(Model(12, [pool], {"x": _f(1, 1, 4, 4)}, outputs=("y", "i")), path)
+    with pytest.raises(cir.DiagnosticError, match="fewer results in onnx opset7"):
+        cir.convert(cir.load(path), "onnx", opset=7)
+
+
+def test_rounding_up_is_expressed_where_pooling_has_no_word_for_it(tmp_path: Path) -> None:
+    pool = _node("MaxPool", "x", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
+    model = Model(12, [pool], {"x": _f(1, 1, 4, 4)})
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    _save(model, before)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=7), after)
+    np.testing.assert_array_equal(_run(after, model.inputs)[0], _run(before, model.inputs)[0])
 
 
 def test_the_model_that_is_converted_is_not_changed(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.conversions import axes_by_cases
+from commonir.conversions import axes_by_cases, successors
+from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
@@ -50,6 +51,7 @@ def in_opset(module: Module, opset: int) -> Module:
     made = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
     made.entry = module.entry
     _remove_forgotten(source, made)
+    count_axes_from_start(made, opset)
     for key, attribute in module.extra.items():
         made.set_extra(key, attribute)
     for op in list(made.body.operations):
@@ -86,6 +88,8 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
     definition = onnx.DIALECT.find(op.name, context.target.version)
     if definition is None:
         return Mismatch(f"{op.name} came with {onnx.DIALECT.operations[op.name][0].since}")
+    if onnx.is_deprecated(definition):
+        return Mismatch(f"{op.name} is deprecated in {context.target}")
     given = dict(zip([f.name for f in op.layout.inputs], operands, strict=True))
     arguments = _arguments(op, definition, given, context)
     if isinstance(arguments, Mismatch):
@@ -173,7 +177,7 @@ def _means_the_same(op: Op, made: Op, operands: Sequence[Value | tuple[Value, ..
     return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), made)
 
 
-_RULES = Rules([*RULES.all(), modulo_of_floats, counterpart, *Rules.members(vars(axes_by_cases))])
+_RULES = Rules([*RULES.all(), modulo_of_floats, counterpart, *Rules.members(vars(axes_by_cases), vars(successors))])
 
 
 def _within(module: Module, options: ConversionOptions) -> Module | None:

@@ -7,7 +7,7 @@ what fills it when it is not given, which labels its elements have. Formats keep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -200,11 +200,28 @@ def metadata_of(module: Module) -> Metadata:
     kept = module.extra.get(METADATA)
     held = dict(kept.entries) if isinstance(kept, DictionaryAttr) else {}
     user = held.get("user_defined")
-    pairs = user.entries if isinstance(user, DictionaryAttr) else ()
     return Metadata(
         *[_text(held.get(name)) for name in Metadata._fields[:-1]],
-        user_defined=tuple([(k, _text(v)) for k, v in pairs]),
+        user_defined=tuple([(k, _text(v)) for k, v in _pairs_of(user)]),
     )
+
+
+def _pairs_of(form: Attribute | None) -> Iterator[tuple[str, Attribute | None]]:
+    if isinstance(form, DictionaryAttr):
+        yield from form.entries
+    for entry in form.values if isinstance(form, ArrayAttr) else ():
+        held = dict(entry.entries) if isinstance(entry, DictionaryAttr) else {}
+        yield _text(held.get("key")), held.get("value")
+
+
+def text_entry(key: str, value: str) -> DictionaryAttr:
+    """A text with its name as an attribute, also where the name is empty or another text has it too."""
+    return DictionaryAttr((("key", StringAttr(key)), ("value", StringAttr(value))))
+
+
+def are_keys(names: Sequence[str]) -> bool:
+    """Whether names can be those of a dictionary, which MLIR has without empty and repeated ones."""
+    return all(names) and len(set(names)) == len(names)
 
 
 def set_metadata(module: Module, metadata: Metadata) -> None:
@@ -212,8 +229,12 @@ def set_metadata(module: Module, metadata: Metadata) -> None:
     texts = zip(Metadata._fields[:-1], metadata[:-1], strict=True)
     entries: list[tuple[str, Attribute]] = [(name, StringAttr(text)) for name, text in texts if text]
     if metadata.user_defined:
-        pairs = tuple([(key, StringAttr(value)) for key, value in metadata.user_defined])
-        entries.append(("user_defined", DictionaryAttr(pairs)))
+        pairs = metadata.user_defined
+        if are_keys([key for key, _ in pairs]):
+            held: Attribute = DictionaryAttr(tuple([(key, StringAttr(value)) for key, value in pairs]))
+        else:
+            held = ArrayAttr(tuple([text_entry(*pair) for pair in pairs]))
+        entries.append(("user_defined", held))
     module.set_extra(METADATA, DictionaryAttr(tuple(entries)) if entries else None)
 
 

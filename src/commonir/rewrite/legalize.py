@@ -413,10 +413,14 @@ class _Legalization:
                 for f in not_constant(versioned):
                     versioned = Mismatch(f"'{f.name}' of {made.name} must be constant in {self.target}")
                     break
+            if not isinstance(versioned, Mismatch) and not set(values).isdisjoint(
+                made.results[len(versioned.results) :]
+            ):
+                versioned = Mismatch(f"{made.name} has fewer results in {self.target}")
             if isinstance(versioned, Mismatch):
                 _discard(behind)
                 return versioned
-            replaced.update(zip(made.results, versioned.results, strict=True))
+            replaced.update(zip(made.results, versioned.results, strict=False))
             behind[n] = versioned
         return tuple([replaced.get(v, v) for v in values]), behind
 
@@ -453,8 +457,10 @@ class _Legalization:
             return Mismatch("; ".join(f"{d.message} in {self.target}" for d in error.diagnostics))
         if definition.reference is not type(op).reference and not have_same_meaning(op, made):
             return Mismatch(f"{op.name} has another meaning in {self.target}")
+        if any(r.is_used for r in op.results[len(made.results) :]):
+            return Mismatch(f"{op.name} has fewer results in {self.target}")
         op.regions = ()
-        for old, new in zip(op.results, made.results, strict=True):
+        for old, new in zip(op.results, made.results, strict=False):
             new.name = old.name
             old.replace_all_uses_with(new)
         op.erase()

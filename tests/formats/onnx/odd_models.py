@@ -7,7 +7,7 @@ import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 
-def _info(name: str, *shape: int | str | None, kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+def info(name: str, *shape: int | str | None, kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, kind, shape)
 
 
@@ -23,7 +23,7 @@ def texts_everywhere() -> ModelProto:
     weight = numpy_helper.from_array(np.ones(3, np.float32), "w")
     weight.doc_string = "of the tensor"
     weight.metadata_props.add(key="tensor", value="2")
-    x, y, z = _info("x", 3), _info("y", 3), _info("z", 3)
+    x, y, z = info("x", 3), info("y", 3), info("z", 3)
     x.doc_string, y.doc_string, z.doc_string = "of the input", "of the value", ""
     x.metadata_props.add(key="input", value="3")
     x.type.denotation = "TENSOR"
@@ -51,9 +51,9 @@ def ways_of_attributes() -> ModelProto:
     dropout = NodeProto(op_type="Dropout", input=["e", "", ""], output=["f", ""], name="same")
     again = NodeProto(op_type="Dropout", input=["f"], output=["g", "mask"], name="same")
     nodes = [node, untyped, implicit, dropout, again]
-    infos = [_info("c", None, None), _info("not there", 4), _info("a", 2, 3), helper.make_empty_tensor_value_info("f")]
-    inputs = [_info("a", 2, 3), helper.make_tensor_value_info("b", TensorProto.FLOAT, None)]
-    return model_of(helper.make_graph(nodes, "g", inputs, [_info("g", "?", "N+1")], value_info=infos))
+    infos = [info("c", None, None), info("not there", 4), info("a", 2, 3), helper.make_empty_tensor_value_info("f")]
+    inputs = [info("a", 2, 3), helper.make_tensor_value_info("b", TensorProto.FLOAT, None)]
+    return model_of(helper.make_graph(nodes, "g", inputs, [info("g", "?", "N+1")], value_info=infos))
 
 
 def ways_of_tensors() -> ModelProto:
@@ -80,15 +80,15 @@ def ways_of_tensors() -> ModelProto:
     constant.attribute[0].t.doc_string = "inside"
     texts = helper.make_node("Constant", [], ["l"], value_strings=["a", "b"])
     relu = helper.make_node("Relu", ["typed1"], ["y"])
-    return model_of(helper.make_graph([constant, texts, relu], "g", [], [_info("y", 3)], held))
+    return model_of(helper.make_graph([constant, texts, relu], "g", [], [info("y", 3)], held))
 
 
 def old_model() -> ModelProto:
     """A model of IR version 3, where constants are inputs too."""
     weights = [numpy_helper.from_array(np.ones(3, np.float32), name) for name in ("w", "v")]
     nodes = [helper.make_node("Add", ["x", "w"], ["t"]), helper.make_node("Mul", ["t", "v"], ["y"])]
-    inputs = [_info("w", 3), _info("x", 3), _info("v", "C")]
-    model = model_of(helper.make_graph(nodes, "g", inputs, [_info("y", 3)], weights), 7)
+    inputs = [info("w", 3), info("x", 3), info("v", "C")]
+    model = model_of(helper.make_graph(nodes, "g", inputs, [info("y", 3)], weights), 7)
     model.ir_version = 3
     return model
 
@@ -98,8 +98,8 @@ def defaults_of_inputs() -> ModelProto:
     weights = [numpy_helper.from_array(np.full(3, n, np.float32), name) for n, name in enumerate("vwu")]
     weights[0].doc_string = "of a default"
     nodes = [helper.make_node("Sum", ["x", "v", "w", "u"], ["y"])]
-    inputs = [_info("u", 3), _info("x", 3), _info("v", 3)]
-    return model_of(helper.make_graph(nodes, "g", inputs, [_info("y", 3)], weights))
+    inputs = [info("u", 3), info("x", 3), info("v", 3)]
+    return model_of(helper.make_graph(nodes, "g", inputs, [info("y", 3)], weights))
 
 
 def kinds_of_types() -> ModelProto:
@@ -126,15 +126,15 @@ def nested_graphs() -> ModelProto:
         [helper.make_node("Add", ["x", "c"], ["s"])],
         "then",
         [],
-        [_info("s", 2)],
+        [info("s", 2)],
         [numpy_helper.from_array(np.ones(2, np.float32), "c")],
         doc_string="of the inner graph",
     )
     other = GraphProto(node=[helper.make_node("Neg", ["x"], ["t"])], output=[onnx.ValueInfoProto(name="t")])
     node = helper.make_node("If", ["b"], ["y"], then_branch=inner, else_branch=other)
     custom = helper.make_node("Graphs", ["x"], ["z"], domain="d", first=inner, number=1, both=[inner, other])
-    inputs = [_info("b", kind=TensorProto.BOOL), _info("x", 2)]
-    return model_of(helper.make_graph([node, custom], "g", inputs, [_info("y", 2)]))
+    inputs = [info("b", kind=TensorProto.BOOL), info("x", 2)]
+    return model_of(helper.make_graph([node, custom], "g", inputs, [info("y", 2)]))
 
 
 def local_functions() -> ModelProto:
@@ -143,15 +143,16 @@ def local_functions() -> ModelProto:
     scale = NodeProto(op_type="LeakyRelu", input=["a"], output=["b"], name="inner")
     scale.attribute.add(name="alpha", ref_attr_name="slope", type=AttributeProto.FLOAT)
     first = helper.make_function("f.d", "F", ["a"], ["b"], [scale], opsets, ["slope"], [helper.make_attribute("k", 2)])
-    first.value_info.append(_info("a", 2))
+    first.value_info.append(info("a", 2))
     first.doc_string, first.overload = "of the function", "one"
     second = helper.make_function("f.d", "F", ["a", "m"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], opsets)
     second.metadata_props.add(key="k", value="v")
+    second.value_info.append(info("b", 2))
     calls = [
         helper.make_node("F", ["x"], ["y"], domain="f.d", overload="one", slope=0.5, k=7),
         helper.make_node("F", ["y", ""], ["z"], domain="f.d", name="call"),
     ]
-    model = model_of(helper.make_graph(calls, "g", [_info("x", 2)], [_info("z", 2)]))
+    model = model_of(helper.make_graph(calls, "g", [info("x", 2)], [info("z", 2)]))
     model.functions.extend([first, second])
     model.opset_import.add(domain="f.d", version=1)
     return model
@@ -166,13 +167,13 @@ def several_devices() -> ModelProto:
     spec.index_to_device_group_map.add(key=-1, value=[0, 1])
     spec.sharded_dim.add(axis=1).simple_sharding.add(dim_value=4, num_shards=2)
     weight = numpy_helper.from_array(np.ones((4, 2), np.float32), "w")
-    model = model_of(helper.make_graph([node], "g", [_info("x", 3, 4)], [_info("y", 3, 2)], [weight]))
+    model = model_of(helper.make_graph([node], "g", [info("x", 3, 4)], [info("y", 3, 2)], [weight]))
     model.configuration.add(name="two", num_devices=2, device=["a", "b"])
     annotation = model.graph.quantization_annotation.add(tensor_name="x")
     annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="w")
     training = model.training_info.add()
     training.algorithm.CopyFrom(
-        helper.make_graph([helper.make_node("Neg", ["w"], ["v"])], "step", [], [_info("v", 4, 2)])
+        helper.make_graph([helper.make_node("Neg", ["w"], ["v"])], "step", [], [info("v", 4, 2)])
     )
     training.update_binding.add(key="w", value="v")
     return model
@@ -185,8 +186,25 @@ def sparse_constants() -> ModelProto:
     rows = numpy_helper.from_array(np.array([3], np.float32), "rows")
     other = helper.make_sparse_tensor(rows, numpy_helper.from_array(np.array([[1, 2]]), "places"), [2, 3])
     node = helper.make_node("Add", ["flat", "rows"], ["y"])
-    graph = helper.make_graph([node], "g", [], [_info("y", 2, 3)], sparse_initializer=[flat, other])
+    graph = helper.make_graph([node], "g", [], [info("y", 2, 3)], sparse_initializer=[flat, other])
     return model_of(graph)
+
+
+def unusual_metadata() -> ModelProto:
+    """Texts of the same name, without a name, without a text, and with fields of a later version."""
+    model = texts_everywhere()
+    model.functions.append(
+        helper.make_function("f.d", "F", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], model.opset_import)
+    )
+    for part in (model, model.graph, model.graph.node[0], model.functions[0]):
+        for key, value in (("k", "one"), ("k", "two"), ("", "three")):
+            part.metadata_props.add(key=key, value=value)
+        part.metadata_props.add(key="alone")
+        part.metadata_props.add(value="alone")
+        part.metadata_props.add(key="later", value="v").MergeFromString(b"\xfa\x3e\x03new")
+    for opsets in (model.opset_import, model.functions[0].opset_import):
+        opsets[0].MergeFromString(b"\xfa\x3e\x03new")
+    return model
 
 
 def unknown_fields() -> ModelProto:

@@ -9,11 +9,14 @@ from typing import Any
 
 import onnx
 import pytest
+from onnx import helper
 
+import commonir as cir
 from commonir.formats.onnx.read import check, loads, read
 from commonir.formats.onnx.write import dumps
 from commonir.ods import Dialects
 
+from tests.conversions.running_mlir import check_with_mlir_opt, text_of
 from tests.formats.onnx import odd_models
 from tests.onnx_suite.cases import KINDS, load_cases, quiet
 from tests.oracles import oracle
@@ -31,6 +34,7 @@ ODD = [
     odd_models.several_devices,
     odd_models.sparse_constants,
     odd_models.unknown_fields,
+    odd_models.unusual_metadata,
 ]
 
 
@@ -43,6 +47,28 @@ def _again(content: bytes) -> onnx.ModelProto:
 def test_everything_that_a_file_says_is_written_again(make: Callable[[], onnx.ModelProto]) -> None:
     model = make()
     assert _again(model.SerializeToString()) == model
+
+
+# Texts spell names of values as identifiers, which those of one tensor are not.
+@pytest.mark.parametrize("make", [m for m in ODD if m is not odd_models.ways_of_tensors], ids=lambda m: m.__name__)
+def test_everything_that_a_file_says_goes_through_text(make: Callable[[], onnx.ModelProto], tmp_path: Path) -> None:
+    model = make()
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    cir.save(module, tmp_path / "m.mlir")
+    cir.save(cir.load(tmp_path / "m.mlir"), tmp_path / "again.onnx")
+    assert onnx.load(tmp_path / "again.onnx") == model
+
+
+def test_metadata_of_any_name_are_written_as_mlir_takes_them(tmp_path: Path) -> None:
+    node = helper.make_node("Neg", ["x"], ["y"])
+    graph = helper.make_graph([node], "g", [odd_models.info("x", 2)], [odd_models.info("y", 2)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    for key in ("", "k", "k"):
+        model.metadata_props.add(key=key, value="v")
+    onnx.save(model, tmp_path / "m.onnx")
+    text = text_of(cir.convert(cir.load(tmp_path / "m.onnx"), "linalg"))
+    assert 'user_defined = [{key = "", value = "v"}, {key = "k", value = "v"}, {key = "k", value = "v"}]' in text
+    check_with_mlir_opt(text)
 
 
 @pytest.mark.parametrize("kind", KINDS)

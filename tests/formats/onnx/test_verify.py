@@ -66,6 +66,8 @@ _F = helper.make_function(
 )
 _W = numpy_helper.from_array(np.ones((3, 2), np.float32), "w")
 
+_PLACES = numpy_helper.from_array(np.array([0, 1]), "i")
+
 CASES: dict[str, tuple[ModelProto, list[str]]] = {
     "wrong element type": (
         _model([helper.make_node("Relu", ["x"], ["y"])], inputs=[_info("x", 2, kind=TensorProto.BOOL)]),
@@ -268,6 +270,14 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     "an annotation of nothing": (
         _with(lambda m: m.graph.quantization_annotation.add(tensor_name="gone")),
         ["E0401 graph.quantization_annotation[0]: G8: the graph has no value 'gone'"],
+    ),
+    "a deprecated operator": (
+        _model([helper.make_node("Scatter", ["x", "i", "x"], ["y"])], initializer=[_PLACES]),
+        ["E0501 graph.node[0] 'y': G3: 'Scatter' may not be used from opset11 on"],
+    ),
+    "pieces of which nothing tells the number": (
+        _model([helper.make_node("Split", ["x"], ["y"])]),
+        ["E0505 graph.node[0] 'y': onnx.Split: neither 'split' nor 'num_outputs' is given"],
     ),
     "a default of another type": (
         _model(

@@ -11,6 +11,7 @@ import json
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
+from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.conversion import ConversionOptions
 from commonir.conversions.core_to_onnx import (
     bits,
@@ -92,6 +93,7 @@ def core_to_onnx(
         made.set_extra(key, attribute)
     made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
     made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
+    count_axes_from_start(made, opset)
     for graph in made.functions.values():
         remove_unused(graph.body)
         if isinstance(graph, onnx.Graph):

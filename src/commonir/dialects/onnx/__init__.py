@@ -56,7 +56,7 @@ from commonir.dialects.onnx.attention import (
     LinearAttention,
     RotaryEmbedding,
 )
-from commonir.dialects.onnx.base import ANY, OnnxOp
+from commonir.dialects.onnx.base import ANY, OnnxOp, is_deprecated
 from commonir.dialects.onnx.cast import (
     BitCast,
     Cast,
@@ -747,6 +747,7 @@ __all__ = [
     "function_symbol",
     "infer_results",
     "ir_version_of",
+    "is_deprecated",
     "microsoft",
     "newest_version",
     "operation_name",

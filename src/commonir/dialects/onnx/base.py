@@ -93,6 +93,12 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     shapes_count = False
 
+    deprecated_since = ""
+    """The version from which on the operator may not be used any more; of its definitions, that of this version."""
+
+    successor = ""
+    """The operator to use instead of one that is deprecated."""
+
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """What the reference makes of operands of which only types and known elements are given."""
         if self.form is not Form.COMPOSITE or self.regions or len(self.results) != 1:
@@ -116,6 +122,11 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         except (DiagnosticError, NotationError):
             return None
         return known_dims(made[0])
+
+
+def is_deprecated(definition: type[Op]) -> bool:
+    """Whether a definition is that of versions which have the operator no more."""
+    return issubclass(definition, OnnxOp) and definition.since == definition.deprecated_since != ""
 
 
 def _elements(value: Value) -> tuple[Dim, ...] | None:

@@ -228,6 +228,9 @@ class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
 
     __slots__ = ()
 
+    deprecated_since = "opset11"
+    successor = "ScatterElements"
+
     data: Value = operand("T")
     indices: Value = operand("Tind")
     updates: Value = operand("T")

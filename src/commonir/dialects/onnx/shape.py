@@ -5,8 +5,10 @@ Source: ONNX operator reference, default domain, versions 1 to 28.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from commonir.base.codes import WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,
@@ -532,6 +534,12 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
     axis: int = attribute(kinds.integer, default=0)
     outputs: tuple[Value, ...] = result("T", variadic=True)
     T = ANY_13
+
+    def verify(self) -> Iterator[Diagnostic]:
+        count = sum(given is not None for given in (self.split, self.num_outputs))
+        if "num_outputs" in self.layout.by_name and count != 1:
+            what = "neither 'split' nor 'num_outputs' is" if count == 0 else "both 'split' and 'num_outputs' are"
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: {what} given")
 
     def infer_open(self) -> tuple[Type, ...] | None:
         piece = with_unknown(tensor_type(self.input), (self.axis,))

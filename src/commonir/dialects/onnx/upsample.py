@@ -17,10 +17,13 @@ from commonir.ods import attribute, kinds, one_of, operand, result
 class Upsample(ResizingByFactors, name="onnx.Upsample", since="opset9 opset10"):
     """The tensor with each axis times a factor of at least 1; positions are counted from the first element.
 
-    The nearest element is the one before a position.
+    The nearest element is the one before a position. From opset 10 on, `Resize`.
     """
 
     __slots__ = ()
+
+    deprecated_since = "opset10"
+    successor = "Resize"
 
 
 class Upsample7(OnnxOp, name="onnx.Upsample", since="opset7"):

@@ -40,7 +40,7 @@ from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
-from commonir.ir.interface import set_metadata
+from commonir.ir.interface import set_metadata, text_entry
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, unknown
@@ -85,11 +85,6 @@ def opsets_of(given: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
     for entry in given:
         out.setdefault(entry.domain, IntegerAttr(entry.version))
     return DictionaryAttr(tuple(out.items()))
-
-
-def _is_canonical_list(given: Repeated[OperatorSetIdProto]) -> bool:
-    domains = {e.domain for e in given if e.HasField("domain") and e.HasField("version")}
-    return len(domains) == len(given)
 
 
 class ModelDecoder(NodeDecoder):
@@ -146,7 +141,7 @@ class ModelDecoder(NodeDecoder):
             module.set_extra(onnx.MODEL_VERSION, IntegerAttr(model.model_version))
         if not present.isdisjoint(_ABOUT_MODEL):
             self._keep_metadata(module, model)
-        if not _is_canonical_list(model.opset_import):
+        if not self._is_plain_list(model.opset_import):
             module.set_extra(kept.OPSETS, kept.array(map(kept.form_of, model.opset_import)))
         if _TRAINING in present:
             module.set_extra(kept.TRAINING, kept.array(map(kept.form_of, model.training_info)))
@@ -154,11 +149,16 @@ class ModelDecoder(NodeDecoder):
             module.set_extra(kept.CONFIGURATION, kept.array(map(kept.form_of, model.configuration)))
         keep(module, kept.FIELDS, self.leftover(model, _OF_MODEL, listed))
 
+    def _is_plain_list(self, given: Repeated[OperatorSetIdProto]) -> bool:
+        """Whether operator sets have a version each, and nothing else."""
+        domains = {e.domain for e in given if e.HasField("domain") and e.HasField("version")}
+        return len(domains) == len(given) and not any(map(self.has_unknown, given))
+
     def _keep_metadata(self, module: Module, model: ModelProto) -> None:
         about = kept.metadata_from(model.doc_string, [(e.key, e.value) for e in model.metadata_props])
         set_metadata(module, about)
         forms = [kept.form_of(e) for e in model.metadata_props]
-        if forms != [kept.entry_form(*pair) for pair in kept.metadata_entries(about)]:
+        if forms != [text_entry(*pair) for pair in kept.metadata_entries(about)]:
             module.set_extra(kept.METADATA_FORMS, kept.array(forms))
 
     # -- graphs and functions
@@ -201,7 +201,7 @@ class ModelDecoder(NodeDecoder):
         block = Block([stated.get(n, unknown) for n in names], names)
         scope = Scope(stated)
         scope.values.update(zip(names, block.arguments, strict=True))
-        self.fill(block, proto.node, list(proto.output), scope)
+        end = self.fill(block, proto.node, list(proto.output), scope)
         self.check_references(proto.node, proto.attribute_proto)
         defaults, rest, _ = self.dictionary(proto.attribute_proto, scope)
         made = onnx.LocalFunction(
@@ -215,10 +215,10 @@ class ModelDecoder(NodeDecoder):
             defaults,
         )
         keep(made, kept.ATTRIBUTE_FIELDS, rest)
-        if not _is_canonical_list(proto.opset_import):
+        if not self._is_plain_list(proto.opset_import):
             made.set_extra(kept.OPSETS, kept.array(map(kept.form_of, proto.opset_import)))
         self.keep_texts(made, proto.doc_string, proto.metadata_props[:])
-        self._keep_infos(made, proto.value_info, block, ())
+        self._keep_infos(made, proto.value_info, block, end.outputs)
         keep(made, kept.FIELDS, self.leftover(proto, _OF_FUNCTION))
         return made
 

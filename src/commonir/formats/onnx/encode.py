@@ -15,7 +15,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.element_types import UNDEFINED
-from commonir.formats.onnx.graph_writing import GraphEncoder, Weight, add_text, items, text, write_metadata
+from commonir.formats.onnx.graph_writing import GraphEncoder, Weight, add_text, items, text, write_texts
 from commonir.formats.onnx.kept import merge
 from commonir.formats.onnx.messages import (
     IR_VERSIONS,
@@ -120,7 +120,7 @@ class ModelEncoder:
             return
         for key, value in kept.metadata_entries(about):
             add_text(model.metadata_props, key, value)
-        write_metadata(self.module, model.metadata_props)
+        write_texts(self.module, model.metadata_props)
 
     def function(self, op: onnx.LocalFunction, into: FunctionProto) -> None:
         """Fills in a local function."""

@@ -72,8 +72,8 @@ def text(value: object) -> str:
     return value.value if isinstance(value, StringAttr) else ""
 
 
-def write_metadata(op: Operation, into: Repeated[StringStringEntryProto]) -> None:
-    """Fills in the metadata that a part of a model has."""
+def write_texts(op: Operation, into: Repeated[StringStringEntryProto]) -> None:
+    """Fills in the metadata that an operation has by their names."""
     entries = op.extra.get(onnx.METADATA)
     for key, value in entries.entries if isinstance(entries, DictionaryAttr) else ():
         add_text(into, key, text(value))
@@ -128,7 +128,7 @@ class GraphEncoder:
         doc = text(op.extra.get(onnx.DOC_STRING))
         if doc:
             into.doc_string = doc
-        write_metadata(op, into.metadata_props)
+        self._metadata(op, into.metadata_props)
         self._merge(op.extra.get(kept.FIELDS), into, op)
         self._run()
 
@@ -160,6 +160,12 @@ class GraphEncoder:
             self.found.extend([d.located(where=path_of(op)) for d in error.diagnostics])
             return into
 
+    def _metadata(self, op: Operation, into: Repeated[StringStringEntryProto]) -> None:
+        """Fills in the metadata that a part of a model has."""
+        write_texts(op, into)
+        for form in items(op.extra.get(kept.METADATA_FORMS)):
+            self._merge(form, into.add(), op)
+
     # -- graphs
 
     def _block(self, block: Block, into: GraphProto) -> None:
@@ -189,7 +195,7 @@ class GraphEncoder:
         doc = text(holder.extra.get(onnx.DOC_STRING))
         if doc:
             into.doc_string = doc
-        write_metadata(holder, into.metadata_props)
+        self._metadata(holder, into.metadata_props)
         for form in items(holder.extra.get(kept.ANNOTATIONS)):
             self._merge(form, into.quantization_annotation.add(), holder)
         self._merge(holder.extra.get(kept.FIELDS), into, holder)
@@ -347,7 +353,7 @@ class GraphEncoder:
         doc = text(op.extra.get(onnx.DOC_STRING))
         if doc:
             into.doc_string = doc
-        write_metadata(op, into.metadata_props)
+        self._metadata(op, into.metadata_props)
         for form in items(op.extra.get(kept.DEVICES)):
             self._merge(form, into.device_configurations.add(), op)
         self._merge(op.extra.get(kept.FIELDS), into, op)

@@ -49,7 +49,7 @@ DECLARED_INPUTS = "onnx.declared_inputs"
 ANNOTATIONS = "onnx.quantization_annotation"
 OPSETS = "onnx.opset_forms"
 METADATA_FORMS = "onnx.metadata_forms"
-"""Entries of metadata of a model, in the form of the file when it is another than the writer's."""
+"""Entries of metadata of a model or a part of it, in the form of the file when it is another than the writer's."""
 TRAINING = "onnx.training_info"
 CONFIGURATION = "onnx.configuration"
 """Configurations of several devices that a model can run on."""
@@ -68,11 +68,6 @@ def form_of(message: Message) -> DictionaryAttr:
 def array(forms: Iterable[Attribute]) -> ArrayAttr:
     """Several messages as one attribute."""
     return ArrayAttr(tuple(forms))
-
-
-def entry_form(key: str, value: str) -> DictionaryAttr:
-    """The form of a text with its name."""
-    return DictionaryAttr((("key", StringAttr(key)), ("value", StringAttr(value))))
 
 
 def metadata_entries(metadata: Metadata) -> list[tuple[str, str]]:
@@ -123,6 +118,12 @@ def leftover(
         if unknown:
             entries.append((UNKNOWN_FIELDS, BytesAttr(unknown)))
     return entries
+
+
+def has_unknown(message: Message) -> bool:
+    """Whether a message has fields that its declaration does not know."""
+    whole: AnyMessage = message  # pyright: ignore[reportAssignmentType]  the class is made at run time
+    return bool(unknown_fields(whole))
 
 
 def keep(op: Operation, name: str, entries: Iterable[tuple[str, Attribute]]) -> None:

@@ -52,6 +52,7 @@ from commonir.ir.attributes import (
     TypeAttr,
 )
 from commonir.ir.data import Data
+from commonir.ir.interface import are_keys
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
@@ -160,9 +161,19 @@ class NodeDecoder(ABC):
         """Keeps documentation and metadata of a part of a model."""
         if doc:
             op.set_extra(onnx.DOC_STRING, StringAttr(doc))
-        texts = tuple([(e.key, StringAttr(e.value)) for e in metadata])
-        if texts:
+        entries = list(metadata)
+        if not entries:
+            return
+        texts = tuple([(e.key, StringAttr(e.value)) for e in entries])
+        is_whole = all(e.HasField("key") and e.HasField("value") and not self.has_unknown(e) for e in entries)
+        if is_whole and are_keys([key for key, _ in texts]):
             op.set_extra(onnx.METADATA, DictionaryAttr(texts))
+        else:
+            op.set_extra(kept.METADATA_FORMS, array(map(form_of, entries)))
+
+    def has_unknown(self, message: Message) -> bool:
+        """Whether a message has fields that nobody knows, which are to be kept."""
+        return self.keeps_unknown and kept.has_unknown(message)
 
     def define(self, name: str, value: Value, scope: Scope, part: str) -> None:
         """Makes a name stand for a value from here on."""

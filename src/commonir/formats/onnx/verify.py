@@ -7,7 +7,7 @@ M2. It states versions of the operator sets that its nodes use.
 M3. Operator sets are of versions that are known.
 G1. Graphs have a name.
 G2. Inputs and outputs of the graph have types.
-G3. Operators of the domains of the format exist in the version of their operator set.
+G3. Operators of the domains of the format exist in the version of their operator set, and are not deprecated there.
 G4. Names of nodes are unique (advice).
 G5. A value inside of a nested graph has no name of the graphs around it (advice).
 G6. Sizes of different names are not needed to be equal (advice).
@@ -161,6 +161,9 @@ def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str
     if isinstance(op, onnx.Custom):
         yield from _check_custom(op, opsets, domains)
     elif isinstance(op, onnx.OnnxOp):
+        if onnx.is_deprecated(type(op)):
+            text = f"G3: '{onnx.operator_of(op.name)[1]}' may not be used from {op.deprecated_since} on"
+            yield Diagnostic(UNKNOWN_OPERATION, text, help=f"use {op.successor}, or an older operator set")
         yield from _check_sizes(op)
 
 

@@ -119,6 +119,9 @@ class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", si
 
     __slots__ = ()
 
+    deprecated_since = "ml5"
+    successor = "TreeEnsemble"
+
     n_targets: int | None = attribute(kinds.integer, default=None)
     aggregate_function: str = attribute(
         kinds.text, default="SUM", check=one_of(*[a.value.upper() for a in core.Aggregate])
@@ -161,6 +164,9 @@ class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", 
     """
 
     __slots__ = ()
+
+    deprecated_since = "ml5"
+    successor = "TreeEnsemble"
 
     X: Value = operand("T1")
     classlabels_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
