@@ -378,13 +378,42 @@ def _spec(model: ModelProto) -> onnx.ShardingSpecProto:
         ),
         (
             lambda m: _spec(m).sharded_dim[0].simple_sharding.add(dim_value=4, num_shards=1),
-            "S7: axis 1 of 'x' has size 4, its parts 8",
+            "S7: axis 1 of 'x' has size 4, its parts 16",
+        ),
+        (lambda m: _spec(m).sharded_dim[0].ClearField("axis"), "S5: an axis is not stated"),
+        (lambda m: _spec(m).index_to_device_group_map[0].ClearField("value"), "S3: the group -1 has no devices"),
+        (lambda m: _spec(m).index_to_device_group_map.add(key=-1, value=[0]), "S3: there are two groups -1"),
+        (
+            lambda m: m.graph.node[0].device_configurations[0].sharding_spec.append(_spec(m)),
+            "S4: 'x' has a specification already",
         ),
     ],
 )
 def test_rules_of_sharding_are_checked(change: Callable[[ModelProto], object], message: str, tmp_path: Path) -> None:
     found = _found(_sharded(change), tmp_path)
     assert any(message in text for text in found), found
+
+
+def test_an_axis_made_of_several_has_the_product_of_their_sizes_and_shards(tmp_path: Path) -> None:
+    """Two axes of 2, each cut in two, are an axis of 4 in four shards once they are one."""
+
+    def fuse(model: ModelProto) -> None:
+        spec = _spec(model)
+        del spec.sharded_dim[0].simple_sharding[:]
+        for _ in range(2):
+            spec.sharded_dim[0].simple_sharding.add(dim_value=2, num_shards=2)
+        spec.device[:] = [0, 1, 0, 1]
+
+    assert _found(_sharded(fuse), tmp_path) == []
+
+
+def test_a_wrong_axis_of_sharding_is_told_once_and_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(
+        _sharded(lambda m: _spec(m).sharded_dim[0].MergeFrom(onnx.ShardedDimProto(axis=2))).SerializeToString()
+    )
+    (found,) = check(path, DIALECTS)[1]
+    assert found.help == "count axes from 0 on, or from -1 back, each once"
 
 
 def test_sound_sharding_has_no_findings(tmp_path: Path) -> None:

@@ -6,21 +6,23 @@ its map of groups stands for several devices that each have the shard.
 
 S1. A node names a configuration of the model, each once.
 S2. A configuration has a name of its own, and as many device names as devices, if it names them.
-S3. Devices are numbers of devices of the configuration, or keys of groups of such.
-S4. A specification names an input or output of the node.
+S3. Devices are numbers of devices of the configuration, or keys of groups of such, which are not empty.
+S4. A specification names an input or output of the node, each once.
 S5. Sharded axes exist, each once.
 S6. There are as many shards as devices, or one device that has all.
-S7. The sizes of the parts of an axis are those of the tensor.
+S7. Sizes that an axis is cut of are that of the tensor; those of several axes that were fused to one, their product.
 
-Source: onnx.proto of ONNX 1.23, multi-device; facts on ONNX and Common IR, section 4.
+Source: onnx.proto of ONNX 1.23, multi-device; its proposals 0006 and 0007; facts on ONNX and Common IR, section 4.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.kept import merge
@@ -79,8 +81,19 @@ def check_sharding(module: Module, places: Places) -> Iterator[Diagnostic]:
             yield from _check_node(op, _items(op.extra[kept.DEVICES]), known, places.place_of(op))
 
 
-def _wrong(label: str, text: str, where: str) -> Diagnostic:
-    return Diagnostic(MALFORMED_PROGRAM, f"{label}: {text}", where=where)
+_HELP = {
+    "S1": "name each configuration of the model once",
+    "S2": "give the configuration a name and the number of its devices",
+    "S3": "number devices from 0 on, or list those of a group in `index_to_device_group_map`",
+    "S4": "name each input and output of the node once at most",
+    "S5": "count axes from 0 on, or from -1 back, each once",
+    "S6": "list one device for each shard, the first sharded axis outermost, or one that has all",
+    "S7": "state the size of the axis, or those of the axes that were fused to it",
+}
+
+
+def _wrong(label: str, text: str, where: str, near: str | None = None) -> Diagnostic:
+    return Diagnostic(MALFORMED_PROGRAM, f"{label}: {text}", where=where, help=near or _HELP[label])
 
 
 def _check_node(
@@ -96,12 +109,18 @@ def _check_node(
             yield from (d.located(where=where) for d in error.diagnostics)
             continue
         name = given.configuration_id
-        if name not in known or name in seen:
-            what = "is named twice" if name in seen else "is none of the model's"
-            yield _wrong("S1", f"the configuration '{name}' {what}", where)
+        if name in seen:
+            yield _wrong("S1", f"the configuration '{name}' is named twice", where)
+        elif name not in known:
+            yield _wrong("S1", f"the configuration '{name}' is none of the model's", where, did_you_mean(name, known))
         seen.add(name)
+        named: set[str] = set()
         for k, spec in enumerate(given.sharding_spec):
-            yield from _check_spec(spec, types, known.get(name), f"{where}.sharding_spec[{k}]")
+            at = f"{where}.sharding_spec[{k}]"
+            if spec.tensor_name in named:
+                yield _wrong("S4", f"'{spec.tensor_name}' has a specification already", at)
+            named.add(spec.tensor_name)
+            yield from _check_spec(spec, types, known.get(name), at)
 
 
 def _check_spec(
@@ -109,41 +128,58 @@ def _check_spec(
 ) -> Iterator[Diagnostic]:
     kind = types.get(spec.tensor_name)
     if kind is None:
-        yield _wrong("S4", f"the node has no input or output '{spec.tensor_name}'", where)
-    groups = {entry.key: tuple(entry.value) for entry in spec.index_to_device_group_map}
-    given = [n for entry in spec.device for n in groups.get(entry, (entry,))]
-    if devices is not None:
-        for n in dict.fromkeys(given):
-            if not 0 <= n < devices:
-                yield _wrong("S3", f"there is no device {n}: the configuration has {devices}", where)
+        near = did_you_mean(spec.tensor_name, types)
+        yield _wrong("S4", f"the node has no input or output '{spec.tensor_name}'", where, near)
+    yield from _check_devices(spec, devices, where)
     shape = kind.shape if isinstance(kind, TensorType) else None
-    seen: set[int] = set()
+    axes: set[int] = set()
     shards = 1
     for dim in spec.sharded_dim:
+        if not dim.HasField("axis"):
+            yield _wrong("S5", "an axis is not stated", where)
+            return
         axis = dim.axis
+        if shape is not None and not -len(shape) <= axis < len(shape):
+            yield _wrong("S5", f"'{spec.tensor_name}' has {len(shape)} axes, found axis {axis}", where)
+            return
         if shape is not None:
-            if not -len(shape) <= axis < len(shape):
-                yield _wrong("S5", f"'{spec.tensor_name}' has {len(shape)} axes, found axis {axis}", where)
-                continue
             axis %= len(shape)
             yield from _check_size(spec.tensor_name, dim, shape[axis], where)
-        if axis in seen:
+        if axis in axes:
             yield _wrong("S5", f"axis {axis} is sharded twice", where)
-        seen.add(axis)
+        axes.add(axis)
         parts = [part.num_shards for part in dim.simple_sharding]
         if any(n < 1 for n in parts):
             yield _wrong("S6", f"axis {axis} is cut into {min(parts)} parts", where)
-        shards *= max(1, sum(parts))
+            return
+        shards *= math.prod(parts)
     if len(spec.sharded_dim) and len(spec.device) not in (1, shards):
         text = f"'{spec.tensor_name}' has {shards} shards for {len(spec.device)} devices or groups"
         yield _wrong("S6", text, where)
 
 
+def _check_devices(spec: ShardingSpecProto, devices: int | None, where: str) -> Iterator[Diagnostic]:
+    groups: dict[int, tuple[int, ...]] = {}
+    for entry in spec.index_to_device_group_map:
+        if entry.key in groups:
+            yield _wrong("S3", f"there are two groups {entry.key}", where)
+        elif not len(entry.value):
+            yield _wrong("S3", f"the group {entry.key} has no devices", where)
+        groups.setdefault(entry.key, tuple(entry.value))
+    given = [n for entry in spec.device for n in groups.get(entry, (entry,))]
+    if devices is not None:
+        for n in dict.fromkeys(given):
+            if not 0 <= n < devices:
+                yield _wrong("S3", f"there is no device {n}: the configuration has {devices}", where)
+
+
 def _check_size(name: str, dim: ShardedDimProto, size: object, where: str) -> Iterator[Diagnostic]:
-    """Compares the sizes that the parts of an axis have together with that of the tensor, where all are numbers."""
+    """Compares the size of an axis with what it is said to be cut of, where all are numbers: an axis that a reshape
+    made of several has the product of their sizes.
+    """
     parts = list(dim.simple_sharding)
-    if not isinstance(size, int) or any(part.WhichOneof("dim") != "dim_value" for part in parts):
+    if not isinstance(size, int) or not parts or any(part.WhichOneof("dim") != "dim_value" for part in parts):
         return
-    total = sum(part.dim_value for part in parts)
+    total = math.prod(part.dim_value for part in parts)
     if total != size:
         yield _wrong("S7", f"axis {dim.axis} of '{name}' has size {size}, its parts {total}", where)
