@@ -190,6 +190,15 @@ def sparse_constants() -> ModelProto:
     return model_of(graph)
 
 
+def names_that_runtimes_look_for() -> ModelProto:
+    """A graph inside of an operator of a runtime, with inputs and outputs that are called like those around it."""
+    inner = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "decoder", [info("x", 2)], [info("y", 2)])
+    node = helper.make_node("BeamSearch", ["x"], ["y"], domain="com.microsoft", decoder=inner)
+    model = model_of(helper.make_graph([node], "g", [info("x", 2)], [info("y", 2)]))
+    model.opset_import.add(domain="com.microsoft", version=1)
+    return model
+
+
 def unusual_metadata() -> ModelProto:
     """Texts of the same name, without a name, without a text, and with fields of a later version."""
     model = texts_everywhere()

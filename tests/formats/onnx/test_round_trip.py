@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 import commonir as cir
 from commonir.formats.onnx.read import check, loads, read
@@ -34,6 +35,7 @@ ODD = [
     odd_models.several_devices,
     odd_models.sparse_constants,
     odd_models.unknown_fields,
+    odd_models.names_that_runtimes_look_for,
     odd_models.unusual_metadata,
 ]
 
@@ -49,14 +51,44 @@ def test_everything_that_a_file_says_is_written_again(make: Callable[[], onnx.Mo
     assert _again(model.SerializeToString()) == model
 
 
-# Texts spell names of values as identifiers, which those of one tensor are not.
-@pytest.mark.parametrize("make", [m for m in ODD if m is not odd_models.ways_of_tensors], ids=lambda m: m.__name__)
+# Texts spell names of values as identifiers, each once.
+NOT_IN_TEXT = (odd_models.ways_of_tensors, odd_models.names_that_runtimes_look_for)
+
+
+@pytest.mark.parametrize("make", [m for m in ODD if m not in NOT_IN_TEXT], ids=lambda make: make.__name__)
 def test_everything_that_a_file_says_goes_through_text(make: Callable[[], onnx.ModelProto], tmp_path: Path) -> None:
     model = make()
     module, _ = loads(model.SerializeToString(), DIALECTS)
     cir.save(module, tmp_path / "m.mlir")
     cir.save(cir.load(tmp_path / "m.mlir"), tmp_path / "again.onnx")
     assert onnx.load(tmp_path / "again.onnx") == model
+
+
+def test_names_that_runtimes_look_for_stay_when_a_model_becomes_simpler(tmp_path: Path) -> None:
+    model = odd_models.names_that_runtimes_look_for()
+    onnx.save(model, tmp_path / "m.onnx")
+    cir.save(cir.optimize(cir.load(tmp_path / "m.onnx")), tmp_path / "simple.onnx")
+    (node,) = onnx.load(tmp_path / "simple.onnx").graph.node
+    (graph,) = [a.g for a in node.attribute if a.name == "decoder"]
+    assert ([v.name for v in graph.input], [v.name for v in graph.output]) == (["x"], ["y"])
+
+
+def test_a_name_that_a_graph_sees_is_not_hidden_in_it(tmp_path: Path) -> None:
+    """Of two values of one name the inner one is renamed where the outer one is used beside it."""
+    inner = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["s"])], "decoder", [odd_models.info("x", 2)], [odd_models.info("s", 2)]
+    )
+    model = odd_models.names_that_runtimes_look_for()
+    model.graph.node[0].attribute[0].g.CopyFrom(inner)
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    (argument,) = [
+        a for op in module.nested() for r in op.regions for a in r.block.arguments if r.block.label == "decoder"
+    ]
+    argument.name = "w"
+    written = onnx.ModelProto.FromString(dumps(module)).graph.node[0].attribute[0].g
+    assert [v.name for v in written.input] == ["w_1"]
+    assert list(written.node[0].input) == ["w_1", "w"]
 
 
 def test_metadata_of_any_name_are_written_as_mlir_takes_them(tmp_path: Path) -> None:

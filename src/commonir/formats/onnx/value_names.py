@@ -23,19 +23,21 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
             table.leave(block)
             continue
         # Nested graphs see what is visible here, and add what is their own.
-        pending.append(len(table.visible))
+        pending.append(len(table.changes))
         last = block.last
         ends = last.outputs if isinstance(last, onnx.Return) else ()
         own = set(block.arguments)
+        # Runtimes find what such graphs take and give by its name, which the graphs around may have too.
+        hiding = block if block.parent is not None and isinstance(block.parent.parent, onnx.Custom) else None
         for op in block.operations:
             own.update(op.results)
         first = [*block.arguments, *(v for v in ends if v in own)]
         for v in first:
-            table.keep(v)
+            table.keep(v, hiding)
         for op in block.operations:
             for v in op.results:
                 if v.name or v.is_used or not _is_optional(op, v):
-                    table.keep(v)
+                    table.keep(v, hiding)
             pending.extend(b for region in op.regions for b in region.blocks)
     if table.unnamed:
         table.fill(graph)
@@ -43,25 +45,34 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
 
 
 class _Names:
-    """Names given to values. `visible` are those that can be seen at the place at hand, in order."""
+    """Names given to values. `visible` are those that can be seen at the place at hand, `changes` what became so with
+    what its name stood for before.
+    """
 
     def __init__(self) -> None:
         self.names: dict[Value, str] = {}
         self.unnamed: list[Value] = []
-        self.visible: dict[str, None] = {}
+        self.visible: dict[str, Value] = {}
+        self.changes: list[tuple[str, Value | None]] = []
 
     def leave(self, count: int) -> None:
         """Forgets the names that came into sight after the first ones."""
-        while len(self.visible) > count:
-            self.visible.popitem()
+        while len(self.changes) > count:
+            name, before = self.changes.pop()
+            if before is None:
+                del self.visible[name]
+            else:
+                self.visible[name] = before
 
-    def keep(self, v: Value) -> None:
-        """Gives a value its own name when that is free where it stands."""
+    def keep(self, v: Value, hiding: Block | None = None) -> None:
+        """Gives a value its own name when that is free where it stands, or may be hidden in a block."""
         if v in self.names:
             return
-        if v.name and v.name not in self.visible:
+        before = self.visible.get(v.name)
+        if v.name and (before is None or (hiding is not None and not _is_seen(before, hiding))):
             self.names[v] = v.name
-            self.visible[v.name] = None
+            self.visible[v.name] = v
+            self.changes.append((v.name, before))
         else:
             self.unnamed.append(v)
 
@@ -80,6 +91,14 @@ class _Names:
                 name = f"{stem}_{numbers[stem]}"
             taken.add(name)
             self.names[v] = name
+
+
+def _is_seen(value: Value, block: Block) -> bool:
+    """Whether a block defines a value, or something in it uses it."""
+    inside = [value.owner] if isinstance(value.owner, Operation) else []
+    return value.owner is block or any(
+        a.parent is block for op in (*inside, *value.users) for a in (op, *op.ancestors())
+    )
 
 
 def _is_optional(op: Operation, v: Value) -> bool:
