@@ -59,6 +59,7 @@ _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(fourier), vars(image_regions), vars(learning)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
+    *recurrent.BOTH_WAYS,
 )
 RULES = Rules(_ALL)
 DECOMPRESSING_RULES = Rules([*_ALL, *compression.DECOMPRESSION])

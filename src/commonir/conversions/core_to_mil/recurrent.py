@@ -23,7 +23,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import boolean, f16, f32, i32
 from commonir.ods import Op
 from commonir.passes.convert_elements import converted_data
-from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,11 +110,16 @@ def _steps(y: Value, like: Value, direction: core.Direction) -> Value:
     return core.transpose(core.reshape(y, (steps, batch, 2, size)), (0, 2, 1, 3))
 
 
-def _in_single_precision(op: Op, x: Value, given: Sequence[Value | None], **attributes: object) -> tuple[Value, ...]:
+def _on_others(op: Op, operands: Sequence[Value | None], **changes: object) -> tuple[Value, ...]:
+    """What the layer gives for other operands, with what it states, but for changes."""
+    stated = {f.name: op.field_value(f) for f in op.layout.attributes}
+    return type(op)(*operands, **{**stated, **changes}).results
+
+
+def _in_single_precision(op: Op, x: Value, *given: Value | None) -> tuple[Value, ...]:
     """The same layer on single precision, its results rounded once."""
-    wide = [None if v is None else _widened(v) for v in given]
-    made = type(op)(*wide, **attributes)
-    return tuple([core.cast(r, element_of(x)) for r in made.results])
+    wide = [None if v is None else _widened(v) for v in (x, *given)]
+    return tuple([core.cast(r, element_of(x)) for r in _on_others(op, wide)])
 
 
 def _lstm_weights(
@@ -157,11 +162,7 @@ def lstm(
     if refusal is not None or functions is None:
         return refusal or Mismatch("mil.lstm has no such activation")
     if _is_too_narrow(context, x):
-        given = (x, weight, recurrent, initial_h, initial_c, bias, peephole, None)
-        activations = (op.recurrent_activation, op.cell_activation, op.activation)
-        names = ("recurrent_activation", "cell_activation", "activation")
-        attributes: dict[str, object] = dict(zip(names, activations, strict=True))
-        return _in_single_precision(op, x, given, direction=op.direction, cell_clip=op.cell_clip, **attributes)
+        return _in_single_precision(op, x, weight, recurrent, initial_h, initial_c, bias, peephole, lengths)
     ways = [_lstm_weights(weight, recurrent, bias, peephole, d) for d in range(op.direction.count)]
     w, r, b, p = ways[0]
     w_back, r_back, b_back, p_back = ways[1] if len(ways) == 2 else (None,) * 4
@@ -192,16 +193,7 @@ def gru(
     if op.direction is core.Direction.BIDIRECTIONAL:
         return Mismatch("mil.gru has one direction")
     if _is_too_narrow(context, x):
-        given = (x, weight, recurrent, initial_h, bias, recurrent_bias, None)
-        return _in_single_precision(
-            op,
-            x,
-            given,
-            direction=op.direction,
-            recurrent_activation=op.recurrent_activation,
-            activation=op.activation,
-            reset_after=op.reset_after,
-        )
+        return _in_single_precision(op, x, weight, recurrent, initial_h, bias, recurrent_bias, lengths)
     w, r = _gates(weight, 0, _GRU_GATES), _gates(recurrent, 0, _GRU_GATES)
     if op.reset_after:
         inner = None if recurrent_bias is None else _gates(recurrent_bias, 0, _GRU_GATES)
@@ -235,8 +227,7 @@ def rnn(
     if op.direction is core.Direction.BIDIRECTIONAL:
         return Mismatch("mil.rnn has one direction")
     if _is_too_narrow(context, x):
-        given = (x, weight, recurrent, initial_h, bias, None)
-        return _in_single_precision(op, x, given, direction=op.direction, activation=op.activation)
+        return _in_single_precision(op, x, weight, recurrent, initial_h, bias, lengths)
     one = (0,)
     b = None if bias is None else _gates(bias, 0, one)
     made = mil.RnnCoreML7(
@@ -246,57 +237,20 @@ def rnn(
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
 
-@rule(core.Gru)
-def both_ways(
-    op: core.Gru,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    bias: Value | None,
-    recurrent_bias: Value | None,
-    lengths: Value | None,
-) -> Result:
+def _both_ways(op: core.Gru | core.Rnn, context: Context, x: Value, *given: Value | None) -> Result:
+    """A layer of both directions as two of one."""
     if op.direction is not core.Direction.BIDIRECTIONAL:
         return Mismatch("the layer has one direction")
-    made: list[tuple[Value, ...]] = []
-    for n, direction in enumerate(_WAYS):
-        w, r, h = (_one_way(v, n) for v in (weight, recurrent, initial_h))
-        b, c = (None if v is None else _one_way(v, n) for v in (bias, recurrent_bias))
-        gate, new = op.recurrent_activation, op.activation
-        made.append(core.gru(x, w, r, h, b, c, lengths, direction, gate, new, op.reset_after, op.clip, op.parameters))
-    return _joined(made)
-
-
-@rule(core.Rnn)
-def both_ways_of_rnn(
-    op: core.Rnn,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    bias: Value | None,
-    lengths: Value | None,
-) -> Result:
-    if op.direction is not core.Direction.BIDIRECTIONAL:
-        return Mismatch("the layer has one direction")
-    made: list[tuple[Value, ...]] = []
-    for n, direction in enumerate(_WAYS):
-        w, r, h = (_one_way(v, n) for v in (weight, recurrent, initial_h))
-        b = None if bias is None else _one_way(bias, n)
-        made.append(core.rnn(x, w, r, h, b, lengths, direction, op.activation, op.clip, op.parameters))
-    return _joined(made)
-
-
-_WAYS = (core.Direction.FORWARD, core.Direction.REVERSE)
-
-
-def _joined(made: Sequence[tuple[Value, ...]]) -> tuple[Value, ...]:
-    """The outputs and states of both directions."""
+    *weights, lengths = given
+    made: list[Sequence[Value]] = []
+    for n, direction in enumerate((core.Direction.FORWARD, core.Direction.REVERSE)):
+        own = [None if v is None else _one_way(v, n) for v in weights]
+        made.append(_on_others(op, (x, *own, lengths), direction=direction))
     (y, h), (y_back, h_back) = made
     return core.concat((y, y_back), 1), core.concat((h, h_back), 0)
+
+
+BOTH_WAYS = (Rule(core.Gru, _both_ways), Rule(core.Rnn, _both_ways))
 
 
 def _one_way(value: Value, n: int) -> Value:
