@@ -156,9 +156,12 @@ def test_attributes_are_matched_bound_checked_and_computed() -> None:
     one = block.append(Scale(a, 1.0))
     first = block.append(Scale(one.y, 3.0))
     second = block.append(Scale(first.y, 5.0))
-    end = block.append(End((second.y,)))
+    alone = block.append(Scale(a, 1.0))
+    end = block.append(End((second.y, alone.y)))
     done = rewrite(_whole(block), rules)
-    assert dict(done) == {"one": 1, "twice": 1}
+    # The more discriminating rule takes the first operation, too.
+    assert dict(done) == {"one": 1, "twice": 2}
+    assert end.values[1] is a
     assert _names(block) == ["t.scale", "t.end"]
     made = end.values[0].owner
     assert isinstance(made, Scale)

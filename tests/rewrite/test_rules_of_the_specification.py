@@ -102,6 +102,14 @@ def test_rules_as_printed_transform_a_program(tmp_path: Path) -> None:
     assert _made(rules, PROGRAM).strip() == REWRITTEN.strip()
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rule_over_more_operations_comes_before_one_for_what_stands_earlier(tmp_path: Path, is_first: bool) -> None:
+    alone = "def : Pat<(TF_AddOp $lhs, $rhs), (TFL_AddOp $lhs, $rhs, TFL_AF_None)>;\n"
+    head, pattern, rest = PRINTED.partition("def : Pat")
+    rules = load_rules(_file(tmp_path, head + (alone if is_first else "") + pattern + rest + (alone * (not is_first))))
+    assert _made(rules, PROGRAM).strip() == REWRITTEN.strip()
+
+
 def test_short_form_reads_what_it_prints(tmp_path: Path) -> None:
     rules = load_rules(_file(tmp_path, PRINTED))
     assert _made(rules, REWRITTEN).strip() == REWRITTEN.strip()

@@ -273,13 +273,17 @@ class Pattern:
 class TypeConstraint(Pattern):
     """A named set of types of any kind, as MLIR has them: `admits` tells whether a type is in it.
 
-    `summary` completes `must be ...`; `builds` is the only type of the set, where a text may leave it out.
+    `summary` completes `must be ...`; `builds` is the only type of the set, where a text may leave it out. `short` is
+    the type, `dialect.mnemonic`, of which forms write only what stands in brackets after it.
     """
 
-    __slots__ = ("admits", "builds", "name", "summary")
+    __slots__ = ("admits", "builds", "name", "short", "summary")
 
-    def __init__(self, name: str, summary: str, admits: Callable[[Type], bool], builds: Type | None = None) -> None:
+    def __init__(
+        self, name: str, summary: str, admits: Callable[[Type], bool], builds: Type | None = None, short: str = ""
+    ) -> None:
         super().__init__("any")
+        self.short = short
         self.name = name
         self.summary = summary
         self.admits = admits

@@ -66,7 +66,7 @@ def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
-    return rewrite_steps(root, partial(rule_steps, rules))
+    return rewrite_steps(root, partial(rule_steps, rules), users_first=rules.prefers_users())
 
 
 def rule_steps(rules: RuleSet, definition: type[Op]) -> list[Step]:
@@ -133,15 +133,16 @@ def rewrite_steps(
     removes_unused: bool = True,
     constants: ConstantPool | None = None,
     clean: Cleaning | None = None,
+    users_first: bool = False,
 ) -> Counter[str]:
     """Takes steps at everything in an operation, in place; how often each was taken, by name.
 
     With `constants`, each constant of a function stands once, at its beginning. `clean` is called when no step applies
-    any more; when it changes something, steps are taken again.
+    any more; when it changes something, steps are taken again. `users_first`: from the last operation to the first.
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
-    return _Rewriting(root, steps, removes_unused, constants, clean).run()
+    return _Rewriting(root, steps, removes_unused, constants, clean, users_first).run()
 
 
 _Ready = Sequence[tuple[Shortcut | None, str, Step]]
@@ -187,8 +188,10 @@ class _Rewriting:
         removes_unused: bool,
         constants: ConstantPool | None,
         clean: Cleaning | None,
+        users_first: bool,
     ) -> None:
         self.root = root
+        self.users_first = users_first
         self.find_steps = steps
         self.kinds: dict[type[Operation], _Kind] = {}
         self.removes_unused = removes_unused
@@ -226,7 +229,7 @@ class _Rewriting:
                 yield child.listed()
 
     def _collect(self, found: list[Operation], is_new: bool) -> None:
-        """Puts what to look at of a part on the list, first things last: all of it when the program is new to the
+        """Puts what to look at of a part on the list, what comes first last: all of it when the program is new to the
         driver, else branches, and what constants that go to their place lead to.
         """
         self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(found) + 1))
@@ -236,7 +239,8 @@ class _Rewriting:
         if not is_new:
             # Where branches lead may tell more after what stands there changed.
             found = [*[op for op in found if op.successors], *[op for op in changed if op.parent is not None]]
-        found.reverse()
+        if not self.users_first:
+            found.reverse()
         self.pending, self.waiting = found, set(found)
 
     def _settle(self) -> None:

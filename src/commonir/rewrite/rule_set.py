@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import chain, combinations, product
+from itertools import chain, combinations, islice, product
 
 from commonir.base.codes import AMBIGUOUS_RULES
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -69,6 +69,15 @@ class RuleSet:
             own = [r for base in kind.__mro__ for r in self._by_definition.get(base, ())]
             found = self._found[kind] = tuple(_in_order(own))
         return found
+
+    def prefers_users(self) -> bool:
+        """Whether users are to be looked at before what they use: where the source of a rule reaches into operations
+        that others begin with, the more discriminating of the two must come first.
+        """
+        told = [r.rewrite for r in self.rules if r.rewrite.precedence is Precedence.DISCRIMINATION]
+        roots = {rule.source.definition for rule in told}
+        inner = (term for rule in told for term in islice(operations_in(rule.source), 1, None))
+        return any(term.definition in roots for term in inner)
 
     def mismatches(self, op: Operation) -> dict[str, str]:
         """Why each rule for the definition of an operation does not apply to it, by the names of the rules."""

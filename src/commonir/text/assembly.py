@@ -11,7 +11,7 @@ Source: MLIR operation definitions, declarative assembly format.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from commonir.base.diagnostics import InternalError
@@ -20,6 +20,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ods import Op, kinds
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.patterns import TypeConstraint
 from commonir.ods.property_kinds import unit
 
 
@@ -41,9 +42,18 @@ class Variable:
 
 
 class TypeOf(NamedTuple):
-    """Types of a group of values, separated by commas."""
+    """Types of a group of values, separated by commas. `qualified`: with their prefixes."""
 
     group: Variable | Operands | Results
+    qualified: bool = False
+
+    @property
+    def short(self) -> str:
+        """The type, `dialect.mnemonic`, of which only what stands in brackets is written; "" for any other."""
+        field = self.group.field if isinstance(self.group, Variable) else None
+        if field is None or self.qualified or field.variadic or not field.is_required:
+            return ""
+        return field.pattern.short if isinstance(field.pattern, TypeConstraint) else ""
 
 
 class Operands(NamedTuple):
@@ -109,15 +119,23 @@ class Optional(NamedTuple):
 
     def is_silent(self, element: Element) -> bool:
         """Whether an element is a flag that the group itself says, by being there."""
-        if element is not self.anchor or not isinstance(element, Variable) or element.field.type is not unit:
+        if element is not self.anchor or not _is_flag(element):
             return False
         return element is not self.elements[0] and (not self.otherwise or element is not self.otherwise[0])
+
+
+def _is_flag(element: Element) -> bool:
+    return isinstance(element, Variable) and (element.field.type is kinds.unit or element.field.type is unit)
 
 
 class AnyOrder(NamedTuple):
     """Clauses that may come in any order, each at most once and known by the word it starts with."""
 
     clauses: tuple[tuple[Element, ...], ...]
+
+    def is_silent(self, clause: Sequence[Element], element: Element) -> bool:
+        """Whether an element is a flag that a clause itself says, by being there: a word and nothing else."""
+        return len(clause) == len(("word", "flag")) and element is clause[1] and _is_flag(element)
 
 
 Group = Variable | Operands | Results
@@ -193,8 +211,9 @@ def _states_groups(definition: type[Op], inside: list[Element]) -> bool:
 
 
 def _typed(inside: list[Element]) -> list[Group]:
-    """What types are said of, of operands or results."""
-    return [e.group if isinstance(e, TypeOf) else e.results for e in inside if isinstance(e, TypeOf | FunctionalType)]
+    """What types are said of, of operands or results; both sides of an arrow may be either."""
+    alone = [e.group for e in inside if isinstance(e, TypeOf)]
+    return [*alone, *[g for e in inside if isinstance(e, FunctionalType) for g in (e.inputs, e.results)]]
 
 
 def _stated(inside: list[Element]) -> set[Field]:
@@ -322,6 +341,8 @@ class _Reader:
                 self.expect("(")
                 inner = self.element()
                 self.expect(")")
+                if isinstance(inner, TypeOf):
+                    return TypeOf(inner.group, qualified=True)
                 return Variable(inner.field, qualified=True) if isinstance(inner, Variable) else inner
             case "word", "ref":
                 self.expect("(")

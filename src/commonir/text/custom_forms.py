@@ -10,7 +10,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type, i32, i64
+from commonir.ir.types import DialectType, Type, i32, i64
 from commonir.ods import MlirOp, Op, kinds
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
@@ -49,6 +49,11 @@ if TYPE_CHECKING:
 def _has_its_type(field: Field) -> bool:
     """Whether a number is written with its type in a dictionary, though not where a form names the attribute."""
     return field.type is not None and field.type.elides_type
+
+
+# The words that attributes of the syntax itself begin with.
+_NUMBER_WORDS = frozenset({"true", "false", "array", "dense", "dense_resource", "sparse"})
+_ATTRIBUTE_WORDS = _NUMBER_WORDS | {"unit", "affine_map", "affine_set", "strided", "loc", "distinct"}
 
 
 class FormReader:
@@ -108,7 +113,10 @@ class FormReader:
             case Variable(field=field):
                 self._variable(field)
             case TypeOf(group=group):
-                self._types(group)
+                if element.short and self.source.at("<"):
+                    self._give(group, (self._short_type(element.short),))
+                else:
+                    self._types(group)
             case Operands():
                 self.all_operands = self._uses()
             case AttributeDictionary(keyword=keyword):
@@ -145,7 +153,7 @@ class FormReader:
                     self.source.fail(f"'{self.source.text}' stands twice, but may stand once")
                 return
             left.remove(found)
-            yield from self._present(found)
+            yield from self._present(found, [e for e in found if group.is_silent(found, e)])
 
     def _literal(self, text: str) -> None:
         if not self.source.take(text):
@@ -154,17 +162,14 @@ class FormReader:
     def _optional(self, group: Optional) -> Generator[Task, object, None]:
         first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
         chosen = group.otherwise if first is None or not self._starts(first) else group.elements
-        for e in chosen:
-            if isinstance(e, Variable) and group.is_silent(e):
-                self.attributes[e.field] = UnitAttr()
-        yield from self._present([e for e in chosen if not group.is_silent(e)])
+        yield from self._present(chosen, [e for e in chosen if group.is_silent(e)])
 
-    def _present(self, elements: Sequence[Element]) -> Generator[Task, object, None]:
-        """Reads elements that are there; flags among them are thereby set."""
-        for e in elements:
-            if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE and e.field.type is kinds.unit:
+    def _present(self, elements: Sequence[Element], silent: Sequence[Element]) -> Generator[Task, object, None]:
+        """Reads elements that are there; flags that nothing else says are thereby set."""
+        for e in silent:
+            if isinstance(e, Variable):
                 self.attributes[e.field] = UnitAttr()
-        yield from self._elements(elements)
+        yield from self._elements([e for e in elements if e not in silent])
 
     def _starts(self, element: Element) -> bool:
         """Whether the current token can begin an element: how an optional group is recognized."""
@@ -202,12 +207,14 @@ class FormReader:
             return field.type.starts(self._tokens())
         if field.type in (kinds.symbol_name, kinds.symbol):
             return source.kind == "symbol"
+        if field.type is kinds.text:
+            return source.kind == "string"
         if field.type is not None and field.type.cases and source.kind == "word":
             return source.text in field.type.cases
         if source.at("<"):
             return issubclass(self.definition, MlirOp)
-        started = source.kind in ("string", "int", "float", "attribute") or source.at("[") or source.at("-")
-        return started or (source.kind == "word" and source.text in ("true", "false", "dense", "array", "unit"))
+        started = source.kind in ("string", "int", "float", "attribute", "symbol") or source.at("[") or source.at("-")
+        return started or (source.kind == "word" and source.text in _ATTRIBUTE_WORDS)
 
     def _variable(self, field: Field) -> None:
         if field.kind is FieldKind.SUCCESSOR:
@@ -222,7 +229,7 @@ class FormReader:
                 self.operands[field] = [self.source.use()]
             else:
                 self.read_operands(field)
-        elif field.type is not kinds.unit:
+        else:
             self.attributes[field] = self._attribute(field)
 
     def read_operands(self, field: Field) -> None:
@@ -325,12 +332,20 @@ class FormReader:
     def _types(self, group: Group) -> None:
         if not isinstance(group, Variable):
             self._give(group, self.source.types())
-        elif group.field.kind is FieldKind.RESULT and not group.field.is_required and self._at_no_type():
+        elif not group.field.is_required and not self.operands.get(group.field) and self._at_no_type():
             self._give(group, ())
         elif not group.field.variadic:
             self._give(group, (self.source.type(),))
         else:
             self._give(group, self.source.types() if self.operands.get(group.field, [1]) else ())
+
+    def _short_type(self, name: str) -> Type:
+        """A type of a dialect without its prefix."""
+        read = self.source.type_readers.get(name)
+        if read is not None:
+            return read(self.source)
+        dialect, _, mnemonic = name.partition(".")
+        return DialectType(dialect, mnemonic, self.source.bracketed()[1:-1])
 
     def _at_no_type(self) -> bool:
         """Whether something stands here that no type begins with. mlir-opt does not read what it prints there."""

@@ -28,7 +28,7 @@ from commonir.ir.constant_text import ConstantPrinter
 from commonir.ir.literals import dim_literal, key_text, scalar_text, symbol_text
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.printing import Inexpressible, Nested, Piece
-from commonir.ir.types import Type, boolean, f64, i64
+from commonir.ir.types import DialectType, Type, boolean, f64, i64
 from commonir.ods import MlirOp, Op, infer, kinds
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.ods.property_kinds import PropertyKind
@@ -100,7 +100,7 @@ class Writer:
         elif self.printer.upstream and (self.space or not self.punctuation):
             # A group without values leaves its blank behind.
             self.text += " "
-        else:
+        elif not self.printer.upstream:
             return
         self.space, self.punctuation = True, False
 
@@ -130,7 +130,7 @@ class Writer:
             case Variable():
                 self.variable(element)
             case TypeOf(group=group):
-                self.put(", ".join(map(self.printer.type, self.types(group))))
+                self.put(", ".join([self.type(t, element.short) for t in self.types(group)]))
             case Operands():
                 self.put(self.printer.values(self.op.operands))
             case Regions():
@@ -154,9 +154,15 @@ class Writer:
             case AnyOrder(clauses=clauses):
                 for clause in clauses:
                     if any(map(self.is_present, clause)):
-                        self.elements(clause)
+                        self.elements([e for e in clause if not element.is_silent(clause, e)])
             case Results() | Reference():
                 raise Inexpressible
+
+    def type(self, kind: Type, short: str) -> str:
+        """A type, without the prefix of the one that forms write short."""
+        if isinstance(kind, DialectType) and f"{kind.dialect}.{kind.mnemonic}" == short:
+            return f"<{kind.body}>"
+        return self.printer.type(kind)
 
     def optional(self, group: Optional) -> None:
         """Writes the elements of a group, or those that stand for it."""
@@ -178,8 +184,7 @@ class Writer:
                 value = self.attribute(field)
                 if value is None:
                     raise Inexpressible
-                if not isinstance(value, UnitAttr) or isinstance(field.type, PropertyKind):
-                    self.put(self.shown(field, value, qualified=element.qualified))
+                self.put(self.shown(field, value, qualified=element.qualified))
 
     def shown(self, field: Field, value: Attribute, *, qualified: bool = False) -> str:
         """The value of an attribute that the format names."""
@@ -245,7 +250,10 @@ class Writer:
                 return bool(self.op.successors)
             case Custom(arguments=arguments):
                 return any(self.is_present(a) for a in arguments if isinstance(a, Variable | TypeOf))
-            case Literal() | FunctionalType():
+            case FunctionalType(inputs=inputs):
+                # As upstream asks it.
+                return bool(self.types(inputs))
+            case Literal():
                 return False
             case _:
                 return True

@@ -116,6 +116,9 @@ class _FormReader:
         if not parameter.is_list:
             self.given[parameter] = self._single(parameter)
             return
+        if self.source.kind == "mark" and self.source.text in _CLOSE:
+            self.given[parameter] = ""
+            return
         found = [self._single(parameter)]
         while self.source.take(","):
             found.append(self._single(parameter))

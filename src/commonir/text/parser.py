@@ -355,7 +355,7 @@ class Parser(GroupReader):
                 extra[key] = value
         arguments |= self.grouped(definition, operands, sizes, start)
         arguments |= self.divided_regions(definition, regions, start)
-        if definition.layout.successors:
+        if successors or definition.layout.successors:
             arguments |= self.destinations(definition, successors, start)
         return self.built(definition, arguments, signature.results, extra, start)
 

@@ -74,7 +74,7 @@ module {
       %5 = sample.add %arg0, %arg0 : i32
     }\x20
     %pair, %box = sample.hold <label = "a b", of = i32, dims = 1, 2> and #sample.both<4, "x"> with -> \
-!sample.pair<4 x f32>, !sample.box<tensor<4xf32>, 2>
+<4 x f32>, <tensor<4xf32>, 2>
     %4 = sample.element %arg3[%arg2, %arg2] slow step 2 : tensor<2x3xf32>
     sample.odd %arg0 : i32
     "sample.plain"(%arg0) : (i32) -> ()

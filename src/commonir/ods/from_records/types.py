@@ -65,10 +65,17 @@ class Types:
         self._predicates = predicates
         self._made: dict[Record, TypeConstraint] = {}
         self._only: dict[str, Type] = dict(_OWN_TYPES)
+        # Types with parameters by their C++ class.
+        self._short: dict[str, str] = {}
         for record in records.deriving("TypeDef"):
             dialect, name = record_of(record, "dialect"), class_name(text_of(record, "cppType"))
-            if dialect is not None and name not in self._only and not has_arguments(record, "parameters"):
-                self._only[name] = DialectType(text_of(dialect, "name"), text_of(record, "mnemonic"))
+            mnemonic = text_of(record, "mnemonic")
+            if dialect is None or name in self._only:
+                continue
+            if not has_arguments(record, "parameters"):
+                self._only[name] = DialectType(text_of(dialect, "name"), mnemonic)
+            elif mnemonic:
+                self._short[name] = f"{text_of(dialect, 'name')}.{mnemonic}"
 
     def constraint(self, record: Record) -> TypeConstraint:
         """The set of types that a record states."""
@@ -80,7 +87,8 @@ class Types:
     def _constraint(self, record: Record) -> TypeConstraint:
         title, held = title_of(record), self._predicates.of(record)
         summary = text_of(record, "summary") or title
-        return TypeConstraint(title, summary, held.holds, self.built(text_of(record, "builderCall")))
+        short = self._short.get(class_name(text_of(record, "cppType")), "")
+        return TypeConstraint(title, summary, held.holds, self.built(text_of(record, "builderCall")), short)
 
     def unknown(self, record: Record) -> tuple[str, ...]:
         """What is not understood of the conditions of a record."""
