@@ -76,6 +76,11 @@ class Function(Symbol):
         """The names under which it returns them."""
 
     @property
+    def referred_names(self) -> frozenset[str]:
+        """Names of values that something else than operations and outputs refers to, such as annotations."""
+        return frozenset()
+
+    @property
     def told_outputs(self) -> Sequence[tuple[str, Type]]:
         """The names and types of what it returns."""
         return [(name, v.type) for name, v in zip(self.output_names, self.outputs, strict=False)]

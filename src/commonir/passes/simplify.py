@@ -34,7 +34,7 @@ def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -
     for function in module.defined_functions.values():
         work = _Simplification(function, evaluate)
         work.run(work.simplify)
-        remove_unused(function.body)
+        remove_unused(function.body, work.is_referred)
 
 
 def fold_constants(module: Module, evaluate: Evaluate) -> None:
@@ -42,7 +42,7 @@ def fold_constants(module: Module, evaluate: Evaluate) -> None:
     for function in module.defined_functions.values():
         work = _Simplification(function, evaluate)
         work.run(work.fold, takes_ways=False)
-        remove_unused(function.body)
+        remove_unused(function.body, work.is_referred)
 
 
 def settle(function: Function, constants: Collection[Value], evaluate: Evaluate) -> None:
@@ -82,6 +82,7 @@ class _Simplification:
         self._constants = None if definition is None else _Constants(definition)
         self._ways = KnownWays(function)
         self._decided = set(decided)
+        self._referred = function.referred_names
         self._handed_on: dict[Derived, dict[int, int]] = {}
         self._kinds: dict[type[Op], _Kind] = {}
 
@@ -105,15 +106,19 @@ class _Simplification:
                     step(op, visible)
                 op = following
 
+    def is_referred(self, op: Op) -> bool:
+        """Whether something else than operations refers to what an operation computes, by its name."""
+        return bool(self._referred) and any(r.name in self._referred for r in op.results)
+
     def simplify(self, op: Op, visible: dict[object, Op]) -> None:
         """Removes an operation if it can be; else remembers it among those that are visible."""
         kind = self._kind(op)
         if not kind.is_removable:
             return
-        if kind.is_random:
-            self._passed_over(op, kind)
+        if not (kind.is_random or kind.is_constant) and (self._made_constant(op) or self._folded(op, kind)):
             return
-        if not kind.is_constant and (self._made_constant(op) or self._folded(op, kind) or self._passed_over(op, kind)):
+        # A constant takes the name of what it stands for; everything else would lose it.
+        if self.is_referred(op) or (not kind.is_constant and self._passed_over(op, kind)) or kind.is_random:
             return
         key = _identity(op, kind.is_constant)
         if key is None:

@@ -430,6 +430,26 @@ def test_annotations_of_devices_are_kept_or_told_as_lost(to: str, is_told: bool,
     assert any("onnx.device_configurations" in op.extra for op in made.nested()) is not is_told
 
 
+def test_what_annotations_name_stays_when_a_model_becomes_simpler(tmp_path: Path) -> None:
+    """An identity and constants that nothing uses stay where a quantization annotation or a shard is said of them."""
+    model = _sharded(lambda _: None)
+    (node,) = model.graph.node
+    node.input[0] = _spec(model).tensor_name = "i"
+    model.graph.node.insert(0, helper.make_node("Identity", ["x"], ["i"]))
+    model.graph.node.insert(0, helper.make_node("Identity", ["x"], ["unused"]))
+    model.graph.initializer.append(numpy_helper.from_array(np.asarray(0.5, np.float32), "scale"))
+    del model.graph.quantization_annotation[:]
+    annotation = model.graph.quantization_annotation.add(tensor_name="y")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="scale")
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    cir.save(cir.optimize(cir.load(path)), path)
+    assert [d.message for d in check(path, DIALECTS)[1]] == []
+    made = onnx.load(path).graph
+    assert [n.op_type for n in made.node] == ["Identity", "MatMul"]
+    assert [t.name for t in made.initializer] == ["w", "scale"]
+
+
 def test_graphs_are_read_whatever_their_names(tmp_path: Path) -> None:
     graph = GraphProto(name="g 1/2", input=[_info("/a b", 2)], output=[_info("y.0", 2)])
     graph.node.append(helper.make_node("Relu", ["/a b"], ["y.0"], "/layer/0"))

@@ -234,6 +234,7 @@ from commonir.dialects.onnx.pooling import (
     MaxUnpool,
 )
 from commonir.dialects.onnx.program import (
+    DEVICE_CONFIGURATIONS,
     DOC_STRING,
     DOMAIN,
     FREE_INITIALIZERS,
@@ -245,6 +246,7 @@ from commonir.dialects.onnx.program import (
     PARTLY_DEFINED,
     PRODUCER_NAME,
     PRODUCER_VERSION,
+    QUANTIZATION_ANNOTATION,
     TRAILING_NAMES,
     Custom,
     Graph,
@@ -432,6 +434,7 @@ def first_version(name: str) -> int:
 __all__ = [
     "ANY",
     "ATTRIBUTE_REFERENCES",
+    "DEVICE_CONFIGURATIONS",
     "DFT",
     "DFT17",
     "DIALECT",
@@ -452,6 +455,7 @@ __all__ = [
     "PARTLY_DEFINED",
     "PRODUCER_NAME",
     "PRODUCER_VERSION",
+    "QUANTIZATION_ANNOTATION",
     "RNN",
     "STFT",
     "TRAILING_NAMES",

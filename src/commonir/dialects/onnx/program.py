@@ -16,7 +16,7 @@ from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
-from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar
 from commonir.ir.interface import NewInterface, Port
 from commonir.ir.module import Function, put_in_place
@@ -34,6 +34,9 @@ DOC_STRING = "onnx.doc_string"
 METADATA = "onnx.metadata_props"
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
+QUANTIZATION_ANNOTATION = "onnx.quantization_annotation"
+DEVICE_CONFIGURATIONS = "onnx.device_configurations"
+"""Attributes of a graph and of nodes that say something of values by their names."""
 TRAILING_NAMES = "onnx.trailing_names"
 """How many empty names stand at the end of the inputs and of the outputs of a node."""
 NODE_NAME = "onnx.node_name"
@@ -215,6 +218,18 @@ def _densified(kind: TensorType, values: Data, indices: Data) -> Data:
     return ArrayData(kind, out)
 
 
+def _names_in(attribute: Attribute | None, key: str) -> Iterator[str]:
+    """Names of values in what is kept of annotations: of the tensors that they are about, and of parameters."""
+    if isinstance(attribute, StringAttr) and key in ("tensor_name", "value"):
+        yield attribute.value
+    elif isinstance(attribute, ArrayAttr):
+        for held in attribute.values:
+            yield from _names_in(held, key)
+    elif isinstance(attribute, DictionaryAttr):
+        for name, held in attribute.entries:
+            yield from _names_in(held, name)
+
+
 class GraphFunction(Op, Function):
     """A function whose region is a graph: its inputs are the arguments of the block, its outputs what that returns."""
 
@@ -237,6 +252,14 @@ class GraphFunction(Op, Function):
     @property
     def output_names(self) -> tuple[str, ...]:
         return tuple([v.name for v in self.outputs])
+
+    @property
+    def referred_names(self) -> frozenset[str]:
+        found: set[str] = set()
+        for op in self.walk():
+            for key in (QUANTIZATION_ANNOTATION, DEVICE_CONFIGURATIONS) if op.extra else ():
+                found.update(_names_in(op.extra.get(key), key))
+        return frozenset(found)
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from commonir.dialects import onnx
 from commonir.formats.onnx.declaring import Listed, Message
 from commonir.formats.protobuf.attribute_form import UNKNOWN_FIELDS, field_attribute, merge_into, to_attribute
 from commonir.formats.protobuf.wire import unknown_fields
@@ -46,14 +47,14 @@ DEFAULT_FIELDS = "onnx.default_fields"
 """Fields of the messages of initializers that are defaults of inputs, by name; how these are held is in `STORAGE`."""
 DECLARED_INPUTS = "onnx.declared_inputs"
 """Names of the inputs of a graph in the order of the file, when some are initializers that cannot be given."""
-ANNOTATIONS = "onnx.quantization_annotation"
+ANNOTATIONS = onnx.QUANTIZATION_ANNOTATION
 OPSETS = "onnx.opset_forms"
 METADATA_FORMS = "onnx.metadata_forms"
 """Entries of metadata of a model or a part of it, in the form of the file when it is another than the writer's."""
 TRAINING = "onnx.training_info"
 CONFIGURATION = "onnx.configuration"
 """Configurations of several devices that a model can run on."""
-DEVICES = "onnx.device_configurations"
+DEVICES = onnx.DEVICE_CONFIGURATIONS
 """How a node is distributed over the devices of configurations."""
 
 M = TypeVar("M", bound=Message)
