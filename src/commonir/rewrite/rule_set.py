@@ -75,9 +75,12 @@ class RuleSet:
         that others begin with, the more discriminating of the two must come first.
         """
         told = [r.rewrite for r in self.rules if r.rewrite.precedence is Precedence.DISCRIMINATION]
-        roots = {rule.source.definition for rule in told}
-        inner = (term for rule in told for term in islice(operations_in(rule.source), 1, None))
-        return any(term.definition in roots for term in inner)
+        roots = Counter([rule.source.definition for rule in told])
+        return any(
+            roots[term.definition] > (term.definition is rule.source.definition)
+            for rule in told
+            for term in islice(operations_in(rule.source), 1, None)
+        )
 
     def mismatches(self, op: Operation) -> dict[str, str]:
         """Why each rule for the definition of an operation does not apply to it, by the names of the rules."""
