@@ -192,6 +192,24 @@ def test_the_sidecar_is_a_safetensors_file(tmp_path: Path) -> None:
         assert found.get_slice("eighth").get_dtype() == "F8_E4M3"
 
 
+def test_weights_that_an_older_output_left_are_replaced(tmp_path: Path) -> None:
+    """A graph without weights outside leaves those of the graph before it, which name the file."""
+    large = program(("w", ArrayData(tensor(f32, 1000), np.arange(1000, dtype=np.float32))))
+    small = program(("w", ArrayData(tensor(f32, 2), np.arange(2, dtype=np.float32))))
+    for module in (large, small, large, small, large):
+        cir.save(module, tmp_path / "m.cir")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.cir", "m.safetensors"]
+
+
+def test_a_file_whose_name_ends_as_that_of_the_weights_is_no_older_output(tmp_path: Path) -> None:
+    large = program(("w", ArrayData(tensor(f32, 1000), np.arange(1000, dtype=np.float32))))
+    cir.save(large, tmp_path / "ma.cir")
+    (tmp_path / "a.cir").write_bytes((tmp_path / "ma.cir").read_bytes())
+    (tmp_path / "a.safetensors").write_bytes(b"somebody's")
+    cir.save(large, tmp_path / "a.cir")
+    assert (tmp_path / "a.safetensors").read_bytes() == b"somebody's"
+
+
 def test_weights_begin_at_multiples_of_64_bytes() -> None:
     made = plan([(f"w{n}", inline(f32, n)) for n in (1, 3, 16, 17, 0, 5)])
     assert [w.offset % ALIGNMENT_BYTES for w in made.weights] == [0] * 6

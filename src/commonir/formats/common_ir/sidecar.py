@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import BinaryIO
 
 from commonir.base.tuples import NamedTuple
@@ -41,6 +42,9 @@ ALIGNMENT_BYTES = 64
 SUFFIX = ".safetensors"
 
 _LENGTH_BYTES = 8
+_MAX_HEADER_BYTES = 100_000_000
+"""As much as the safetensors package reads."""
+_GRAPH_KEY = "commonir.graph"
 _TYPES: dict[ElementType, str] = {
     boolean: "BOOL",
     i8: "I8",
@@ -82,9 +86,22 @@ class Sidecar(NamedTuple):
             copy(weight.data, stream)
 
 
-def plan(weights: Iterable[tuple[str, Data]]) -> Sidecar:
-    """Lays weights out one after another, each under its name, which must be unique."""
-    entries: dict[str, object] = {}
+def graph_of(path: Path) -> str:
+    """The name of the graph file that a file of weights says it belongs to; nothing where it says none."""
+    try:
+        with path.open("rb") as stream:
+            size = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
+            header = json.loads(stream.read(min(size, _MAX_HEADER_BYTES)))
+        return str(header["__metadata__"][_GRAPH_KEY])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ""
+
+
+def plan(weights: Iterable[tuple[str, Data]], graph: str = "") -> Sidecar:
+    """Lays weights out one after another, each under its name, which must be unique; `graph` is the name of their graph
+    file, which the header states.
+    """
+    entries: dict[str, object] = {"__metadata__": {_GRAPH_KEY: graph}} if graph else {}
     places: list[tuple[Data, int]] = []
     at = 0
     for name, data in weights:

@@ -7,6 +7,7 @@ Source: facts on ONNX and Common IR, section 3.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from mmap import ACCESS_READ, mmap
@@ -17,11 +18,12 @@ from commonir.base.codes import NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIBRARY_LEFT_BEHIND
 from commonir.base.files import atomic_file, atomic_files
+from commonir.base.varints import varint
 from commonir.dialects.common_ir import Import, Library
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.encode import encode_file
 from commonir.formats.common_ir.imports import is_relative
-from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, plan
+from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, graph_of, plan
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
@@ -60,7 +62,7 @@ def write(
             stream.write(_model_bytes(encoded.graph, is_json=is_json))
         return (Path(path),)
     beside = _place_of_weights(path)
-    sidecar = _placed(encoded.graph, outside, beside.name)
+    sidecar = _placed(encoded.graph, outside, beside.name, _target_of(path).name)
     content = _model_bytes(encoded.graph, is_json=is_json)
     with atomic_files(beside, path) as (data_stream, stream):
         sidecar.write(data_stream, _copy)
@@ -106,15 +108,20 @@ def _place_of_weights(path: str | os.PathLike[str]) -> Path:
     A file `model.safetensors` beside `model.onnx` is somebody's, and so may be that of another form of the same graph:
     where the short name is taken, the name is that of the whole output with the suffix.
     """
-    # Where the output is a link, the weights lie beside what it leads to; else where the user says.
-    target = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+    target = _target_of(path)
     shortest, beside = (target.with_name(name + SUFFIX) for name in (_without_suffix(target.name), target.name))
     for place in (shortest, beside):
-        if not os.path.lexists(place) or _mentions(target, place.name):
+        # An older output that had no weights outside leaves those of the one before it, which say whose they are.
+        if not os.path.lexists(place) or _mentions(target, place.name) or graph_of(place) == target.name:
             return place
     message = "the output is not written: the file for its weights is there, and not that of an older output"
     help = "choose another name, or remove what is there"
     raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(beside), help=help))
+
+
+def _target_of(path: str | os.PathLike[str]) -> Path:
+    """Where an output goes: where it is a link, to what that leads to, and the weights lie beside that."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
 
 
 def _without_suffix(name: str) -> str:
@@ -125,10 +132,13 @@ def _without_suffix(name: str) -> str:
 
 
 def _mentions(file: Path, name: str) -> bool:
-    """Whether a file, if there is one, has a name in it; one that cannot be read has none."""
+    """Whether a file, if there is one, has a name in it as a text of its own; one that cannot be read has none."""
     try:
         with file.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
-            return content.find(name.encode()) >= 0
+            # As a message has it, after its length, or as JSON has it.
+            stored = name.encode()
+            forms = (b"\x12" + varint(len(stored)) + stored, json.dumps(name, ensure_ascii=False).encode())
+            return any(content.find(form) >= 0 for form in forms)
     except (OSError, ValueError):
         return False
 
@@ -151,10 +161,10 @@ def _write_inline(encoded: Encoded, outside: Iterable[int] = ()) -> None:
             write_contents(weight.data, weight.header)
 
 
-def _placed(encoded: Encoded, outside: Iterable[int], location: str) -> Sidecar:
-    """What the file of a name holds of the weights outside, to which their messages refer then."""
+def _placed(encoded: Encoded, outside: Iterable[int], location: str, graph: str) -> Sidecar:
+    """What the file of a name holds of the weights outside, to which their messages refer then, in the graph file."""
     chosen = [encoded.weights[n] for n in outside]
-    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None])
+    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], graph)
     for weight, placed in zip(chosen, sidecar.weights, strict=True):
         _refer(weight.header, location, placed.offset, placed.data.size_bytes)
     return sidecar
