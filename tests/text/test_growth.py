@@ -14,7 +14,7 @@ from commonir.text.printer import Naming, print_module
 from tests.work_counts import calls_of
 
 DIALECTS = Dialects()
-_SMALL, _LARGE = 300, 600
+_SMALL, _LARGE = 150, 300
 
 
 def _in_graph(lines: list[str]) -> str:
