@@ -76,6 +76,7 @@ def refusal(path: Path) -> Diagnostic:
         (onnx_model(), FileKind.ONNX),
         (COREML, FileKind.COREML_MODEL),
         (field(1, 4) + field(500, b"\x0a\x01x"), FileKind.COREML_MODEL),
+        (onnx_model() + field(1007, b"of a later version"), FileKind.ONNX),
         (b"program(1.0)\n[buildInfo = dict<string, string>({})]\n{\n}\n", FileKind.MIL_TEXT),
         (b"program (1.3) {}", FileKind.MIL_TEXT),
         (b"// a comment\n\nmodule {\n}\n", FileKind.MLIR_TEXT),

@@ -387,10 +387,11 @@ def _common_ir_kind(fields: _OuterFields, content: bytes | mmap.mmap, file: str)
 
 def _protobuf_kind(fields: _OuterFields, size_bytes: int, head: bytes, file: str) -> FileKind:
     kind = None
-    if any(number in _COREML_TYPES for number in fields.wire_types) and fields.agree_with(_COREML_FIELDS):
-        kind = FileKind.COREML_MODEL
-    elif _ONNX_GRAPH in fields.wire_types and fields.agree_with(_ONNX_FIELDS):
+    # A model of Core ML has no field with the number of the graph; one of ONNX may have fields nobody knows.
+    if _ONNX_GRAPH in fields.wire_types and fields.agree_with(_ONNX_FIELDS):
         kind = FileKind.ONNX
+    elif any(number in _COREML_TYPES for number in fields.wire_types) and fields.agree_with(_COREML_FIELDS):
+        kind = FileKind.COREML_MODEL
     named = FileKind.COMMON_IR if kind is FileKind.ONNX and file.lower().endswith(_COMMON_IR_SUFFIX) else kind
     if named and fields.missing_bytes:
         raise DiagnosticError(
