@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -19,8 +18,7 @@ def calls_of(work: Callable[[], object]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    # What tests before this one left behind, and what is called when that goes, is no part of this work.
-    gc.collect()
+    # What is called when something goes that tests before this one left behind is no part of this work.
     with no_collection():
         sys.setprofile(called)
         try:
@@ -40,7 +38,6 @@ def lines_of(work: Callable[[], object]) -> int:
         return trace
 
     before = sys.gettrace()
-    gc.collect()
     with no_collection():
         sys.settrace(trace)
         try:

@@ -116,7 +116,7 @@ def test_work_grows_as_the_program_does(name: str, program: Callable[[int], str]
 
 def test_rules_are_made_ready_once_for_all_functions() -> None:
     _work(_functions_that_are_called, "inline", 2)
-    few, many = [_work(_functions_that_are_called, "inline", count) for count in (2, 22)]
+    few, many = [_work(_functions_that_are_called, "inline", count) for count in (2, 12)]
     assert many < 2 * few
 
 
