@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import commonir as cir
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.engines.mpi.execution import MpiExecutable
 from commonir.engines.mpi.processes import processes
 from commonir.ir.data import ArrayData

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.engines.onnxruntime import ENGINE as ONNXRUNTIME
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module

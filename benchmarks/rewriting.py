@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commonir.base.collecting import no_collection
-from commonir.dialects import arith, tosa
-from commonir.dialects.number_rules import ONE, ZERO
+from commonir.dialects.mlir import arith, tosa
+from commonir.dialects.mlir.number_rules import ONE, ZERO
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ods import Dialects

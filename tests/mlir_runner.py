@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.dialects.func import Func
+from commonir.dialects.mlir.func import Func
 from commonir.ir.types import ElementType, TensorType, Type, boolean, index
 from commonir.ods import Dialects
 from commonir.text.parser import parse_module

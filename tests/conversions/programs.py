@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.module import Module

@@ -12,8 +12,9 @@ import pytest
 from commonir.base.arrays import name_of
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.conversion import ImageInput
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.mil.description import Dictionary, Image, MultiArray, Scalar, State, description_of
+from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import ArrayData, data_of
 from commonir.ir.interface import ColorSpace, Port, SizeRange, port_attributes

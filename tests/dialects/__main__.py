@@ -15,10 +15,10 @@ from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
-from tests.dialects.linalg.relayout_programs import softmax_cases, tile_cases
+from tests.dialects.mlir.linalg.relayout_programs import softmax_cases, tile_cases
+from tests.dialects.mlir.tensor import tensor_programs
+from tests.dialects.mlir.tosa import tosa_programs
 from tests.dialects.programs import Array, Case, assert_alike, run
-from tests.dialects.tensor import tensor_programs
-from tests.dialects.tosa import tosa_programs
 from tests.iree import Compiled, Refused
 
 TOGETHER = 24

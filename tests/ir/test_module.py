@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.dialects import ml_program
+from commonir.dialects.mlir import ml_program
+from commonir.inspection.summary import summarize
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import FunctionType
 from commonir.passes.lower import lower
-from commonir.summary import summarize
 
 
 def _module(*names: str, entry: str = "") -> Module:

@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.dialects.tosa import ConstShape
+from commonir.dialects.mlir.tosa import ConstShape
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import (
     ArrayAttr,

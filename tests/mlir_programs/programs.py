@@ -8,12 +8,12 @@ from random import Random
 
 from commonir.ods import Op
 
-from tests.dialects.linalg.named_programs import (
+from tests.dialects.mlir.linalg.named_programs import (
     named_operations,
     pointwise_operations,
     pointwise_program,
 )
-from tests.dialects.linalg.named_programs import program as named_program
+from tests.dialects.mlir.linalg.named_programs import program as named_program
 from tests.mlir_programs import texts
 from tests.mlir_programs.atoms import Atom, atom_of, can_be_sampled, sample
 from tests.mlir_programs.oracle import DIALECTS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.dialects.ml_program import Func, Return
+from commonir.dialects.mlir.ml_program import Func, Return
 from commonir.ir import Block, Module, Operation, Region, UnregisteredOperation, Value, data_of, tensor
 from commonir.ir.types import FunctionType, TensorType, Type, boolean, f16, f32, i32
 from commonir.ods import Dialects, Op, operand, result, verify

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir import Block, Module, Region, Value, tensor
 from commonir.ir.types import FunctionType, TensorType, f32
 from commonir.passes.canonicalize import canonicalize, canonicalized

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import FunctionType, f32, tensor

@@ -9,7 +9,8 @@ import pytest
 
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.module import Module

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, f16, f32, tensor

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import commonir as cir
-from commonir.dialects.arith import AddI, Select
+from commonir.dialects.mlir.arith import AddI, Select
 from commonir.ir.attributes import IntegerAttr
 from commonir.reports import RuleReport
 from commonir.rules import Rules

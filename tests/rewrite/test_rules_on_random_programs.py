@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import commonir as cir
-from commonir.dialects import arith
+from commonir.dialects.mlir import arith
 from commonir.ir.operation import Operation, Value
 from commonir.ods.terms import Constant, Rewrite, Variable, computed, variables
 from commonir.ods.type_constraints import I32, AnyTensor, I32Tensor

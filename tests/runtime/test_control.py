@@ -7,7 +7,8 @@ import pytest
 
 from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED, WRONG_DIMENSIONS
 from commonir.base.diagnostics import DiagnosticError
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.module import Module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonir.dialects.ml_program import (
+from commonir.dialects.mlir.ml_program import (
     DIALECT,
     Func,
     Global,

@@ -9,7 +9,7 @@ import pytest
 
 from commonir.base.codes import UNKNOWN_OPERATION
 from commonir.base.diagnostics import DiagnosticError
-from commonir.dialects.ml_program import DIALECT
+from commonir.dialects.mlir.ml_program import DIALECT
 from commonir.ods import Dialects, verify
 from commonir.text.parser import parse_module
 

@@ -8,7 +8,7 @@ import pytest
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
-from commonir.dialects.ml_program import Global
+from commonir.dialects.mlir.ml_program import Global
 from commonir.ir import Module, UnregisteredOperation, tensor
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import (

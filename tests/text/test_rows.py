@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.inspection.summary import summarize
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
-from commonir.summary import summarize
 from commonir.text.parser import Parser, parse_module
 from commonir.text.printer import Naming, print_module
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import assert_type
 
 from commonir.dialects import core
-from commonir.dialects.ml_program import Func, Global, GlobalLoadConst, Return, Visibility
+from commonir.dialects.mlir.ml_program import Func, Global, GlobalLoadConst, Return, Visibility
 from commonir.ir import Block, Data, Operation, Region, Value
 from commonir.ir.operation import Block as ValueOwner
 from commonir.ir.types import FunctionType, Type

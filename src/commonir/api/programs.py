@@ -60,7 +60,7 @@ def shapes(
 
     Raises: DiagnosticError (E0712) for a dimension that the program does not have.
     """
-    from commonir.summary import shape_entries  # noqa: PLC0415
+    from commonir.inspection.summary import shape_entries  # noqa: PLC0415
 
     infer(module)
     return shape_entries(module, sizes or {}, with_constants=with_constants)

@@ -17,7 +17,7 @@ from commonir.ods import Dialect, Dialects
 from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
-    from commonir.differences import Side
+    from commonir.inspection.differences import Side
     from commonir.reports import Differences, DoctorReport, Picture
 
 
@@ -27,7 +27,7 @@ def summarize(
     """What a program is: interface, operations, metadata, how many weights there are, and on request each of them; of
     a program of ranks on request the memory of each, and what they send each other.
     """
-    from commonir.summary import summarize as describe  # noqa: PLC0415
+    from commonir.inspection.summary import summarize as describe  # noqa: PLC0415
 
     return describe(
         module,
@@ -85,7 +85,7 @@ def show(
     Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for another syntax that the program does
         not have).
     """
-    from commonir.showing import show as shown  # noqa: PLC0415
+    from commonir.inspection.showing import show as shown  # noqa: PLC0415
 
     return shown(
         module,
@@ -115,12 +115,12 @@ def view(
 
     Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no picture, E08xx).
     """
-    from commonir.viewing import draw, draw_beside, form_of, save_picture  # noqa: PLC0415
+    from commonir.inspection.viewing import draw, draw_beside, form_of, save_picture  # noqa: PLC0415
 
     form = form_of(path, to)
     if other is None:
         return save_picture(draw(module, title or Path(path).stem), path, form)
-    from commonir.differences import marks  # noqa: PLC0415
+    from commonir.inspection.differences import marks  # noqa: PLC0415
 
     a, b = [side.compared for side in _sides(module, other)]
     return save_picture(draw_beside(a, b, marks(a, b), (title or "first", other_title or "second")), path, form)
@@ -136,14 +136,14 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
 
     Raises: DiagnosticError (as `lower`) when programs of two formats cannot be lowered.
     """
-    from commonir.differences import differences  # noqa: PLC0415
+    from commonir.inspection.differences import differences  # noqa: PLC0415
 
     return differences(*_sides(a, b), tolerance=tolerance, measure=measure)
 
 
 def _sides(a: Module, b: Module) -> tuple[Side, Side]:
     """Two programs in one form: as they are when they are of one format, else in the core."""
-    from commonir.differences import Side  # noqa: PLC0415
+    from commonir.inspection.differences import Side  # noqa: PLC0415
 
     formats = [Formats().of_module(module) for module in (a, b)]
     is_one = len({"" if f is None else f.dialect for f in formats}) == 1
@@ -233,7 +233,7 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
 
 def doctor() -> DoctorReport:
     """What is installed and works."""
-    from commonir.doctor import examine  # noqa: PLC0415
+    from commonir.inspection.doctor import examine  # noqa: PLC0415
 
     return examine()
 

@@ -480,7 +480,7 @@ def _with_reproducer(
     """A comparison whose first divergence, if there is one, is saved as programs of their own."""
     if found.first_divergence is None:
         return found
-    from commonir.reproduce import reproduce  # noqa: PLC0415
+    from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
 
     try:
         return reproduce(comparing, found, folder)

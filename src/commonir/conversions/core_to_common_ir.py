@@ -22,7 +22,8 @@ from commonir.conversions.common_ir_graphs import (
 )
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.onnx_to_common_ir import onnx_to_common_ir
-from commonir.dialects import common_ir, core, ml_program, onnx
+from commonir.dialects import common_ir, core, onnx
+from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of, neutral_attributes
 from commonir.ir.module import Function, Module

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sequence
 from itertools import islice
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.ir.constant_text import ConstantPrinter
 from commonir.ir.data import AbsentData, Data, InlineData, ResourceData, Scalar, SplatData, TextData, codes_of
 from commonir.ir.floats import bits_of, float_literal
@@ -25,8 +25,8 @@ ELIDED = "__elided__"
 # Whole numbers below this are written out, not with an exponent.
 _LARGEST_WHOLE = 1e7
 
-_BARE_ID = late_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
-_ESCAPED = late_pattern(r'[^\x20-\x7e]|["\\]')
+_BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
+_ESCAPED = lazy_pattern(r'[^\x20-\x7e]|["\\]')
 _FLOATS = {f16: ("<e", 5), f32: ("<f", 9), f64: ("<d", 17)}
 
 

@@ -11,15 +11,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from commonir.ir.operation import Block, Operation, Region, Value
 
-_NOT_IN_NAMES = late_pattern(r"[^A-Za-z0-9_$.-]")
+_NOT_IN_NAMES = lazy_pattern(r"[^A-Za-z0-9_$.-]")
 MARK = "\v"
 """A character that no text has."""
-_BARE_NAME = late_pattern(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
+_BARE_NAME = lazy_pattern(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
 
 
 class Names(Protocol):

@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "commonir.dialects"
 
 OURS = {
-    "builtin": "commonir.dialects.builtin:DIALECT",
-    "ml_program": "commonir.dialects.ml_program:DIALECT",
+    "builtin": "commonir.dialects.mlir.builtin:DIALECT",
+    "ml_program": "commonir.dialects.mlir.ml_program:DIALECT",
     "core": "commonir.dialects.core:DIALECT",
     "common_ir": "commonir.dialects.common_ir:DIALECT",
     "mil": "commonir.dialects.mil:DIALECT",
     "onnx": "commonir.dialects.onnx:DIALECT",
-    "arith": "commonir.dialects.arith:DIALECT",
+    "arith": "commonir.dialects.mlir.arith:DIALECT",
     "ark": "commonir.dialects.ark:DIALECT",
-    "cf": "commonir.dialects.cf:DIALECT",
-    "complex": "commonir.dialects.complex:DIALECT",
-    "func": "commonir.dialects.func:DIALECT",
-    "index": "commonir.dialects.index:DIALECT",
-    "math": "commonir.dialects.math:DIALECT",
-    "scf": "commonir.dialects.scf:DIALECT",
-    "shape": "commonir.dialects.shape:DIALECT",
-    "tensor": "commonir.dialects.tensor:DIALECT",
-    "linalg": "commonir.dialects.linalg:DIALECT",
-    "chlo": "commonir.dialects.stablehlo.chlo:DIALECT",
-    "stablehlo": "commonir.dialects.stablehlo:DIALECT",
-    "tosa": "commonir.dialects.tosa:DIALECT",
-    "ub": "commonir.dialects.ub:DIALECT",
+    "cf": "commonir.dialects.mlir.cf:DIALECT",
+    "complex": "commonir.dialects.mlir.complex:DIALECT",
+    "func": "commonir.dialects.mlir.func:DIALECT",
+    "index": "commonir.dialects.mlir.index:DIALECT",
+    "math": "commonir.dialects.mlir.math:DIALECT",
+    "scf": "commonir.dialects.mlir.scf:DIALECT",
+    "shape": "commonir.dialects.mlir.shape:DIALECT",
+    "tensor": "commonir.dialects.mlir.tensor:DIALECT",
+    "linalg": "commonir.dialects.mlir.linalg:DIALECT",
+    "chlo": "commonir.dialects.mlir.stablehlo.chlo:DIALECT",
+    "stablehlo": "commonir.dialects.mlir.stablehlo:DIALECT",
+    "tosa": "commonir.dialects.mlir.tosa:DIALECT",
+    "ub": "commonir.dialects.mlir.ub:DIALECT",
 }
 """The dialects that are ours."""
 
 
-class LateDefinitions(Iterable["type[Op]"]):
+class LazyDefinitions(Iterable["type[Op]"]):
     """The definitions of a dialect that is a package, where each operation has one.
 
     What its modules give is read from the imports that the package states for type checkers. A module is loaded when
@@ -140,7 +140,7 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
         """The definitions of a name by the versions that they came with."""
         found, order = self._entries.get(name), self._order
         if found is None:
-            only = self._given.called(name) if isinstance(self._given, LateDefinitions) else None
+            only = self._given.called(name) if isinstance(self._given, LazyDefinitions) else None
             own = self._definitions.get(name, ()) if only is None else (only,)
             found = [(version, definition) for definition in own for version in definition.versions or ("",)]
             if len(found) > 1:
@@ -183,7 +183,7 @@ class Dialect:
         self.summary = summary
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
-        self._definitions = operations if isinstance(operations, LateDefinitions) else tuple(operations)
+        self._definitions = operations if isinstance(operations, LazyDefinitions) else tuple(operations)
         self._found: dict[tuple[str, str], type[Op]] = {}
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:

@@ -23,7 +23,7 @@ from commonir.base.codes import (
     WRONG_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.late import LateModule
+from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import StringAttr
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from commonir.ods import layouts
 else:
     # Few programs say what machine they are for.
-    layouts = LateModule("commonir.ods.layouts")
+    layouts = LazyModule("commonir.ods.layouts")
 
 _SEVERAL = 2
 _LAYOUT = "dlti."

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from commonir.base.codes import UNKNOWN_DIMENSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects import ml_program
+from commonir.dialects.mlir import ml_program
 from commonir.ir.interface import NO_PORT, Port, SizeRange, port_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Value

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mlir import ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.dialects import ml_program
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.interface import NO_PORT, NewInterface, Port, SizeRange
 from commonir.ir.module import Function, Module

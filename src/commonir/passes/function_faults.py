@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from commonir.base.codes import DUPLICATE_NAME
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.function_operations import FunctionOp
+from commonir.dialects.mlir.function_operations import FunctionOp
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ods import Op, check_operation, path_of, traits

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.passes.transcribe import Transcription, copied, with_functions

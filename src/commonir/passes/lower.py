@@ -13,9 +13,9 @@ from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.dialects import ml_program
 from commonir.dialects.core.communication import rank_of, set_rank
-from commonir.dialects.function_operations import FunctionOp, Visibility
+from commonir.dialects.mlir import ml_program
+from commonir.dialects.mlir.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data

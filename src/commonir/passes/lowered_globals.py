@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
-from commonir.dialects.ml_program import Global, GlobalLoad, GlobalLoadConst, GlobalStore, GlobalUse, extern
+from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalLoadConst, GlobalStore, GlobalUse, extern
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.carriers import carrier, carrier_element
 from commonir.ir.data import Data, DeferredData, InlineData, Scalar, data_of

@@ -14,7 +14,7 @@ from commonir.base.codes import CYCLIC_ORDER, UNORDERED_ACCESSES, UNSUPPORTED_CO
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
-from commonir.dialects.ml_program import (
+from commonir.dialects.mlir.ml_program import (
     Func,
     Global,
     GlobalLoad,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from commonir.dialects.ml_program import Global, GlobalLoad, GlobalLoadGraph, GlobalStore, GlobalUse
+from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalLoadGraph, GlobalStore, GlobalUse
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, traits

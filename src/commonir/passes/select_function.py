@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module
 

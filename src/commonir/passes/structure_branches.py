@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import arith, cf, scf, ub
+from commonir.dialects.mlir import arith, cf, scf, ub
 from commonir.ir.attributes import BoolAttr, IntegerAttr
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ElementType, Type, boolean, index

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.dialects import arith, scf, tensor, ub
+from commonir.dialects.mlir import arith, scf, tensor, ub
 from commonir.ir.attributes import BoolAttr, IntegerAttr
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
-from commonir.dialects import ml_program
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin

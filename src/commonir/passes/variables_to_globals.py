@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.dialects.function_operations import Visibility
-from commonir.dialects.ml_program import Global, GlobalLoad, GlobalStore
+from commonir.dialects.mlir.function_operations import Visibility
+from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalStore
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.base.codes import EXECUTION_FAILED, FAILED_ASSERTION, UNKNOWN_FUNCTION, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType

@@ -14,7 +14,7 @@ from commonir.base.arrays import dtype_of
 from commonir.base.codes import MISSING_INPUT, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.ml_program import Global
+from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.cloning import clone

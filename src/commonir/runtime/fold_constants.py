@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, Scalar
 from commonir.ir.module import Module

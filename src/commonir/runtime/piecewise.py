@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Invocation, Module

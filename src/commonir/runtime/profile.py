@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from commonir.base.files import atomic_file
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, f32, tensor

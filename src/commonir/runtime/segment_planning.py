@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.ml_program import Global
+from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op

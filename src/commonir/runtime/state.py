@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from commonir.dialects.ml_program import Global
+    from commonir.dialects.mlir.ml_program import Global
 
     Array = NDArray[np.generic]
 
@@ -41,7 +41,7 @@ class State(dict[str, "Array"]):
 def mutable_globals(module: Module) -> dict[str, Global]:
     """The states of a lowered program by name."""
     # Everybody knows `State`, and few run something.
-    from commonir.dialects.ml_program import Global  # noqa: PLC0415
+    from commonir.dialects.mlir.ml_program import Global  # noqa: PLC0415
 
     found = [op for op in module.body.operations if isinstance(op, Global) and op.is_mutable]
     return {op.sym_name: op for op in found}

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.symbolic.analysis import largest, smallest
 from commonir.symbolic.dims import (
     Dim,
@@ -40,7 +40,7 @@ MAX_DEGREE = 16
 MAX_ARGUMENTS = 32
 MAX_DIGITS = 100
 
-_TOKEN = late_pattern(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\[0-9a-f]{2})*)'|(>=|[-+*/(),]))")
+_TOKEN = lazy_pattern(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\[0-9a-f]{2})*)'|(>=|[-+*/(),]))")
 
 
 class DimSyntaxError(ValueError):

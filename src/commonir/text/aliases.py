@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 from operator import attrgetter
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.ir.constant_text import Constant
 
-_MARK = late_pattern("\0(\\d+)\0")
-_SILENT = late_pattern("\2(\\d+)\2")
-_EITHER = late_pattern("[\0\2](\\d+)[\0\2]")
+_MARK = lazy_pattern("\0(\\d+)\0")
+_SILENT = lazy_pattern("\2(\\d+)\2")
+_EITHER = lazy_pattern("[\0\2](\\d+)[\0\2]")
 
 
 class _Alias:

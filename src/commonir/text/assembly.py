@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from commonir.base.diagnostics import InternalError
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ods import Op, kinds
 from commonir.ods.definition import RESULT_SIZES
@@ -175,9 +175,9 @@ class Format(NamedTuple):
     has_properties: bool
 
 
-_TOKEN = late_pattern(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?|[()^:,<>|]|[A-Z]\w*)|"([^"]*)")')
+_TOKEN = lazy_pattern(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?|[()^:,<>|]|[A-Z]\w*)|"([^"]*)")')
 
-_LITERAL = late_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
+_LITERAL = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
 
 
 # Attributes that directives say though they are not their arguments.

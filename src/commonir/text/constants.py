@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import DUPLICATE_NAME
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
-from commonir.base.late import LateModule
+from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -64,9 +64,9 @@ from commonir.text.types import WITHOUT_OTHERS, Extent, TypeReader, parts_of_dia
 if TYPE_CHECKING:
     from commonir.text import layouts, own_forms
 else:
-    own_forms = LateModule("commonir.text.own_forms")
+    own_forms = LazyModule("commonir.text.own_forms")
     # Few programs say what machine they are for.
-    layouts = LateModule("commonir.text.layouts")
+    layouts = LazyModule("commonir.text.layouts")
 
 _LARGEST_PLACE = 2**32 - 1
 

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Sequence
 
 from commonir.base.file_codes import LIMIT_EXCEEDED
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import TEXT_KINDS, Data, InlineData, SplatData, TextData, packed_codes
@@ -25,14 +25,14 @@ from commonir.text.lexer import Scanner
 _LONGEST_NUMBER = 400
 _HEX_SIGN = '"0x'
 # Up to the mark that closes a literal, over strings and comments.
-_UP_TO_CLOSE = late_pattern(r'(?>[^>"/]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|//[^\n]*+|/)*+')
-_BLANKS = late_pattern(r"[ \t\r\n]*+")
-_LIST = late_pattern(r"\[([^\[\]]*+)\]")
-_MEMBERS = late_pattern(r"\s*+x\s*+(?:,\s*+x\s*+)*+")
-_FLOATS = late_pattern(
+_UP_TO_CLOSE = lazy_pattern(r'(?>[^>"/]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|//[^\n]*+|/)*+')
+_BLANKS = lazy_pattern(r"[ \t\r\n]*+")
+_LIST = lazy_pattern(r"\[([^\[\]]*+)\]")
+_MEMBERS = lazy_pattern(r"\s*+x\s*+(?:,\s*+x\s*+)*+")
+_FLOATS = lazy_pattern(
     r"\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+(?:,\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+)*+", re.ASCII
 )
-_INTEGERS = late_pattern(r"\s*+-?\d++\s*+(?:,\s*+-?\d++\s*+)*+", re.ASCII)
+_INTEGERS = lazy_pattern(r"\s*+-?\d++\s*+(?:,\s*+-?\d++\s*+)*+", re.ASCII)
 _STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 
 from commonir.base.diagnostics import Diagnostic, Severity
 from commonir.base.file_codes import EXPECTATION_NOT_MET, MALFORMED_EXPECTATION
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.text.pieces import Piece
 
-_COMMENT = late_pattern(
+_COMMENT = lazy_pattern(
     r"expected-(?P<kind>error|warning|remark|note)(?P<pattern>-re)?[ \t]*"
     r"(?:@(?P<place>[+-]\d{1,9}|above|below|unknown))?[ \t]*\{\{(?P<text>.*)\}\}[ \t]*\r?$",
     re.MULTILINE,

@@ -14,7 +14,7 @@ from typing import ClassVar, NoReturn
 from commonir.base.codes import Code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_TEXT
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ir.origins import starts_of_lines
 
@@ -23,7 +23,7 @@ VERSIONS = "commonir.versions"
 SINCE = "commonir.since"
 """The attribute of an operation whose definition is that of another version."""
 
-BARE_ID = late_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
+BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 
 # Possessive: what separates tokens is never divided in another way, which would take exponential time.
 _BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     r"|(?P<end>\Z))",
     re.ASCII,
 )
-_ESCAPE = late_pattern(rb"\\(?:([\"\\nt])|([0-9A-Fa-f]{2}))")
+_ESCAPE = lazy_pattern(rb"\\(?:([\"\\nt])|([0-9A-Fa-f]{2}))")
 _NAMED = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
 
 

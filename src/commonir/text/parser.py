@@ -44,11 +44,11 @@ from commonir.ods.text_form import Argument, Use
 from commonir.ods.traits import Terminator
 from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
-from commonir.text.late_places import LatePlaces
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
+from commonir.text.unresolved_locations import UnresolvedLocations
 
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
@@ -135,7 +135,7 @@ class Parser(GroupReader):
         self._operators: Operators = {}
         self._defaults = ["builtin"]
         self._definitions: dict[str, type[Op] | None] = {}
-        self.late_places = LatePlaces()
+        self.unresolved_locations = UnresolvedLocations()
         self.lines = TextLines(file, lines_before)
         self._suggestions = 0
         self._repeated = RepeatedLines(source, self.lines, self.told, self.known_tensor)
@@ -186,7 +186,7 @@ class Parser(GroupReader):
                 assert isinstance(op, Operation)
                 found.append(op)
         self._close()
-        for name, at in self.late_places.settle(self.attribute_aliases):
+        for name, at in self.unresolved_locations.settle(self.attribute_aliases):
             message = f"operation location alias was never defined: '#{name}'"
             self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
         self.lines.are_of(self.source, is_kept=self._has_rows)
@@ -492,7 +492,7 @@ class Parser(GroupReader):
         self.advance()
         self.expect("(")
         if self.kind == "attribute" and self.text[1:] not in self.attribute_aliases:
-            self.late_places.await_alias(op, self.text[1:], self.start)
+            self.unresolved_locations.await_alias(op, self.text[1:], self.start)
             self.advance()
         else:
             op.location = self.location()

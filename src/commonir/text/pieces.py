@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 
-_SEPARATOR_LINE = late_pattern(rf"^{PIECE_SEPARATOR}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_SEPARATOR_LINE = lazy_pattern(rf"^{PIECE_SEPARATOR}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
 class Piece(NamedTuple):

@@ -15,7 +15,7 @@ from enum import Enum
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, DistinctAttr, StringAttr, UnitAttr
@@ -126,7 +126,7 @@ def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
     return out
 
 
-_LATE = late_pattern("\1(\\d+)\1")
+_LATE = lazy_pattern("\1(\\d+)\1")
 
 
 class VersionedPrinter(Printer):

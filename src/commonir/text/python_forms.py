@@ -190,7 +190,7 @@ class PythonReader:
         return op
 
     def place_body(self, op: Op) -> None:
-        self.source.late_places.follow_operands(op)
+        self.source.unresolved_locations.follow_operands(op)
 
 
 class PythonWriter:

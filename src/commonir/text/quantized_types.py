@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.ir.floats import bits_of, float_literal, float_of
 from commonir.ir.types import DialectType, ElementType, f64
 
 if TYPE_CHECKING:
     from commonir.text.types import TypeReader
 
-_STORAGE = late_pattern(r"(si|ui|i|u)([1-9]\d?)", re.ASCII)
+_STORAGE = lazy_pattern(r"(si|ui|i|u)([1-9]\d?)", re.ASCII)
 _MOST_BITS = 32
 
 

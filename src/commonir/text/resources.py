@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from commonir.base.late import late_pattern
+from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ResourceData
 from commonir.ir.literals import key_text
@@ -16,7 +16,7 @@ from commonir.text.lexer import Scanner
 _ALIGNMENT_BYTES = 4
 _SIGN = '"0x'
 _START = "{-#"
-_TOKEN_WITH_START = late_pattern(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|\{-\#')
+_TOKEN_WITH_START = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|\{-\#')
 _NO_BLOB = "expected hexadecimal digits '0x...' with the alignment first"
 
 

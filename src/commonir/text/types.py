@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from commonir.base.file_codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
-from commonir.base.late import LateModule, late_pattern
+from commonir.base.lazy import LazyModule, lazy_pattern
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from commonir.ods.own_forms import OwnForms
     from commonir.text import own_forms, quantized_types
 else:
-    own_forms = LateModule("commonir.text.own_forms")
+    own_forms = LazyModule("commonir.text.own_forms")
     # Few programs are quantized.
-    quantized_types = LateModule("commonir.text.quantized_types")
+    quantized_types = LazyModule("commonir.text.quantized_types")
 
 T = TypeVar("T")
 
@@ -61,14 +61,14 @@ LARGEST_DIMENSION = 2**63 - 1
 WITHOUT_OTHERS = frozenset({"builtin", "dlti", "quant"})
 """Dialects of which all types and attributes are read here."""
 
-_DIMENSION = late_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
-_VECTOR_DIMENSION = late_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
-_BODY = late_pattern(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
+_DIMENSION = lazy_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
+_VECTOR_DIMENSION = lazy_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
+_BODY = lazy_pattern(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _SMALL_ALIAS = 32
 _VECTOR_ELEMENTS = ("bool", "int", "uint", "index", "float")
 _MEMORY_ELEMENTS = (*_VECTOR_ELEMENTS, "complex", "vector")
-_PRETTY = late_pattern(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
+_PRETTY = lazy_pattern(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
 
 
 class Extent(NamedTuple):
@@ -502,7 +502,7 @@ def _is_balanced(body: str) -> bool:
     return not pending
 
 
-_OWN_NAME = late_pattern(r"<\s*([A-Za-z_][A-Za-z0-9_$.]*)", re.ASCII)
+_OWN_NAME = lazy_pattern(r"<\s*([A-Za-z_][A-Za-z0-9_$.]*)", re.ASCII)
 
 
 def _list_type(reader: TypeReader) -> Type:

@@ -9,7 +9,8 @@ import pytest
 
 import commonir as cir
 from commonir.base.arrays import name_of
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import ELEMENT_TYPES, FunctionType, TensorType

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.core_to_core.integer_convolutions import in_single_precision
 from commonir.conversions.core_to_core.quantizing import quantized_steps
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mlir import ml_program
 from commonir.ir.floats import FORMATS, FloatFormat, decoded
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value

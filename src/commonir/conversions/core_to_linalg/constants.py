@@ -7,7 +7,8 @@ from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.operands import named_operands
 from commonir.conversions.to_mlir.finish import bytes_of_truth, constant_value
 from commonir.conversions.to_mlir.sizes import size
-from commonir.dialects import arith, core, tensor
+from commonir.dialects import core
+from commonir.dialects.mlir import arith, tensor
 from commonir.ir.operation import Block, Value
 from commonir.ods import Form, infer
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

@@ -11,9 +11,10 @@ from commonir.conversions.core_to_linalg.tensors import cast_to, empty
 from commonir.conversions.operands import refused, sizes_of
 from commonir.conversions.to_mlir.finish import erased
 from commonir.conversions.to_mlir.sizes import axis_size, dynamic_sizes, index_constant, static_sizes
-from commonir.dialects import arith, cf, core, scf, tensor
+from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
-from commonir.dialects.tensor.base import DYNAMIC
+from commonir.dialects.mlir import arith, cf, scf, tensor
+from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, boolean, index
 from commonir.ods import operations_behind

@@ -8,9 +8,10 @@ from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.core_to_linalg.tensors import empty, generic
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.conversions.to_mlir.finish import signless
-from commonir.dialects import arith, core
-from commonir.dialects import complex as complex_
+from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mlir import arith
+from commonir.dialects.mlir import complex as complex_
 from commonir.ir.affine import AffineDim
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64

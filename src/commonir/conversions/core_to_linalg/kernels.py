@@ -15,9 +15,9 @@ from commonir.conversions.core_to_linalg.tensors import dilated, empty, filled_w
 from commonir.conversions.operands import refused
 from commonir.conversions.to_mlir.finish import signless
 from commonir.conversions.to_mlir.sizes import number, size
-from commonir.dialects import arith, tensor
-from commonir.dialects.arith import CmpIPredicate
-from commonir.dialects.linalg.base import Index_
+from commonir.dialects.mlir import arith, tensor
+from commonir.dialects.mlir.arith import CmpIPredicate
+from commonir.dialects.mlir.linalg.base import Index_
 from commonir.ir.affine import AffineConstant, AffineDim, AffineExpr
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from commonir.conversions.core_to_linalg.tensors import amounts, cast_to, empty, part
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.conversions.to_mlir.finish import signless
-from commonir.dialects import core, tensor
+from commonir.dialects import core
 from commonir.dialects.core.base import axis_of
 from commonir.dialects.core.shape import slice_range
-from commonir.dialects.linalg.base import Yield
-from commonir.dialects.linalg.generic import Transpose
+from commonir.dialects.mlir import tensor
+from commonir.dialects.mlir.linalg.base import Yield
+from commonir.dialects.mlir.linalg.generic import Transpose
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

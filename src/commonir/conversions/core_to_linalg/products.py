@@ -12,9 +12,9 @@ from commonir.conversions.core_to_linalg.tensors import filled, multiply_add, na
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
-from commonir.dialects.linalg import convolutions
-from commonir.dialects.linalg.matmul import BatchMatmul, Matmul, MatmulLike
-from commonir.dialects.linalg.named import NamedOp
+from commonir.dialects.mlir.linalg import convolutions
+from commonir.dialects.mlir.linalg.matmul import BatchMatmul, Matmul, MatmulLike
+from commonir.dialects.mlir.linalg.named import NamedOp
 from commonir.ir.operation import Value
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 

@@ -12,8 +12,9 @@ from commonir.conversions.core_to_core.all_pairs import traced
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.operands import sizes_of
 from commonir.conversions.to_mlir.sizes import index_constant
-from commonir.dialects import arith, core, scf, tensor
+from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
+from commonir.dialects.mlir import arith, scf, tensor
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Region, Value

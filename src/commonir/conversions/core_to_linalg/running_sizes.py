@@ -9,10 +9,11 @@ from commonir.conversions.core_to_linalg.tensors import generic, padded_with
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.conversions.to_mlir.finish import signless
 from commonir.conversions.to_mlir.sizes import axis_size, index_constant
-from commonir.dialects import arith, core, tensor
+from commonir.dialects import core
 from commonir.dialects.core.base import axis_of, tensor_type
-from commonir.dialects.linalg.base import Index_
-from commonir.dialects.tensor.base import DYNAMIC
+from commonir.dialects.mlir import arith, tensor
+from commonir.dialects.mlir.linalg.base import Index_
+from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.affine import AffineDim
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import TensorType, i64, index

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from commonir.conversions.operands import refused
 from commonir.conversions.to_mlir.finish import signless
 from commonir.conversions.to_mlir.sizes import index_constant
-from commonir.dialects import arith, math
-from commonir.dialects import complex as complex_
-from commonir.dialects.arith import CmpFPredicate, CmpIPredicate
+from commonir.dialects.mlir import arith, math
+from commonir.dialects.mlir import complex as complex_
+from commonir.dialects.mlir.arith import CmpFPredicate, CmpIPredicate
 from commonir.ir.attributes import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ComplexType, ElementType, boolean, f32, i64, index

@@ -8,11 +8,11 @@ from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.conversions.to_mlir.finish import erased, signless
 from commonir.conversions.to_mlir.sizes import dynamic_sizes, static_sizes
-from commonir.dialects import tensor
-from commonir.dialects.linalg.base import IteratorType
-from commonir.dialects.linalg.base import Yield as LinalgYield
-from commonir.dialects.linalg.generic import Generic
-from commonir.dialects.linalg.named import Fill, NamedOp
+from commonir.dialects.mlir import tensor
+from commonir.dialects.mlir.linalg.base import IteratorType
+from commonir.dialects.mlir.linalg.base import Yield as LinalgYield
+from commonir.dialects.mlir.linalg.generic import Generic
+from commonir.dialects.mlir.linalg.named import Fill, NamedOp
 from commonir.ir.affine import AffineExpr, AffineMap
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, index

@@ -39,9 +39,10 @@ from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_change
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
+from commonir.dialects.mlir import ml_program
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module, put_in_place
 from commonir.ir.operation import Operation

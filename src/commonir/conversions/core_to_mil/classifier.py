@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.mil.control import Classify
 from commonir.dialects.mil.program import Compound, CompoundLiteral, Func, Return
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data, data_of
 from commonir.ir.interface import NO_PORT

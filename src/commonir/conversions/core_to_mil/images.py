@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from commonir.base.codes import UNKNOWN_INPUT, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import ImageInput
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mlir import ml_program
 from commonir.ir.data import data_of
 from commonir.ir.interface import NO_PORT, port_attributes
 from commonir.ir.module import Module

@@ -8,8 +8,9 @@ from __future__ import annotations
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_mil.building import mil_element
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_5
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string

@@ -12,9 +12,10 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.core_to_mil.moves import moved
 from commonir.conversions.operands import axes_from_start, rank_of, sizes_of
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mil.base import MAX_RANK
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import TensorType, Type

@@ -6,7 +6,8 @@ Source: coremltools' loader, which takes no function with a scalar input; featur
 from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type

@@ -17,10 +17,11 @@ from commonir.conversions.core_to_mil.building import (
     vector,
 )
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, refused, shape_of, sizes_of
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.mil import generation, rearrangement, slicing
 from commonir.dialects.mil import shape as mil
 from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mlir import ml_program
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, are_known, boolean, i32, string

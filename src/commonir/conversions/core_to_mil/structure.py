@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_mil.building import cast
 from commonir.conversions.operands import element_of
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
 from commonir.dialects.mil.control import Cond, ReadState, WriteState
 from commonir.dialects.mil.elementwise import CastCoreML7
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Func, Return
+from commonir.dialects.mlir import ml_program
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import StateType, TensorType, f16
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

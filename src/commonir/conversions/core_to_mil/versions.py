@@ -12,8 +12,8 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.conversions.conversion import ConversionOptions
-from commonir.dialects import ml_program
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType, f16
 

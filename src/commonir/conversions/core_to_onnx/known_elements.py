@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.core_to_core.narrow_numbers import wide_narrow_numbers
-from commonir.dialects import ml_program, onnx
+from commonir.dialects import onnx
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, f32, i8, u8

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, size_at, vector
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of, sizes_of
-from commonir.dialects import core, ml_program, onnx
+from commonir.dialects import core, onnx
+from commonir.dialects.mlir import ml_program
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i16, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

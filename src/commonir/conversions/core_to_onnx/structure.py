@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import constant, opset_of
-from commonir.dialects import core, ml_program, onnx
+from commonir.dialects import core, onnx
+from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data

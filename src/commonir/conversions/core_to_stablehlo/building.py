@@ -11,8 +11,8 @@ from math import inf
 
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.conversions.symbolic_sizes import carrying, early, measuring, sum_of_products
-from commonir.dialects import stablehlo as hlo
-from commonir.dialects.stablehlo.base import ComparisonDirection
+from commonir.dialects.mlir import stablehlo as hlo
+from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.data import Data, DeferredData, Scalar, SplatData, computed_data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i64, integer_type, signedness_of

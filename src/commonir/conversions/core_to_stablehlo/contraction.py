@@ -18,10 +18,10 @@ from commonir.conversions.core_to_stablehlo.building import (
 )
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
-from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import accumulator, tensor_type
-from commonir.dialects.stablehlo.base import ComparisonDirection
-from commonir.dialects.stablehlo.dimension_numbers import ConvDims, DotDims
+from commonir.dialects.mlir import stablehlo as hlo
+from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
+from commonir.dialects.mlir.stablehlo.dimension_numbers import ConvDims, DotDims
 from commonir.ir.data import data_of
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, i64

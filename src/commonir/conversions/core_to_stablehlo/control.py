@@ -6,8 +6,8 @@ from commonir.conversions.core_to_core.counted_rounds import counted
 from commonir.conversions.core_to_core.whole_tensors import of_kernels
 from commonir.conversions.core_to_stablehlo.building import scalar
 from commonir.dialects import core
-from commonir.dialects import stablehlo as hlo
-from commonir.dialects.stablehlo.base import RngDistribution
+from commonir.dialects.mlir import stablehlo as hlo
+from commonir.dialects.mlir.stablehlo.base import RngDistribution
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

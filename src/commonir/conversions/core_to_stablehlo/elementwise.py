@@ -15,9 +15,9 @@ from commonir.conversions.core_to_stablehlo.building import (
 )
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core
-from commonir.dialects import stablehlo as hlo
-from commonir.dialects.stablehlo import chlo
-from commonir.dialects.stablehlo.base import ComparisonDirection
+from commonir.dialects.mlir import stablehlo as hlo
+from commonir.dialects.mlir.stablehlo import chlo
+from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, TensorType, boolean, i32
 from commonir.ods import Op

@@ -21,10 +21,10 @@ from commonir.conversions.core_to_stablehlo.building import (
 )
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
-from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import axis_of, tensor_type
-from commonir.dialects.stablehlo.base import ComparisonDirection
-from commonir.dialects.stablehlo.dimension_numbers import GatherDims, ScatterDims
+from commonir.dialects.mlir import stablehlo as hlo
+from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
+from commonir.dialects.mlir.stablehlo.dimension_numbers import GatherDims, ScatterDims
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i32, i64
 from commonir.ods import Op

@@ -17,9 +17,9 @@ from commonir.conversions.core_to_stablehlo.building import (
 from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, windows
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
-from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import accumulator, axis_of
-from commonir.dialects.stablehlo.base import ComparisonDirection
+from commonir.dialects.mlir import stablehlo as hlo
+from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, i64
 from commonir.ods import Op

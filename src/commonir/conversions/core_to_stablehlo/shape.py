@@ -18,9 +18,9 @@ from commonir.conversions.core_to_stablehlo.building import (
 )
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
-from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import axis_of, tensor_type
 from commonir.dialects.core.shape import slice_range
+from commonir.dialects.mlir import stablehlo as hlo
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from commonir.conversions.operands import element_of, rank_of, refused, sizes_of
 from commonir.conversions.to_mlir.finish import constant_value
-from commonir.dialects import core, tosa
-from commonir.dialects.tosa.base import shape_type
+from commonir.dialects import core
+from commonir.dialects.mlir import tosa
+from commonir.dialects.mlir.tosa.base import shape_type
 from commonir.ir.data import Data, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, index

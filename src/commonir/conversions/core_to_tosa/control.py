@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from commonir.conversions.core_to_core.counted_rounds import counted
-from commonir.dialects import core, tosa
+from commonir.dialects import core
+from commonir.dialects.mlir import tosa
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

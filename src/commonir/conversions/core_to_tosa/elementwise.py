@@ -12,7 +12,8 @@ from math import inf
 from commonir.conversions.core_to_tosa.building import constant, known, numbers, of_rank, zero_point
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.conversions.to_mlir.finish import bytes_of_truth
-from commonir.dialects import core, tosa
+from commonir.dialects import core
+from commonir.dialects.mlir import tosa
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64

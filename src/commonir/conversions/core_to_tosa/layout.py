@@ -8,9 +8,10 @@ from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
 from commonir.conversions.core_to_tosa.elementwise import computes_with, is_narrow
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
-from commonir.dialects import core, tosa
+from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.core.shape import slice_range
+from commonir.dialects.mlir import tosa
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i8, i32, i64

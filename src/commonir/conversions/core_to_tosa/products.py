@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from commonir.conversions.core_to_tosa.building import channels_first, channels_last, known, numbers, zero_point
 from commonir.conversions.operands import element_of, rank_of, sizes_of
-from commonir.dialects import core, tosa
+from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
+from commonir.dialects.mlir import tosa
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

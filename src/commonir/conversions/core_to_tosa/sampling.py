@@ -6,10 +6,11 @@ from math import gcd
 
 from commonir.conversions.core_to_tosa.building import channels_first, channels_last, fixed, known
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.dialects import core, tosa
+from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
 from commonir.dialects.core.resize import position
-from commonir.dialects.tosa.base import ResizeMode
+from commonir.dialects.mlir import tosa
+from commonir.dialects.mlir.tosa.base import ResizeMode
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

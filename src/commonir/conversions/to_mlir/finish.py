@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.dialects import func, ml_program
+from commonir.dialects.mlir import func, ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import Data, DeferredData, InlineData, computed_data
 from commonir.ir.module import Module, put_in_place

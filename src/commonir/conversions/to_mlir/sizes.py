@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from commonir.conversions.operands import refused
 from commonir.conversions.symbolic_sizes import carrying, early, measuring
-from commonir.dialects import arith, tensor
-from commonir.dialects.tensor.base import DYNAMIC
+from commonir.dialects.mlir import arith, tensor
+from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.attributes import IntegerAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.dialects import func, ml_program
+from commonir.dialects.mlir import func, ml_program
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import FunctionType, TensorType
 from commonir.rewrite.legalize import Context, Mismatch, rule

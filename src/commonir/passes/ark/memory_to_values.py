@@ -14,8 +14,9 @@ from math import prod
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
-from commonir.dialects import ark, core, ml_program
+from commonir.dialects import ark, core
 from commonir.dialects.ark.views import View
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import neutral_attributes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType

@@ -14,7 +14,8 @@ from commonir.base.codes import UNKNOWN_INPUT, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
-from commonir.dialects import core, ml_program
+from commonir.dialects import core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation
 from commonir.ods import path_of

@@ -1,0 +1,72 @@
+"""Modules that are loaded, and regular expressions that are compiled, when something of them is used: for those who
+name much and use little of it.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+
+class LazyModule:
+    """Stands for a module that may not be loaded yet.
+
+    A member in lower case is a function, which can be named without loading the module and is found when it is called.
+    Asking for any other member loads it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._is_loaded = False
+
+    def __getattr__(self, name: str) -> object:
+        if not self._is_loaded and name[0].islower():
+            return _LateFunction(self, name)
+        found = self.loaded(name)
+        vars(self)[name] = found
+        return found
+
+    def loaded(self, name: str) -> object:
+        """A member of the module, which is loaded."""
+        module = import_module(self._name)
+        self._is_loaded = True
+        return getattr(module, name)
+
+
+class _LateFunction:
+    """A function of a module that was not loaded when it was named."""
+
+    __slots__ = ("_found", "_module", "_name")
+
+    def __init__(self, module: LazyModule, name: str) -> None:
+        self._module = module
+        self._name = name
+        self._found: object = None
+
+    def __call__(self, *args: object, **named: object) -> object:
+        if self._found is None:
+            self._found = self._module.loaded(self._name)
+        assert callable(self._found)
+        return self._found(*args, **named)
+
+
+if TYPE_CHECKING:
+    from re import compile as lazy_pattern
+else:
+
+    class _LatePattern:
+        """A regular expression that is compiled when it is first used."""
+
+        def __init__(self, pattern, flags=0):
+            self._pattern = pattern
+            self._flags = flags
+
+        def __getattr__(self, name):
+            found = getattr(re.compile(self._pattern, self._flags), name)
+            vars(self)[name] = found
+            return found
+
+    lazy_pattern = _LatePattern
+
+__all__ = ["LazyModule", "lazy_pattern"]

@@ -1,0 +1,1 @@
+"""Dialects of MLIR: those that upstream defines, stablehlo, and `ml_program`."""

@@ -1,0 +1,113 @@
+"""What the operations of the arith dialect share: element by element on scalars, vectors and tensors.
+
+Source: MLIR arith dialect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from commonir.base.codes import WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.ir.carriers import carrier
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, Type, boolean
+from commonir.ods import MlirOp, known_data, operand, result, traits
+from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
+from commonir.ods.type_rules import SameOperandsAndResultType, element_of
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
+
+
+class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
+    """Base of the operations of the arith dialect."""
+
+    __slots__ = ()
+
+
+def carried_element(value: Value) -> ElementType:
+    """The element type of the tensor that carries a value in the core."""
+    return core.as_tensor(carrier(value.type)).element
+
+
+def is_constant(value: Value, number: float) -> bool:
+    """Whether every element of a value is known to be a number; zeros have one sign here, and true is 1 and -1."""
+    data = known_data(value)
+    found = None if data is None else data.splat()
+    if found is True:
+        return number in (1, -1)
+    return isinstance(found, int | float) and found == number
+
+
+def is_number(type: Type) -> bool:
+    """Whether values of a type are single numbers, no vectors nor tensors of them."""
+    return isinstance(type, ElementType) and element_of(type) is type
+
+
+def is_float(value: Value, number: float) -> bool:
+    """Whether every element of a value is known to be a number, zeros with their sign; NaN is NaN."""
+    data = known_data(value)
+    found = None if data is None else data.splat()
+    if not isinstance(found, float):
+        return False
+    if math.isnan(number):
+        return math.isnan(found)
+    return found == number and math.copysign(1, found) == math.copysign(1, number)
+
+
+class IntBinary(
+    ArithOp,
+    traits=(SameOperandsAndResultType,),
+    assembly="$lhs `,` $rhs attr-dict `:` type($result)",
+):
+    """A function of two integers that state no sign."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    lhs: Value = operand(SignlessIntegerOrIndexLike)
+    rhs: Value = operand(SignlessIntegerOrIndexLike)
+    result_: Value = result(SignlessIntegerOrIndexLike)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return type(self).fn(lhs, rhs)
+
+
+class Comparison(ArithOp):
+    """A truth value of two operands of one type."""
+
+    __slots__ = ()
+
+    result_: Value = result(BoolLike)
+
+
+def bits_of(type: Type) -> int:
+    """The width of the elements of a type; a position has 64 bits, a truth value one."""
+    element = element_of(type)
+    if not isinstance(element, ElementType):
+        return 0
+    return 1 if element is boolean else element.bits
+
+
+def cast_incompatible(op: MlirOp, source: Value, target: Value) -> Iterable[Diagnostic]:
+    """The finding that an operation converts between types that it cannot convert."""
+    message = f"{op.name}: operand type {source.type} and result type {target.type} are cast incompatible"
+    yield Diagnostic(WRONG_TYPE, message)
+
+
+__all__ = [
+    "ArithOp",
+    "Comparison",
+    "IntBinary",
+    "bits_of",
+    "carried_element",
+    "cast_incompatible",
+    "is_constant",
+    "is_float",
+    "is_number",
+]

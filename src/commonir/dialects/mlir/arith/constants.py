@@ -1,0 +1,118 @@
+"""Constants of the arith dialect.
+
+Source: MLIR arith dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Self
+
+from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
+from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
+from commonir.ods import MlirOp, attribute, kinds, result, traits
+from commonir.ods.mlir_op import HoldsData, attribute_holding
+from commonir.ods.type_constraints import AnyType
+from commonir.ods.type_rules import type_of_attribute
+from commonir.symbolic.constraints import NotationError
+
+
+class Constant(
+    MlirOp,
+    HoldsData,
+    name="arith.constant",
+    traits=(traits.Pure, traits.ConstantLike),
+    assembly="attr-dict $value",
+):
+    """A number, or the contents of a tensor or vector, known before the program runs.
+
+    C1: the value has a type, which is that of the result. C2: a single integer states no sign. C3: a vector whose
+    length depends on the machine has one number in all places.
+    """
+
+    __slots__ = ()
+
+    value: Attribute = attribute(kinds.any_attribute)
+    result_: Value = result(AnyType)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        value = attribute_holding(data, type)
+        return None if value is None else cls.build({"value": value}, (type,))
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        kind = type_of_attribute(self.value)
+        return None if kind is None else (kind,)
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        value = self.value
+        match value:
+            case BoolAttr():
+                name = "true" if value.value else "false"
+            case IntegerAttr(type=kind) if kind is index:
+                name = f"c{value.value}"
+            case IntegerAttr():
+                name = f"c{value.value}_{value.type}"
+            case _:
+                name = "cst"
+        return ((self.result_, name),)
+
+    def verify(self) -> Iterable[Diagnostic]:
+        kind = type_of_attribute(self.value)
+        if kind is None:
+            message = f"{self.name}: C1: value must be an integer, float, or elements attribute, found {self.value}"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
+            return
+        if kind is not self.result_.type:
+            message = f"{self.name}: C1: the value has type {kind}, but the result has type {self.result_.type}"
+            yield Diagnostic(WRONG_TYPE, message)
+        if isinstance(kind, ElementType) and kind.is_integer and not is_signless(kind):
+            yield Diagnostic(WRONG_TYPE, f"{self.name}: C2: integer return type must be signless, found {kind}")
+        if isinstance(kind, VectorType) and any(kind.scalable) and not _is_splat(self.value):
+            message = f"{self.name}: C3: a scalable vector can only be a splat"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
+
+    def constant_data(self) -> Data | None:
+        return carried_data(self.value)
+
+    def reference(self) -> Value:
+        data = carried_data(self.value)
+        if data is None:
+            raise NotationError(f"the core has no constant {self.value}")
+        return core.constant(data)
+
+
+def _is_splat(value: Attribute) -> bool:
+    return isinstance(value, DataAttr) and len(set(value.data.values())) <= 1
+
+
+def carried_data(value: Attribute) -> Data | None:
+    """What an attribute holds, as the tensor that carries it in the core; None when the core has none for it."""
+    if not isinstance(value, DataAttr):
+        return _carried_number(value)
+    data = value.data
+    held = carrier(data.type)
+    if held is data.type or not isinstance(held, TensorType):
+        return data
+    return data_of(held.element, data.shape, data.values())
+
+
+# Programs ask for the same few numbers again and again.
+@lru_cache(maxsize=1024)
+def _carried_number(value: Attribute) -> Data | None:
+    match value:
+        case BoolAttr():
+            return data_of(boolean, (), (value.value,))
+        case IntegerAttr(type=kind):
+            return data_of(i64 if kind is index else kind, (), (value.value,))
+        case FloatAttr(type=kind):
+            return data_of(kind, (), (value.value,))
+        case _:
+            return None

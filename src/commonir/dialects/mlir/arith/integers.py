@@ -1,0 +1,361 @@
+"""Integer arithmetic of the arith dialect: bits without sign, read as signed or unsigned by the operation.
+
+Source: MLIR arith dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from commonir.dialects.lazy_core import core, integers, made_of
+from commonir.dialects.mlir.arith.base import ArithOp, IntBinary, bits_of, is_constant
+from commonir.dialects.mlir.number_attributes import Overflow, overflow
+from commonir.dialects.mlir.number_rules import has_quotient, is_distance
+from commonir.ir.data import Data
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean
+from commonir.ods import attribute, kinds, known_data, operand, result, traits
+from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
+from commonir.ods.type_rules import all_types_match, truth_values_like, types_match_with
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
+
+
+class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"):
+    """An operation that wraps; flags tell which overflow does not happen."""
+
+    __slots__ = ()
+
+    overflowFlags: Overflow = attribute(overflow, default=Overflow.NONE)
+
+
+class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"):
+    """An operation that may lose bits; a flag tells that it does not."""
+
+    __slots__ = ()
+
+    isExact: bool = attribute(kinds.unit, default=False)
+
+
+def _either(of_numbers: Function2, of_truths: Function2) -> Function2:
+    """A function that is another one on truth values, which are integers of one bit."""
+
+    def apply(a: Value, b: Value) -> Value:
+        return (of_truths if core.tensor_type(a).element is boolean else of_numbers)(a, b)
+
+    return apply
+
+
+class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
+    """The sum."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.add, core.logical_xor))
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class SubI(_Wrapping, name="arith.subi"):
+    """The difference."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.sub, core.logical_xor))
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
+    """The product."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.mul, core.logical_and))
+
+    def fold(self) -> Value | None:
+        # Constants come second: those that come first are moved.
+        if is_constant(self.rhs, 1):
+            return self.lhs
+        if is_constant(self.rhs, 0):
+            return self.rhs
+        return None
+
+
+class DivUI(_Exact, name="arith.divui"):
+    """The quotient of unsigned numbers, rounded down."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.div_unsigned)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class DivSI(_Exact, name="arith.divsi"):
+    """The quotient of signed numbers, rounded toward zero."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.div_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
+
+class CeilDivUI(IntBinary, name="arith.ceildivui"):
+    """The quotient of unsigned numbers, rounded up."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.ceil_div_unsigned)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class CeilDivSI(IntBinary, name="arith.ceildivsi"):
+    """The quotient of signed numbers, rounded up."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.ceil_div_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
+
+class FloorDivSI(IntBinary, name="arith.floordivsi"):
+    """The quotient of signed numbers, rounded down."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.floor_div_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
+
+class RemUI(IntBinary, name="arith.remui"):
+    """What division of unsigned numbers leaves."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.remainder_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class RemSI(IntBinary, name="arith.remsi"):
+    """What division of signed numbers leaves, with the sign of the first."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.remainder_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+def _same(op: IntBinary) -> Value | None:
+    """The operand that stands twice, unless the result is computed: as in MLIR, that is a constant of its own."""
+    return op.lhs if op.lhs is op.rhs and known_data(op.lhs) is None else None
+
+
+class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
+    """The bits that are set in both."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.bitwise_and, core.logical_and))
+
+    def fold(self) -> Value | None:
+        # Constants come second: those that come first are moved.
+        if is_constant(self.rhs, 0):
+            return self.rhs
+        if is_constant(self.rhs, -1):
+            return self.lhs
+        return _same(self)
+
+
+class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
+    """The bits that are set in either."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.bitwise_or, core.logical_or))
+
+    def fold(self) -> Value | None:
+        # Constants come second: those that come first are moved.
+        if is_constant(self.rhs, 0):
+            return self.lhs
+        if is_constant(self.rhs, -1):
+            return self.rhs
+        return _same(self)
+
+
+class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
+    """The bits that are set in exactly one."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.bitwise_xor, core.logical_xor))
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class ShLI(_Wrapping, name="arith.shli"):
+    """The bits moved up by an unsigned distance, zeros after them; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_left_of)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
+
+class ShRUI(_Exact, name="arith.shrui"):
+    """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_right_unsigned)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
+
+class ShRSI(_Exact, name="arith.shrsi"):
+    """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_right_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
+
+class _Extreme(IntBinary, traits=(traits.Commutative,)):
+    __slots__ = ()
+    largest: ClassVar[bool] = False
+    signed: ClassVar[bool] = False
+
+    def fold(self) -> Value | None:
+        if self.lhs is self.rhs:
+            return self.lhs
+        # Constants come second: those that come first are moved.
+        data = known_data(self.rhs)
+        bits = None if data is None else data.splat()
+        if not isinstance(bits, int):
+            return None
+        width = bits_of(self.rhs.type)
+        # The number as it is stored, counted from the least one on.
+        place = (bits + ((1 << (width - 1)) if self.signed else 0)) % (1 << width)
+        last = (1 << width) - 1
+        if place not in (0, last):
+            return None
+        return self.rhs if (place == last) is self.largest else self.lhs
+
+
+class MaxSI(_Extreme, name="arith.maxsi"):
+    """The larger of signed numbers."""
+
+    __slots__ = ()
+    largest = signed = True
+    fn = staticmethod(made_of(integers.signed, core.maximum))
+
+
+class MaxUI(_Extreme, name="arith.maxui"):
+    """The larger of unsigned numbers."""
+
+    __slots__ = ()
+    largest = True
+    fn = staticmethod(made_of(integers.unsigned, core.maximum))
+
+
+class MinSI(_Extreme, name="arith.minsi"):
+    """The smaller of signed numbers."""
+
+    __slots__ = ()
+    signed = True
+    fn = staticmethod(made_of(integers.signed, core.minimum))
+
+
+class MinUI(_Extreme, name="arith.minui"):
+    """The smaller of unsigned numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(made_of(integers.unsigned, core.minimum))
+
+
+class AddUIExtended(
+    ArithOp,
+    name="arith.addui_extended",
+    traits=(
+        traits.Commutative,
+        all_types_match("lhs", "rhs", "sum"),
+        types_match_with(
+            "result type has i1 element type and same shape as operands", "lhs", "overflow", truth_values_like
+        ),
+    ),
+    assembly="$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
+):
+    """The sum of unsigned numbers, and whether it does not fit."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(SignlessIntegerOrIndexLike)
+    rhs: Value = operand(SignlessIntegerOrIndexLike)
+    sum: Value = result(SignlessIntegerOrIndexLike)
+    overflow: Value = result(BoolLike)
+
+    def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
+        return integers.sum_and_carry(lhs, rhs)
+
+
+class _Product(
+    ArithOp,
+    traits=(traits.Commutative, all_types_match("lhs", "rhs", "low", "high")),
+    assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
+):
+    __slots__ = ()
+
+    lhs: Value = operand(SignlessIntegerOrIndexLike)
+    rhs: Value = operand(SignlessIntegerOrIndexLike)
+    low: Value = result(SignlessIntegerOrIndexLike)
+    high: Value = result(SignlessIntegerOrIndexLike)
+
+
+class MulSIExtended(_Product, name="arith.mulsi_extended"):
+    """The product of signed numbers in twice the width: its lower and its upper half."""
+
+    __slots__ = ()
+
+    def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
+        return integers.low_and_high(lhs, rhs, sign=True)
+
+
+class MulUIExtended(_Product, name="arith.mului_extended"):
+    """The product of unsigned numbers in twice the width: its lower and its upper half."""
+
+    __slots__ = ()
+
+    def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
+        return integers.low_and_high(lhs, rhs, sign=False)

@@ -1,0 +1,439 @@
+"""Simpler forms of operations of the arith dialect.
+
+A result that applies an operation to constants is computed where it is made.
+Source: MLIR arith dialect, folders and canonicalization patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from commonir.dialects.mlir.arith.base import bits_of, is_number
+from commonir.dialects.mlir.arith.comparison import CmpF, CmpFPredicate, CmpI, CmpIPredicate, Select
+from commonir.dialects.mlir.arith.constants import Constant
+from commonir.dialects.mlir.arith.conversions import (
+    Bitcast,
+    ExtF,
+    ExtSI,
+    ExtUI,
+    IndexCast,
+    IndexCastUI,
+    SIToFP,
+    TruncF,
+    TruncI,
+    UIToFP,
+)
+from commonir.dialects.mlir.arith.float_comparisons import integer_comparison
+from commonir.dialects.mlir.arith.floats import DivF, MulF, NegF
+from commonir.dialects.mlir.arith.integers import (
+    AddI,
+    AddUIExtended,
+    AndI,
+    DivSI,
+    DivUI,
+    MulI,
+    MulSIExtended,
+    MulUIExtended,
+    OrI,
+    RemSI,
+    RemUI,
+    SubI,
+    XOrI,
+)
+from commonir.dialects.mlir.number_attributes import Overflow
+from commonir.dialects.mlir.number_rules import (
+    ALL_ONES,
+    NAN,
+    ONE,
+    ZERO,
+    constant,
+    filled,
+    filled_like,
+    splat_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, index
+from commonir.ods import Op
+from commonir.ods.rules import Editor, Rules
+from commonir.ods.terms import Rewrite, Variable, computed, variables
+from commonir.ods.type_constraints import AnySignlessIntegerOrIndex
+from commonir.ods.type_rules import element_of
+
+x, y, z, a, b, c, d = variables("x y z a b c d")
+f, g, p = variables("f g p")
+_C, _D = constant("c"), constant("d")
+# Constants of tensors are not put together, as in MLIR.
+_N = x.of(AnySignlessIntegerOrIndex)
+_ZERO_LIKE_X = filled_like(Constant, "x", 0)
+
+
+def _both(first: Overflow, second: Overflow) -> Overflow:
+    return first & second
+
+
+def _fits_signed(flags: Overflow) -> bool:
+    return Overflow.NSW in flags
+
+
+def _fits_unsigned(flags: Overflow) -> bool:
+    return Overflow.NUW in flags
+
+
+_FLAGS = computed(_both, f, g)
+
+
+# -- sums and products
+
+_SUMS: tuple[Rewrite, ...] = (
+    AddI.like(SubI.like(x, y), y).either_way() >> x,
+    SubI.like(x, x) >> _ZERO_LIKE_X,
+    SubI.like(AddI.like(x, y), y) >> x,
+    SubI.like(AddI.like(x, y), x) >> y,
+    SubI.like(SubI.like(x, y), x) >> SubI.like(_ZERO_LIKE_X, y),
+    AddI.like(AddI.like(_N, _C, f), _D, g) >> AddI.like(x, AddI.like(c, d), _FLAGS),
+    AddI.like(SubI.like(_N, _C, f), _D, g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
+    AddI.like(SubI.like(_C, _N, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
+    SubI.like(AddI.like(_N, _C, f), _D, g) >> AddI.like(x, SubI.like(c, d), _FLAGS),
+    SubI.like(_D, AddI.like(_N, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS),
+    SubI.like(SubI.like(_N, _C, f), _D, g) >> SubI.like(x, AddI.like(c, d), _FLAGS),
+    SubI.like(SubI.like(_C, _N, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS),
+    SubI.like(_D, SubI.like(_N, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
+    SubI.like(_D, SubI.like(_C, _N, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
+    AddI.like(x, MulI.like(y, ALL_ONES)) >> SubI.like(x, y),
+    AddI.like(MulI.like(x, ALL_ONES), y) >> SubI.like(y, x),
+    MulI.like(MulI.like(_N, _C, f), _D, g) >> MulI.like(x, MulI.like(c, d), _FLAGS),
+    RemSI.like(x, ONE) >> _ZERO_LIKE_X,
+    RemUI.like(x, ONE) >> _ZERO_LIKE_X,
+    (DivSI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_signed, f),
+    (DivSI.like(MulI.like(y, x, f), y) >> x).where("the product is exact", _fits_signed, f),
+    (DivUI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_unsigned, f),
+    (DivUI.like(MulI.like(y, x, f), y) >> x).where("the product is exact", _fits_unsigned, f),
+)
+
+# -- sums and products in twice the width
+
+
+def _is_no_truth(value: Value) -> bool:
+    # Read as a signed number, true is -1.
+    return element_of(value.type) is not boolean
+
+
+def _none_of(value: Value) -> Value | None:
+    return _truth_like(value, False)
+
+
+def _sign_of(value: Value) -> Value | None:
+    zero = filled(Constant, value.type, 0)
+    if zero is None:
+        return None
+    return ExtSI.build({"in_": CmpI(CmpIPredicate.SLT, value, zero).result_}, (value.type,)).out
+
+
+_EXTENDED: tuple[Rewrite, ...] = (
+    AddUIExtended.like(x, ZERO) >> (x, computed(_none_of, x)),
+    MulSIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
+    MulUIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
+    (MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x))).where("one is no truth value", _is_no_truth, x),
+    MulUIExtended.like(x, ONE) >> (x, _ZERO_LIKE_X),
+)
+
+
+def _sum_alone(op: AddUIExtended, editor: Editor) -> bool:
+    """A sum of which nobody asks whether it fits."""
+    return not op.overflow.is_used and _only(op, AddI, editor)
+
+
+def _product_alone(op: MulSIExtended | MulUIExtended, editor: Editor) -> bool:
+    """A product of which nobody asks for the upper half."""
+    return not op.high.is_used and _only(op, MulI, editor)
+
+
+def _only(op: Op, instead: type[Op], editor: Editor) -> bool:
+    made = instead(*op.operands)
+    editor.insert(made, op)
+    editor.replace_uses(op.results[0], made.results[0])
+    editor.erase(op)
+    return True
+
+
+# -- bits
+
+
+def _bits() -> tuple[Rewrite, ...]:
+    out: list[Rewrite] = [
+        XOrI.like(x, x) >> _ZERO_LIKE_X,
+        AndI.like(x, XOrI.like(x, ALL_ONES)).either_way() >> _ZERO_LIKE_X,
+        OrI.like(x, XOrI.like(x, ALL_ONES.named("c"))).either_way() >> c,
+        AndI.like(AndI.like(x, y).named("r"), y) >> Variable("r"),
+        AndI.like(AndI.like(x, y).named("r"), x) >> Variable("r"),
+        AndI.like(y, AndI.like(x, y).named("r")) >> Variable("r"),
+        AndI.like(x, AndI.like(x, y).named("r")) >> Variable("r"),
+        XOrI.like(XOrI.like(x, y), y) >> x,
+        XOrI.like(XOrI.like(x, y), x) >> y,
+        XOrI.like(y, XOrI.like(x, y)) >> x,
+        XOrI.like(x, XOrI.like(x, y)) >> y,
+        XOrI.like(CmpI.like(p, x, y), ONE) >> CmpI.like(computed(_opposite, p), x, y),
+    ]
+    for op in (AndI, OrI, XOrI):
+        for extension in (ExtUI, ExtSI):
+            rule = op.like(extension.like(x), extension.like(y)) >> computed(partial(_extended, op, extension), x, y, z)
+            out.append(_with_result(rule))
+    return tuple(out)
+
+
+def _with_result(rule: Rewrite) -> Rewrite:
+    """The rule, for a function of the operation at hand, whose values are `z`."""
+    return Rewrite(rule.source.named("z"), rule.results, rule.restrictions, benefit=rule.benefit)
+
+
+def _extended(op: type[Op], extension: type[Op], one: Value, two: Value, result: Value) -> Value | None:
+    """The extension of what an operation gives for values before they are extended."""
+    if one.type is not two.type:
+        return None
+    return extension.build({"in_": op(one, two).results[0]}, (result.type,)).results[0]
+
+
+_HALF_OF_OPPOSITES = {
+    CmpIPredicate.EQ: CmpIPredicate.NE,
+    CmpIPredicate.SLT: CmpIPredicate.SGE,
+    CmpIPredicate.SLE: CmpIPredicate.SGT,
+    CmpIPredicate.ULT: CmpIPredicate.UGE,
+    CmpIPredicate.ULE: CmpIPredicate.UGT,
+}
+_OPPOSITES = {**_HALF_OF_OPPOSITES, **{v: k for k, v in _HALF_OF_OPPOSITES.items()}}
+_HALF_OF_EXCHANGED = {
+    CmpIPredicate.SLT: CmpIPredicate.SGT,
+    CmpIPredicate.SLE: CmpIPredicate.SGE,
+    CmpIPredicate.ULT: CmpIPredicate.UGT,
+    CmpIPredicate.ULE: CmpIPredicate.UGE,
+}
+_EXCHANGED = {**_HALF_OF_EXCHANGED, **{v: k for k, v in _HALF_OF_EXCHANGED.items()}}
+_REFLEXIVE = frozenset({CmpIPredicate.EQ, CmpIPredicate.SLE, CmpIPredicate.SGE, CmpIPredicate.ULE, CmpIPredicate.UGE})
+
+
+def _opposite(predicate: CmpIPredicate) -> CmpIPredicate:
+    return _OPPOSITES[predicate]
+
+
+def _exchanged(predicate: CmpIPredicate) -> CmpIPredicate:
+    return _EXCHANGED.get(predicate, predicate)
+
+
+# -- comparisons and choices
+
+
+def _truth_like(operand: Value, is_true: bool) -> Value | None:
+    made = CmpI(CmpIPredicate.EQ, operand, operand)
+    kind = made.result_.type
+    # Left as a user, it would keep the operand.
+    made.erase()
+    return filled(Constant, kind, is_true)
+
+
+def _compared_with_itself(predicate: CmpIPredicate, value: Value) -> Value | None:
+    return _truth_like(value, predicate in _REFLEXIVE)
+
+
+def _is_equality(predicate: CmpIPredicate) -> bool:
+    return predicate in (CmpIPredicate.EQ, CmpIPredicate.NE)
+
+
+def _have_one_type(first: Value, second: Value) -> bool:
+    return first.type is second.type
+
+
+def _is_truth(value: Value) -> bool:
+    return element_of(value.type) is boolean
+
+
+def _is_number(value: Value) -> bool:
+    return is_number(value.type)
+
+
+def _is_no_constant(value: Value) -> bool:
+    return not isinstance(value.owner, Constant)
+
+
+_NE, _EQ = CmpIPredicate.NE, CmpIPredicate.EQ
+_COMPARISONS: tuple[Rewrite, ...] = (
+    CmpI.like(p, x, x) >> computed(_compared_with_itself, p, x),
+    (CmpI.like(p, _C, x) >> CmpI.like(computed(_exchanged, p), x, c)).where(
+        "the other operand is not constant", _is_no_constant, x
+    ),
+    (CmpI.like(_NE, ExtUI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x),
+    (CmpI.like(_NE, ExtSI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x),
+    (CmpI.like(_EQ, x, ONE) >> x).where("truth values are compared", _is_truth, x),
+    (CmpI.like(_NE, x, ZERO) >> x).where("truth values are compared", _is_truth, x),
+    *[
+        (CmpI.like(p, extension.like(x), extension.like(y)) >> CmpI.like(p, x, y))
+        .where("values are compared for equality", _is_equality, p)
+        .where("both are of one type", _have_one_type, x, y)
+        for extension in (ExtSI, ExtUI)
+    ],
+)
+
+
+_CHOICES: tuple[Rewrite, ...] = (
+    Select.like(XOrI.like(x, ONE), a, b) >> Select.like(x, b, a),
+    Select.like(x, Select.like(x, a, b), c) >> Select.like(x, a, c),
+    Select.like(x, c, Select.like(x, a, b)) >> Select.like(x, c, b),
+    Select.like(CmpI.like(_EQ, x, y), x, y) >> y,
+    Select.like(CmpI.like(_EQ, x, y), y, x) >> x,
+    Select.like(CmpI.like(_NE, x, y), x, y) >> x,
+    Select.like(CmpI.like(_NE, x, y), y, x) >> y,
+)
+
+
+def _choose_known(op: Select, editor: Editor) -> bool:
+    """A choice between two numbers that are the condition, or its opposite, in another type."""
+    one, zero = splat_of(op.true_value), splat_of(op.false_value)
+    kind = op.result_.type
+    if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or not is_number(kind) or kind is index:
+        return False
+    is_truth = kind is boolean
+    pair = (abs(int(one)), abs(int(zero))) if is_truth else (int(one), int(zero))
+    if pair not in ((0, 1), (1, 0)):
+        return False
+    condition = op.condition
+    if pair == (0, 1):
+        true = filled(Constant, condition.type, True)
+        if true is None or not isinstance(true.owner, Op):
+            return False
+        negated = XOrI(condition, true)
+        editor.insert(true.owner, op)
+        editor.insert(negated, op)
+        condition = negated.result_
+    if is_truth:
+        editor.replace(op, (condition,))
+        return True
+    extended = ExtUI.build({"in_": condition}, (op.result_.type,))
+    editor.insert(extended, op)
+    editor.replace(op, (extended.out,))
+    return True
+
+
+# -- conversions
+
+
+def _resized(first: type[Op], value: Value, result: Value) -> Value | None:
+    """What truncating the extension of a value to the type of a result is."""
+    have, want = bits_of(value.type), bits_of(result.type)
+    if have == want:
+        return value if value.type is result.type else None
+    op = first if have < want else TruncI
+    return op.build({"in_": value}, (result.type,)).results[0]
+
+
+def _converted(op: type[Op], value: Value, result: Value) -> Value:
+    return op.build({"in_": value}, (result.type,)).results[0]
+
+
+def _same_or_converted(op: type[Op], value: Value, result: Value) -> Value:
+    return value if value.type is result.type else _converted(op, value, result)
+
+
+def _of_type(value: Value, result: Value) -> Value | None:
+    return value if value.type is result.type else None
+
+
+def _narrowed(value: Value, result: Value) -> Value | None:
+    """What rounding a float that was made wider is."""
+    have, want = bits_of(value.type), bits_of(result.type)
+    if value.type is result.type:
+        return value
+    if have <= want:
+        return None if have == want else _converted(ExtF, value, result)
+    return _converted(TruncF, value, result)
+
+
+def _conversions() -> tuple[Rewrite, ...]:
+    def chain(outer: type[Op], inner: type[Op], made: Callable[[Value, Value], Value | None]) -> Rewrite:
+        source = outer.like(in_=inner.like(in_=x)).named("z")
+        return source >> computed(made, x, z)
+
+    return (
+        chain(ExtUI, ExtUI, partial(_converted, ExtUI)),
+        chain(ExtSI, ExtSI, partial(_converted, ExtSI)),
+        chain(ExtSI, ExtUI, partial(_converted, ExtUI)),
+        chain(TruncI, ExtUI, partial(_resized, ExtUI)),
+        chain(TruncI, ExtSI, partial(_resized, ExtSI)),
+        chain(TruncI, TruncI, partial(_converted, TruncI)),
+        chain(TruncF, ExtF, _narrowed),
+        chain(Bitcast, Bitcast, partial(_same_or_converted, Bitcast)),
+        chain(IndexCast, IndexCast, _of_type),
+        chain(IndexCastUI, IndexCastUI, _of_type),
+        chain(IndexCast, ExtSI, partial(_converted, IndexCast)),
+        chain(IndexCastUI, ExtUI, partial(_converted, IndexCastUI)),
+    )
+
+
+# -- floats
+
+
+def _compare_integers(op: CmpF, editor: Editor) -> bool:
+    """A converted integer compared with a number: the integer is compared instead."""
+    source = op.lhs.owner
+    number = splat_of(op.rhs)
+    if not isinstance(source, SIToFP | UIToFP) or not isinstance(number, float):
+        return False
+    found = integer_comparison(op.predicate, source, number)
+    if found is None:
+        return False
+    predicate, bound = found
+    if isinstance(predicate, bool):
+        made = _truth_like(source.in_, predicate)
+        if made is None or not isinstance(made.owner, Op):
+            return False
+        editor.insert(made.owner, op)
+        editor.replace(op, (made,))
+        return True
+    limit = filled(Constant, source.in_.type, bound)
+    if limit is None or not isinstance(limit.owner, Op):
+        return False
+    editor.insert(limit.owner, op)
+    comparison = CmpI(predicate, source.in_, limit)
+    editor.insert(comparison, op)
+    editor.replace(op, (comparison.result_,))
+    return True
+
+
+def _convert_at_once(op: TruncF, editor: Editor) -> bool:
+    """An integer as a float that is made narrower: it becomes the narrower one at once."""
+    source = op.in_.owner
+    if not isinstance(source, SIToFP | UIToFP) or op.roundingmode is not None:
+        return False
+    made = type(source).build({"in_": source.in_}, (op.out.type,))
+    editor.insert(made, op)
+    editor.replace(op, (made.out,))
+    return True
+
+
+def _is_unordered(predicate: CmpFPredicate) -> bool:
+    return predicate is CmpFPredicate.TRUE or predicate.value.startswith("u")
+
+
+def _compared_with_nan(predicate: CmpFPredicate) -> Value | None:
+    return filled(Constant, boolean, _is_unordered(predicate))
+
+
+_FLOATS: tuple[Rewrite, ...] = (
+    *[
+        (CmpF.like(p, *pair) >> computed(_compared_with_nan, p)).where("numbers are compared", _is_number, x)
+        for pair in ((x, NAN), (NAN, x))
+    ],
+    MulF.like(NegF.like(x), NegF.like(y), f) >> MulF.like(x, y, f),
+    DivF.like(NegF.like(x), NegF.like(y), f) >> DivF.like(x, y, f),
+)
+
+RULES = Rules(
+    (*_SUMS, *_EXTENDED, *_bits(), *_COMPARISONS, *_CHOICES, *_conversions(), *_FLOATS),
+    {
+        Select: (_choose_known,),
+        AddUIExtended: (_sum_alone,),
+        MulSIExtended: (_product_alone,),
+        MulUIExtended: (_product_alone,),
+        CmpF: (_compare_integers,),
+        TruncF: (_convert_at_once,),
+    },
+)

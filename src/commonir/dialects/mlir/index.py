@@ -1,0 +1,400 @@
+"""The index dialect of MLIR: arithmetic on positions, here integers of 64 bits.
+
+Source: MLIR index dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from commonir.base.codes import WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core, integers, made_of
+from commonir.dialects.mlir.number_rules import has_quotient, is_distance
+from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import Type, boolean, i64, index
+from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
+from commonir.ods.mlir_op import HoldsData
+from commonir.ods.own_forms import own_forms
+from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
+
+
+class IndexOp(MlirOp, traits=(traits.Pure,)):
+    """Base of the operations of the index dialect."""
+
+    __slots__ = ()
+    sign: ClassVar[bool] = True
+
+    def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:
+        return [
+            _in_32_bits(d, sign=self.sign) if v.type is index else d
+            for d, v in zip(operands, self.operands, strict=True)
+        ]
+
+
+def _in_32_bits(data: Data, *, sign: bool) -> Data:
+    """Positions whose upper half is the sign of the lower one, or zero; the same contents where that is so already."""
+    before = [int(v) for v in data.values()]
+    half = 1 << 31 if sign else 0
+    after = [(v + half) % (1 << 32) - half for v in before]
+    return data if after == before else data_of(data.element, data.shape, after)
+
+
+class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
+    """A function of two positions."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    lhs: Value = operand(Index)
+    rhs: Value = operand(Index)
+    result_: Value = result(Index)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return type(self).fn(lhs, rhs)
+
+
+class Add(_Binary, name="index.add", traits=(traits.Commutative,)):
+    """The sum."""
+
+    __slots__ = ()
+    fn = staticmethod(core.add)
+
+
+class Sub(_Binary, name="index.sub"):
+    """The difference."""
+
+    __slots__ = ()
+    fn = staticmethod(core.sub)
+
+
+class Mul(_Binary, name="index.mul", traits=(traits.Commutative,)):
+    """The product."""
+
+    __slots__ = ()
+    fn = staticmethod(core.mul)
+
+
+class DivS(_Binary, name="index.divs"):
+    """The quotient of signed numbers, rounded toward zero."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.div_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
+
+class DivU(_Binary, name="index.divu"):
+    """The quotient of unsigned numbers, rounded down."""
+
+    __slots__ = ()
+    sign = False
+    fn = staticmethod(integers.div_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class CeilDivS(_Binary, name="index.ceildivs"):
+    """The quotient of signed numbers, rounded up."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.ceil_div_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
+
+class CeilDivU(_Binary, name="index.ceildivu"):
+    """The quotient of unsigned numbers, rounded up."""
+
+    __slots__ = ()
+    sign = False
+    fn = staticmethod(integers.ceil_div_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class FloorDivS(_Binary, name="index.floordivs"):
+    """The quotient of signed numbers, rounded down."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.floor_div_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
+
+class RemS(_Binary, name="index.rems"):
+    """What division of signed numbers leaves, with the sign of the first."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.remainder_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class RemU(_Binary, name="index.remu"):
+    """What division of unsigned numbers leaves."""
+
+    __slots__ = ()
+    sign = False
+    fn = staticmethod(integers.remainder_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
+
+class MaxS(_Binary, name="index.maxs", traits=(traits.Commutative,)):
+    """The larger of signed numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(core.maximum)
+
+
+class MaxU(_Binary, name="index.maxu", traits=(traits.Commutative,)):
+    """The larger of unsigned numbers."""
+
+    __slots__ = ()
+    sign = False
+    fn = staticmethod(made_of(integers.unsigned, core.maximum))
+
+
+class MinS(_Binary, name="index.mins", traits=(traits.Commutative,)):
+    """The smaller of signed numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(core.minimum)
+
+
+class MinU(_Binary, name="index.minu", traits=(traits.Commutative,)):
+    """The smaller of unsigned numbers."""
+
+    __slots__ = ()
+    sign = False
+    fn = staticmethod(made_of(integers.unsigned, core.minimum))
+
+
+class Shl(_Binary, name="index.shl"):
+    """The bits moved up by an unsigned distance; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_left_of)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands, 32)
+
+
+class ShrS(_Binary, name="index.shrs"):
+    """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_right_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands, 32)
+
+
+class ShrU(_Binary, name="index.shru"):
+    """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
+
+    __slots__ = ()
+    sign = False
+    fn = staticmethod(integers.shift_right_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands, 32)
+
+
+class And(_Binary, name="index.and", traits=(traits.Commutative,)):
+    """The bits that are set in both."""
+
+    __slots__ = ()
+    fn = staticmethod(core.bitwise_and)
+
+
+class Or(_Binary, name="index.or", traits=(traits.Commutative,)):
+    """The bits that are set in either."""
+
+    __slots__ = ()
+    fn = staticmethod(core.bitwise_or)
+
+
+class XOr(_Binary, name="index.xor", traits=(traits.Commutative,)):
+    """The bits that are set in exactly one."""
+
+    __slots__ = ()
+    fn = staticmethod(core.bitwise_xor)
+
+
+_INDEX_OR_INTEGER = any_type_of(AnyInteger, Index, summary="integer or index")
+
+
+class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($output)"):
+    """A conversion between positions and integers.
+
+    C1: one side is a position and the other an integer.
+    """
+
+    __slots__ = ()
+
+    sign = False
+    input: Value = operand(_INDEX_OR_INTEGER)
+    output: Value = result(_INDEX_OR_INTEGER)
+
+    def verify(self) -> Iterable[Diagnostic]:
+        source, target = self.input.type, self.output.type
+        other = target if source is index else source
+        if (source is index) == (target is index) or not is_integer(other):
+            message = f"{self.name}: C1: operand type {source} and result type {target} are cast incompatible"
+            yield Diagnostic(WRONG_TYPE, message)
+
+    def reference(self, input: Value) -> Value:
+        element = core.as_tensor(carrier(self.output.type)).element
+        return integers.resized(input, element, sign=self.sign)
+
+
+class CastS(_Cast, name="index.casts"):
+    """The number in another width, cut off or its sign repeated."""
+
+    __slots__ = ()
+    sign = True
+
+
+class CastU(_Cast, name="index.castu"):
+    """The number in another width, cut off or zeros before it."""
+
+    __slots__ = ()
+
+
+class CmpPredicate(Enum):
+    """How positions are compared: as signed or as unsigned numbers."""
+
+    EQ = "eq"
+    NE = "ne"
+    SLT = "slt"
+    SLE = "sle"
+    SGT = "sgt"
+    SGE = "sge"
+    ULT = "ult"
+    ULE = "ule"
+    UGT = "ugt"
+    UGE = "uge"
+
+
+@cache
+def _comparisons() -> Mapping[CmpPredicate, Function2]:
+    """How positions are compared."""
+    return {
+        CmpPredicate.EQ: core.equal,
+        CmpPredicate.NE: core.not_equal,
+        CmpPredicate.SLT: core.less,
+        CmpPredicate.SLE: core.less_equal,
+        CmpPredicate.SGT: core.greater,
+        CmpPredicate.SGE: core.greater_equal,
+        CmpPredicate.ULT: integers.unsigned_comparison(core.less),
+        CmpPredicate.ULE: integers.unsigned_comparison(core.less_equal),
+        CmpPredicate.UGT: integers.unsigned_comparison(core.greater),
+        CmpPredicate.UGE: integers.unsigned_comparison(core.greater_equal),
+    }
+
+
+cmp_predicate = dialect_enumeration(CmpPredicate, "index", mnemonic="cmp_predicate")
+OWN = own_forms(cmp_predicate)
+
+
+class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
+    """Whether two positions compare as a predicate says."""
+
+    __slots__ = ()
+
+    pred: CmpPredicate = attribute(cmp_predicate)
+    lhs: Value = operand(Index)
+    rhs: Value = operand(Index)
+    result_: Value = result(I1)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return _comparisons()[self.pred](lhs, rhs)
+
+    def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:
+        return [_in_32_bits(d, sign=not self.pred.value.startswith("u")) for d in operands]
+
+
+class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
+    """The width of positions in bits."""
+
+    __slots__ = ()
+
+    result_: Value = result(Index)
+
+    def reference(self) -> Value:
+        return core.scalar(index.bits, i64)
+
+
+class Constant(IndexOp, HoldsData, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
+    """A position known before the program runs."""
+
+    __slots__ = ()
+
+    value: int = attribute(typed_integer(index))
+    result_: Value = result(Index)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        return cls(int(data.values()[0])) if type is index else None
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        return ((self.result_, f"idx{self.value}"),)
+
+    def constant_data(self) -> Data | None:
+        return data_of(i64, (), (self.value,))
+
+    def reference(self) -> Value:
+        return core.scalar(self.value, i64)
+
+
+class BoolConstant(
+    IndexOp, HoldsData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
+):
+    """A truth value known before the program runs."""
+
+    __slots__ = ()
+
+    value: bool = attribute(kinds.flag)
+    result_: Value = result(I1)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        return cls(bool(data.values()[0])) if type is boolean else None
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        return ((self.result_, "true" if self.value else "false"),)
+
+    def constant_data(self) -> Data | None:
+        return data_of(boolean, (), (self.value,))
+
+    def reference(self) -> Value:
+        return core.scalar(self.value, boolean)
+
+
+DIALECT = Dialect(
+    "index",
+    definitions_in(globals(), "index"),
+    summary="Arithmetic on positions, integers of the width of the machine, here 64 bits; as in MLIR.",
+    constants="index.constant index.bool.constant",
+    rules="commonir.dialects.mlir.index_rules:RULES",
+    own="commonir.dialects.mlir.index:OWN",
+)

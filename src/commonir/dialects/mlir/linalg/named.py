@@ -1,0 +1,336 @@
+"""What operations share whose name says all: maps, iterators and body follow from one line.
+
+Source: MLIR linalg dialect, named operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from commonir.base.codes import WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import plural
+from commonir.dialects.mlir.linalg.base import (
+    MEMOIZED,
+    IteratorType,
+    StructuredOp,
+    TypeFn,
+    maps_attribute,
+    type_function,
+)
+from commonir.dialects.mlir.linalg.bodies import Body, Create, converted, elementwise, only, random_number, region_of
+from commonir.dialects.mlir.linalg.forms import NamedForm
+from commonir.dialects.mlir.linalg.formula import Formula
+from commonir.ir.affine import AffineMap
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import Type
+from commonir.ods import attribute, operand, region, result
+from commonir.ods.text_form import CustomForm
+from commonir.ods.type_constraints import AnyRankedTensor, AnyShaped, AnyType
+from commonir.ods.type_rules import element_of, shape_of
+
+
+class NamedOp(StructuredOp):
+    """Base of operations on any number of inputs whose name tells the body.
+
+    `indices` is the line that tells maps and iterators (see `formula.py`), `order` that of the dimensions where it is
+    not that of appearance, and `scalars` the body.
+    """
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = NamedForm()
+    formula: ClassVar[Formula | None] = None
+    scalars: ClassVar[Body] = staticmethod(only)
+    memoizes: ClassVar[bool] = True
+
+    inputs: tuple[Value, ...] = operand(AnyType, variadic=True)
+    outputs: tuple[Value, ...] = operand(AnyShaped, variadic=True)
+    region_: Region = region()
+    result_tensors: tuple[Value, ...] = result(AnyRankedTensor, variadic=True)
+
+    def __init_subclass__(cls, *, indices: str = "", order: str = "", **named: object) -> None:
+        super().__init_subclass__(**named)  # pyright: ignore[reportArgumentType]  # what `Definition` takes
+        if indices:
+            cls.formula = Formula(indices, order)
+
+    def indexing(self) -> tuple[AffineMap, ...]:
+        formula = self.formula
+        assert formula is not None
+        return formula.maps()
+
+    def iterator_kinds(self) -> tuple[IteratorType, ...]:
+        formula = self.formula
+        assert formula is not None
+        return kinds_of(formula.is_reduced)
+
+    @property
+    def discardable(self) -> Mapping[str, Attribute]:
+        shown = dict(self.extra)
+        if self.memoizes and MEMOIZED not in shown:
+            shown[MEMOIZED] = maps_attribute(self.indexing())
+        return dict(sorted(shown.items()))
+
+    @classmethod
+    def body_for(
+        cls, inputs: Sequence[Type], outputs: Sequence[Type], attributes: Mapping[str, Attribute], create: Create
+    ) -> Region:
+        """The body on elements of some types. Raises: DiagnosticError (E0503) when there is none."""
+        count = cls.input_count()
+        if count is not None and len(inputs) != count:
+            message = f"{cls.name}: expects {plural(count, 'input')}, found {len(inputs)}"
+            raise DiagnosticError(Diagnostic(WRONG_TYPE, message))
+        body = cls.scalars_of(attributes)
+        return region_of(cls.name, [*inputs, *outputs], len(outputs), body, create, is_unsigned=_unsigned(attributes))
+
+    @classmethod
+    def input_count(cls) -> int | None:
+        """How many inputs have a map that the name tells; None where what is computed of elements tells it."""
+        return None if cls.formula is None else cls.formula.inputs
+
+    @classmethod
+    def scalars_of(cls, attributes: Mapping[str, Attribute]) -> Body:  # noqa: ARG003  for overrides
+        """The body for some attributes."""
+        return cls.scalars
+
+    def reference(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], *, region_: Region) -> tuple[Value, ...]:
+        return self.computed(inputs, outputs, region_)
+
+
+def kinds_of(is_reduced: Sequence[bool]) -> tuple[IteratorType, ...]:
+    """Kinds of iterators."""
+    return tuple([IteratorType.REDUCTION if r else IteratorType.PARALLEL for r in is_reduced])
+
+
+def _unsigned(attributes: Mapping[str, Attribute]) -> bool:
+    stated = attributes.get("cast")
+    return stated is not None and type_function.from_attribute(stated) is TypeFn.CAST_UNSIGNED
+
+
+class PointwiseOp(NamedOp):
+    """Base of operations on tensors of one shape, whatever its rank. `function` is that of elements."""
+
+    __slots__ = ()
+    function: ClassVar[str] = ""
+    memoizes = False
+
+    def __init_subclass__(cls, *, function: str = "", **named: object) -> None:
+        super().__init_subclass__(**named)  # pyright: ignore[reportArgumentType]  # what `Definition` takes
+        cls.function = function or cls.function
+
+    def _rank(self) -> int:
+        shape = shape_of(self.outputs[0].type) if self.outputs else ()
+        return len(shape) if isinstance(shape, tuple) else 0
+
+    def indexing(self) -> tuple[AffineMap, ...]:
+        rank = self._rank()
+        whole = AffineMap.identity(rank)
+        scalar = AffineMap(rank, 0, ())
+        given = (*self.inputs, *self.outputs)
+        return tuple([whole if isinstance(shape_of(v.type), tuple) else scalar for v in given])
+
+    def iterator_kinds(self) -> tuple[IteratorType, ...]:
+        return (IteratorType.PARALLEL,) * self._rank()
+
+    @classmethod
+    def scalars_of(cls, attributes: Mapping[str, Attribute]) -> Body:  # noqa: ARG003  the name tells
+        return elementwise(cls.function) if cls.function else cls.scalars
+
+
+class Exp(PointwiseOp, name="linalg.exp", function="exp"):
+    """e to the power of each element."""
+
+    __slots__ = ()
+
+
+class Log(PointwiseOp, name="linalg.log", function="log"):
+    """The natural logarithm of each element."""
+
+    __slots__ = ()
+
+
+class Abs(PointwiseOp, name="linalg.abs", function="abs"):
+    """The absolute value of each element."""
+
+    __slots__ = ()
+
+
+class Ceil(PointwiseOp, name="linalg.ceil", function="ceil"):
+    """The least integer that is not below each element."""
+
+    __slots__ = ()
+
+
+class Floor(PointwiseOp, name="linalg.floor", function="floor"):
+    """The largest integer that is not above each element."""
+
+    __slots__ = ()
+
+
+class NegF(PointwiseOp, name="linalg.negf", function="negf"):
+    """The negative of each element."""
+
+    __slots__ = ()
+
+
+class Reciprocal(PointwiseOp, name="linalg.reciprocal", function="reciprocal"):
+    """One divided by each element."""
+
+    __slots__ = ()
+
+
+class Round(PointwiseOp, name="linalg.round", function="round"):
+    """The nearest integer of each element; halves go away from zero."""
+
+    __slots__ = ()
+
+
+class Sqrt(PointwiseOp, name="linalg.sqrt", function="sqrt"):
+    """The square root of each element."""
+
+    __slots__ = ()
+
+
+class Rsqrt(PointwiseOp, name="linalg.rsqrt", function="rsqrt"):
+    """One divided by the square root of each element."""
+
+    __slots__ = ()
+
+
+class Square(PointwiseOp, name="linalg.square", function="square"):
+    """Each element times itself."""
+
+    __slots__ = ()
+
+
+class Tanh(PointwiseOp, name="linalg.tanh", function="tanh"):
+    """The hyperbolic tangent of each element."""
+
+    __slots__ = ()
+
+
+class Erf(PointwiseOp, name="linalg.erf", function="erf"):
+    """The error function of each element."""
+
+    __slots__ = ()
+
+
+class Add(PointwiseOp, name="linalg.add", function="add"):
+    """The sum of elements of two tensors."""
+
+    __slots__ = ()
+
+
+class Sub(PointwiseOp, name="linalg.sub", function="sub"):
+    """The difference of elements of two tensors."""
+
+    __slots__ = ()
+
+
+class Mul(PointwiseOp, name="linalg.mul", function="mul"):
+    """The product of elements of two tensors."""
+
+    __slots__ = ()
+
+
+class Div(PointwiseOp, name="linalg.div", function="div"):
+    """The quotient of elements of two tensors; of integers, rounded toward zero."""
+
+    __slots__ = ()
+
+
+class DivUnsigned(PointwiseOp, name="linalg.div_unsigned", function="div_unsigned"):
+    """The quotient of elements of two tensors as integers without sign."""
+
+    __slots__ = ()
+
+
+class Max(PointwiseOp, name="linalg.max", function="max"):
+    """The larger of elements of two tensors."""
+
+    __slots__ = ()
+
+
+class Min(PointwiseOp, name="linalg.min", function="min"):
+    """The smaller of elements of two tensors."""
+
+    __slots__ = ()
+
+
+class PowF(PointwiseOp, name="linalg.powf", function="powf"):
+    """Elements of the first tensor to the power of those of the second."""
+
+    __slots__ = ()
+
+
+class Select(PointwiseOp, name="linalg.select", function="select"):
+    """Elements of the second tensor where those of the first are true, else of the third."""
+
+    __slots__ = ()
+
+
+class Copy(PointwiseOp, name="linalg.copy"):
+    """The elements of a tensor, converted to another type."""
+
+    __slots__ = ()
+    scalars = staticmethod(converted)
+
+    cast: TypeFn | None = attribute(type_function, default=None)
+
+
+class Fill(PointwiseOp, name="linalg.fill"):
+    """One value in place of each element.
+
+    C1: the value has the type of the elements.
+    """
+
+    __slots__ = ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if len(self.inputs) == len(self.outputs) == 1:
+            value, element = self.inputs[0].type, element_of(self.outputs[0].type)
+            if value is not element:
+                message = f"expected fill value type ('{value}') to match output element type ('{element}')"
+                yield self.violated(message)
+                return
+        yield from super().verify()
+
+
+class FillRng2D(NamedOp, name="linalg.fill_rng_2d", indices="least most seed -> O[m, n]"):
+    """Numbers that a generator draws of a seed and of the position, between two limits."""
+
+    __slots__ = ()
+    scalars = staticmethod(random_number)
+
+
+__all__ = [
+    "Abs",
+    "Add",
+    "Ceil",
+    "Copy",
+    "Div",
+    "DivUnsigned",
+    "Erf",
+    "Exp",
+    "Fill",
+    "FillRng2D",
+    "Floor",
+    "Log",
+    "Max",
+    "Min",
+    "Mul",
+    "NamedOp",
+    "NegF",
+    "PointwiseOp",
+    "PowF",
+    "Reciprocal",
+    "Round",
+    "Rsqrt",
+    "Select",
+    "Sqrt",
+    "Square",
+    "Sub",
+    "Tanh",
+    "kinds_of",
+]

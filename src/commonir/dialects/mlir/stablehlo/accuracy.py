@@ -1,0 +1,87 @@
+"""What programs of stablehlo ask of the accuracy of numbers, and which of it is refused.
+
+None of it changes what is computed here. Source: StableHLO specification, dot_general (C20 to C25) and result accuracy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from commonir.dialects.mlir.stablehlo.base import Precision
+from commonir.ir.attributes import Attribute, DialectAttr
+
+_ENTRY = re.compile(r"([a-z_]+)\s*=\s*([^,<>]+(?:<[^<>]*>)?)")
+_FLOATS_OF_8_BITS = ("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ")
+_KNOWN = frozenset(
+    {
+        ("f16", "f16", 1),
+        ("f16", "f32", 1),
+        ("bf16", "bf16", 1),
+        ("bf16", "f32", 1),
+        ("bf16", "f32", 3),
+        ("bf16", "f32", 6),
+        ("bf16", "f32", 9),
+        ("tf32", "f32", 1),
+        ("tf32", "f32", 3),
+        ("f32", "f32", 1),
+        ("f64", "f64", 1),
+    }
+)
+"""Operands, sums, and how many products one takes: what some machine has."""
+_MOST_PRECISIONS = 2
+
+
+def _entries(attr: Attribute | None) -> Mapping[str, str]:
+    body = attr.body if isinstance(attr, DialectAttr) else None
+    return {name: value.strip() for name, value in _ENTRY.findall(body or "")}
+
+
+def algorithm_faults(algorithm: Attribute | None) -> Iterator[str]:
+    """What is wrong with how sums of products are to be computed."""
+    held = _entries(algorithm)
+    counts = {
+        "lhs component count": held.get("lhs_component_count", "1"),
+        "rhs component count": held.get("rhs_component_count", "1"),
+        "num primitive operations": held.get("num_primitive_operations", "1"),
+    }
+    for what, count in counts.items():
+        if int(count) < 1:
+            yield f"{what} must be positive"
+            return
+    if held and not _is_known(held):
+        shown = ", ".join([f"{name} = {value}" for name, value in held.items()])
+        yield f"dot algorithm not known to be supported on any hardware: {shown}"
+
+
+def _is_known(held: Mapping[str, str]) -> bool:
+    left, right, total = (
+        held.get(name, "") for name in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
+    )
+    operations = int(held.get("num_primitive_operations", "1"))
+    if any(held.get(name, "1") != "1" for name in ("lhs_component_count", "rhs_component_count")):
+        return False
+    if left in _FLOATS_OF_8_BITS and right in _FLOATS_OF_8_BITS:
+        return total == "f32" and operations == 1
+    return held.get("allow_imprecise_accumulation") != "true" and left == right and (left, total, operations) in _KNOWN
+
+
+def precision_faults(precisions: Sequence[Precision] | None, algorithm: Attribute | None = None) -> Iterator[str]:
+    """What is wrong with how exact products of operands are to be."""
+    given = precisions or ()
+    if len(given) > _MOST_PRECISIONS:
+        yield f"expects precision config to be empty or have <= 2 elements, got {len(given)}"
+    elif algorithm is not None and any(p is not Precision.DEFAULT for p in given):
+        yield "must specify DEFAULT precision config when algorithm is set"
+
+
+def result_faults(accuracy: Attribute | None) -> Iterator[str]:
+    """What is wrong with how near results are to be."""
+    held = _entries(accuracy)
+    mode = held.get("mode", "").partition("<")[2].rstrip("> ")
+    tolerances = [float(held.get(name, "0")) for name in ("atol", "rtol", "ulps")]
+    if mode in ("DEFAULT", "HIGHEST") and any(tolerances):
+        yield f"invalid tolerances for the accuracy of a result with mode {mode}, must be all zero"
+
+
+__all__ = ["algorithm_faults", "precision_faults", "result_faults"]

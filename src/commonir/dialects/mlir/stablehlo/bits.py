@@ -1,0 +1,149 @@
+"""Operations of the stablehlo dialect on the bits of numbers: taken as another type, or fewer of them.
+
+Source: StableHLO specification, bitcast_convert, reduce_precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.dialects.mlir.stablehlo import forms
+from commonir.dialects.mlir.stablehlo.base import (
+    AnyQuantizedToo,
+    CompatibleTypes,
+    FloatsOrQuantized,
+    HloOp,
+    converted,
+    element,
+    is_complex,
+    is_quantized,
+    kind_of,
+    like,
+    non_negative,
+    positive,
+    small,
+    stated_shape,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import ComplexType, ElementType, Type, boolean, element_named, f32, f64
+from commonir.notation import NotationError
+from commonir.ods import attribute, operand, result, traits
+from commonir.ods.text_form import CustomForm
+from commonir.ods.type_rules import are_compatible_shapes
+
+
+class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pure,)):
+    """The same bits as numbers of another type; when widths differ there is one axis more or less at the end.
+
+    C1: shapes agree, but for an axis at the end that is as long as the wider number has narrower ones.
+    """
+
+    __slots__ = ()
+    assembly = "operands attr-dict `:` functional-type(operands, results)"
+
+    operand: Value = operand(AnyQuantizedToo)
+    result_: Value = result(AnyQuantizedToo)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        source, wanted = element(self.operand), element(self.result_)
+        if is_complex(source) is not is_complex(wanted):
+            yield self.violated(f"C1: cannot convert between real and complex types, got {source} and {wanted}")
+            return
+        before, after = stated_shape(self.operand), stated_shape(self.result_)
+        if before is None or after is None or is_quantized(source) or is_quantized(wanted):
+            return
+        wide, narrow = bits_of(source), bits_of(wanted)
+        if wide == narrow:
+            longer, shorter, count = before, after, None
+        elif wide > narrow:
+            longer, shorter, count = after, before, wide // narrow
+        else:
+            longer, shorter, count = before, after, narrow // wide
+        found = longer if count is None else longer[:-1]
+        last = longer[-1] if longer and count is not None else None
+        if (
+            len(found) != len(shorter)
+            or (count is not None and (not longer or (isinstance(last, int) and last != count)))
+            or not are_compatible_shapes(
+                like(self.operand.type, found, boolean), like(self.operand.type, shorter, boolean)
+            )
+        ):
+            yield self.violated(f"C1: shapes of {self.operand.type} and {self.result_.type} do not agree")
+
+    def reference(self, operand: Value) -> Value:
+        wanted = element(self.result_)
+        assert isinstance(wanted, ElementType)
+        return rebitted(operand, wanted)
+
+
+def bits_of(type: Type) -> int:
+    """The width of elements; a truth value has one bit."""
+    return 1 if type is boolean else type.bits if isinstance(type, ElementType) else 0
+
+
+def rebitted(x: Value, wanted: ElementType) -> Value:
+    """The same bits as numbers of another type."""
+    source = kind_of(x)
+    if source is wanted:
+        return x
+    if bits_of(source) == bits_of(wanted):
+        return core.bit_cast(x, wanted)
+    if isinstance(source, ComplexType) or isinstance(wanted, ComplexType):
+        raise NotationError(f"bits of {source} cannot be taken as {wanted}")
+    return core.bits_as(x, wanted)
+
+
+def as_type(x: Value, wanted: ElementType) -> Value:
+    """The bits as numbers of a type of the same width."""
+    return x if kind_of(x) is wanted else core.bit_cast(x, wanted)
+
+
+def _unsigned(bits: int) -> ElementType:
+    found = element_named(f"ui{bits}")
+    assert found is not None
+    return found
+
+
+class ReducePrecision(
+    HloOp, name="stablehlo.reduce_precision", traits=(traits.Elementwise, traits.Pure, CompatibleTypes)
+):
+    """The number as a float of fewer bits would hold it."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.FormatForm(types=forms.SAME)
+
+    operand: Value = operand(FloatsOrQuantized)
+    exponent_bits: int = attribute(small, check=positive)
+    mantissa_bits: int = attribute(small, check=non_negative)
+    output: Value = result(FloatsOrQuantized)
+
+    def reference(self, operand: Value) -> Value:
+        return reduced_precision(operand, self.exponent_bits, self.mantissa_bits)
+
+
+def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
+    """Floats rounded to fewer bits, halves to even; what is too large is infinite, what is too small is zero."""
+    kind = kind_of(x)
+    wide = x if kind in (f32, f64) else core.cast(x, f32)
+    mantissa, exponent, width = (52, 11, 64) if kind is f64 else (23, 8, 32)
+    bits_type = _unsigned(width)
+    bits = core.bit_cast(wide, bits_type)
+    sign = core.bitwise_and(bits, core.splat(1 << (width - 1), bits))
+    if mantissa_bits < mantissa:
+        dropped = mantissa - mantissa_bits
+        last = core.bitwise_and(core.shift_right(bits, core.splat(dropped, bits)), core.splat(1, bits))
+        bits = core.add(bits, core.add(last, core.splat((1 << (dropped - 1)) - 1, bits)))
+        bits = core.bitwise_and(bits, core.splat(((1 << width) - 1) ^ ((1 << dropped) - 1), bits))
+    if exponent_bits < exponent:
+        bias, narrow = (1 << (exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
+        held = core.bitwise_and(bits, core.splat(((1 << exponent) - 1) << mantissa, bits))
+        infinite = core.splat(((1 << exponent) - 1) << mantissa, bits)
+        too_large = core.greater(held, core.splat((bias + narrow) << mantissa, bits))
+        too_small = core.less_equal(held, core.splat((bias - narrow) << mantissa, bits))
+        bits = core.select(too_large, core.bitwise_or(sign, infinite), bits)
+        bits = core.select(too_small, sign, bits)
+    made = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))
+    return converted(made, kind)

@@ -1,0 +1,472 @@
+"""The chlo dialect: functions that jax and torch export beside those of stablehlo, and arithmetic that broadcasts.
+
+Source: StableHLO repository, chlo dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import complex_numbers, core, real_functions
+from commonir.dialects.mlir.stablehlo import elementwise
+from commonir.dialects.mlir.stablehlo.base import (
+    HloOp,
+    axes,
+    axis,
+    element,
+    is_complex,
+    is_number,
+    kind_of,
+    like,
+    non_negative,
+    shape_of,
+    stated_shape,
+)
+from commonir.dialects.mlir.stablehlo.comparison import total_order
+from commonir.dialects.mlir.stablehlo.constants import carried
+from commonir.dialects.mlir.stablehlo.layout import broadcast_in
+from commonir.dialects.mlir.stablehlo.number_kinds import by_kind, is_complex_value
+from commonir.ir.data import Data
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, Type, boolean, i32
+from commonir.ods import Dialect, TypeConstraint, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods.sizes import known_sizes
+from commonir.ods.type_constraints import is_float
+from commonir.ods.type_rules import SameOperandsAndResultShape
+from commonir.symbolic import Dim
+
+
+def _of(name: str, summary: str, *tests: Callable[[Type], bool]) -> TypeConstraint:
+    def admits(type: Type) -> bool:
+        return isinstance(type, TensorType) and any(test(type.element) for test in tests)
+
+    return TypeConstraint(name, summary, admits)
+
+
+def _is_truth(type: Type) -> bool:
+    return type is boolean
+
+
+Floats = _of("HLO_AnyFpTensor", "tensor of 4/6/8/16/32/64-bit float values", is_float)
+FloatsOrComplexes = _of(
+    "HLO_AnyFpOrComplexTensor", "tensor of float or complex values with 32/64-bit float elements", is_float, is_complex
+)
+Any = _of(
+    "HLO_AnyTensor", "tensor of float, bool, integer or complex values", is_float, is_number, _is_truth, is_complex
+)
+Truths = _of("HLO_AnyPredTensor", "tensor of bool values", _is_truth)
+
+TOP_K = "`(` $operand `,` `k` `=` $k `)` attr-dict `:` type($operand) `->` `(` type($values) `,` type($indices) `)`"
+UNARY = "$operand attr-dict `:` type($operand) `->` type($result)"
+
+
+class _Unary(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
+    """A function of one tensor of floats or complex numbers."""
+
+    __slots__ = ()
+
+    operand: Value = operand(FloatsOrComplexes)
+    result_: Value = result(FloatsOrComplexes)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operand.type,)
+
+
+class _OfFloats(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
+    """A function of one tensor of floats."""
+
+    __slots__ = ()
+
+    operand: Value = operand(Floats)
+    result_: Value = result(Floats)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operand.type,)
+
+
+class _Question(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
+    """Whether something holds of floats."""
+
+    __slots__ = ()
+
+    operand: Value = operand(Floats)
+    result_: Value = result(Truths)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (like(self.operand.type, stated_shape(self.operand), boolean),)
+
+
+def _square(x: Value) -> Value:
+    return complex_numbers.product(x, x) if is_complex_value(x) else core.mul(x, x)
+
+
+class Acos(_Unary, name="chlo.acos"):
+    """The angle whose cosine a number is."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.acos(operand)
+
+
+class Acosh(_Unary, name="chlo.acosh"):
+    """The inverse of the hyperbolic cosine."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.acosh(operand)
+
+
+class Asin(_Unary, name="chlo.asin"):
+    """The angle whose sine a number is."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.asin(operand)
+
+
+class Asinh(_Unary, name="chlo.asinh"):
+    """The inverse of the hyperbolic sine."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.asinh(operand)
+
+
+class Atan(_Unary, name="chlo.atan"):
+    """The angle whose tangent a number is."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.atan(operand)
+
+
+class Atanh(_Unary, name="chlo.atanh"):
+    """The inverse of the hyperbolic tangent."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.atanh(operand)
+
+
+class BesselI1e(_Unary, name="chlo.bessel_i1e"):
+    """The modified Bessel function of order 1, scaled by an exponential."""
+
+    __slots__ = ()
+
+
+class Conj(_Unary, name="chlo.conj"):
+    """The complex conjugate."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return complex_numbers.conjugate(operand)
+
+
+class Cosh(_Unary, name="chlo.cosh"):
+    """The hyperbolic cosine."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.cosh(operand)
+
+
+class Digamma(_OfFloats, name="chlo.digamma"):
+    """The derivative of the logarithm of the gamma function."""
+
+    __slots__ = ()
+
+
+class Erf(_OfFloats, name="chlo.erf"):
+    """The error function."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.erf(operand)
+
+
+class ErfInv(_OfFloats, name="chlo.erf_inv"):
+    """The inverse of the error function."""
+
+    __slots__ = ()
+
+
+class Erfc(_OfFloats, name="chlo.erfc"):
+    """One less the error function."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return real_functions.erfc(operand)
+
+
+class Lgamma(_OfFloats, name="chlo.lgamma"):
+    """The logarithm of the magnitude of the gamma function."""
+
+    __slots__ = ()
+
+
+class Sinh(_Unary, name="chlo.sinh"):
+    """The hyperbolic sine."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.sinh(operand)
+
+
+class Square(_Unary, name="chlo.square"):
+    """The number times itself."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return _square(operand)
+
+
+class Tan(_Unary, name="chlo.tan"):
+    """The tangent of an angle in radians."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return by_kind(core.tan, complex_numbers.tangent)(operand)
+
+
+class IsInf(_Question, name="chlo.is_inf"):
+    """Whether a number is infinite."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.is_inf(operand)
+
+
+class IsNegInf(_Question, name="chlo.is_neg_inf"):
+    """Whether a number is infinite and negative."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.equal(operand, core.splat(-inf, operand))
+
+
+class IsPosInf(_Question, name="chlo.is_pos_inf"):
+    """Whether a number is infinite and positive."""
+
+    __slots__ = ()
+
+    def reference(self, operand: Value) -> Value:
+        return core.equal(operand, core.splat(inf, operand))
+
+
+class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.Pure), assembly="attr-dict $value"):
+    """The tensor that an attribute holds."""
+
+    __slots__ = ()
+
+    value: Data = attribute(kinds.data)
+    output: Value = result(Any)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.value.type,)
+
+    def constant_data(self) -> Data | None:
+        return carried(self.value)
+
+    def reference(self) -> Value:
+        return core.constant(carried(self.value))
+
+
+class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
+    """The largest elements along the last axis, in order, and where they are. C1: there are as many along it."""
+
+    __slots__ = ()
+
+    operand: Value = operand(Any)
+    k: int = attribute(axis, check=non_negative)
+    values: Value = result(Any)
+    indices: Value = result(Any)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        shape = stated_shape(self.operand)
+        if not shape:
+            return None
+        kept = (*shape[:-1], self.k)
+        return (like(self.operand.type, kept), like(self.operand.type, kept, i32))
+
+    def verify(self) -> Iterator[Diagnostic]:
+        shape = shape_of(self.operand)
+        if not shape:
+            yield self.violated("C1: operand's rank must be at least 1")
+        elif isinstance(shape[-1], int) and shape[-1] < self.k:
+            yield self.violated(f"C1: operand's last dimension must be at least {self.k}")
+
+    def reference(self, operand: Value) -> tuple[Value, Value]:
+        key = total_order(operand) if kind_of(operand).is_float else operand
+        order = core.argsort(key, -1, True)
+        sizes = known_sizes(order)
+        kept = core.slice(order, (0,) * len(sizes), (*sizes[:-1], self.k), (1,) * len(sizes))
+        return core.gather_elements(operand, kept, -1), core.cast(kept, i32)
+
+
+# -- arithmetic that broadcasts
+
+
+class _Broadcasting(
+    HloOp,
+    traits=(traits.Pure,),
+    assembly="$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type(results)",
+):
+    """A function of two tensors, of which one is repeated along axes that it lacks, and those of size 1."""
+
+    __slots__ = ()
+
+    kind: ClassVar[type[HloOp]]
+
+    lhs: Value = operand(Any)
+    rhs: Value = operand(Any)
+    broadcast_dimensions: tuple[int, ...] | None = attribute(axes, default=None)
+    result_: Value = result(Any)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        first, second = _aligned(lhs, rhs, self.broadcast_dimensions)
+        wanted = like(first.type, known_sizes(first), element(self.result_))
+        return type(self).kind.build({"lhs": first, "rhs": second}, [wanted]).reference(first, second)
+
+
+def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value, Value]:
+    left, right = known_sizes(a), known_sizes(b)
+    rank = max(len(left), len(right))
+    at = [places if places is not None and len(s) < rank else range(rank - len(s), rank) for s in (left, right)]
+    sizes: list[Dim] = [1] * rank
+    for shape, own in zip((left, right), at, strict=True):
+        for d, n in zip(own, shape, strict=True):
+            sizes[d] = n if n != 1 else sizes[d]
+    return broadcast_in(a, tuple(at[0]), sizes), broadcast_in(b, tuple(at[1]), sizes)
+
+
+class BroadcastAdd(_Broadcasting, name="chlo.broadcast_add"):
+    """`stablehlo.add` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Add
+
+
+class BroadcastAtan2(_Broadcasting, name="chlo.broadcast_atan2"):
+    """`stablehlo.atan2` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Atan2
+
+
+class BroadcastDiv(_Broadcasting, name="chlo.broadcast_divide"):
+    """`stablehlo.divide` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Div
+
+
+class BroadcastMax(_Broadcasting, name="chlo.broadcast_maximum"):
+    """`stablehlo.maximum` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Max
+
+
+class BroadcastMin(_Broadcasting, name="chlo.broadcast_minimum"):
+    """`stablehlo.minimum` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Min
+
+
+class BroadcastMul(_Broadcasting, name="chlo.broadcast_multiply"):
+    """`stablehlo.multiply` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Mul
+
+
+class BroadcastPow(_Broadcasting, name="chlo.broadcast_power"):
+    """`stablehlo.power` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Pow
+
+
+class BroadcastRem(_Broadcasting, name="chlo.broadcast_remainder"):
+    """`stablehlo.remainder` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Rem
+
+
+class BroadcastShiftLeft(_Broadcasting, name="chlo.broadcast_shift_left"):
+    """`stablehlo.shift_left` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.ShiftLeft
+
+
+class BroadcastShiftRightArithmetic(_Broadcasting, name="chlo.broadcast_shift_right_arithmetic"):
+    """`stablehlo.shift_right_arithmetic` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.ShiftRightArithmetic
+
+
+class BroadcastShiftRightLogical(_Broadcasting, name="chlo.broadcast_shift_right_logical"):
+    """`stablehlo.shift_right_logical` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.ShiftRightLogical
+
+
+class BroadcastSubtract(_Broadcasting, name="chlo.broadcast_subtract"):
+    """`stablehlo.subtract` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Subtract
+
+
+class BroadcastAnd(_Broadcasting, name="chlo.broadcast_and"):
+    """`stablehlo.and` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.And
+
+
+class BroadcastOr(_Broadcasting, name="chlo.broadcast_or"):
+    """`stablehlo.or` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Or
+
+
+class BroadcastXor(_Broadcasting, name="chlo.broadcast_xor"):
+    """`stablehlo.xor` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Xor
+
+
+class BroadcastComplex(_Broadcasting, name="chlo.broadcast_complex"):
+    """`stablehlo.complex` of tensors that are broadcast."""
+
+    __slots__ = ()
+    kind = elementwise.Complex
+
+
+DIALECT = Dialect("chlo", definitions_in(globals(), "chlo"), summary="What jax and torch export beside stablehlo.")

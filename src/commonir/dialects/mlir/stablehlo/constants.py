@@ -1,0 +1,138 @@
+"""Constants of the stablehlo dialect: tensors in attributes, and counted numbers.
+
+Source: StableHLO specification, constant, iota, dynamic_iota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.dialects.mlir.stablehlo import forms
+from commonir.dialects.mlir.stablehlo.base import (
+    AnyHlo,
+    HloOp,
+    Sizes,
+    StaticIotaTensor,
+    StaticTensor,
+    axis,
+    element,
+    kind_of,
+    non_negative,
+    rank_of,
+)
+from commonir.dialects.mlir.stablehlo.number_kinds import number_as
+from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, DeferredData, InlineData
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, i64
+from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.ods.sizes import sizes_in_numbers
+from commonir.ods.text_form import CustomForm
+from commonir.symbolic import Dim
+
+
+class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, traits.Pure)):
+    """The tensor that an attribute holds."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
+
+    value: Data = attribute(kinds.data)
+    output: Value = result(StaticTensor)
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        kind = element(self.results[0])
+        is_integer = isinstance(kind, ElementType) and kind.kind in ("bool", "int", "uint")
+        return ((self.results[0], "c" if is_integer else "cst"),)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.value.type,)
+
+    def constant_data(self) -> Data | None:
+        return carried(self.value)
+
+    def reference(self) -> Value:
+        return core.constant(carried(self.value))
+
+
+def carried(data: Data) -> Data:
+    """Contents as the core holds them."""
+    kind = carrier(data.type)
+    if kind is data.type or not isinstance(kind, TensorType):
+        return data
+    return DeferredData(kind, lambda: InlineData(kind, data.buffer()))
+
+
+def _counted(shape: Sequence[Dim], axis: int, kind: ElementType) -> Value:
+    counts = core.iota(tuple(shape), axis, kind if kind.is_integer else i64)
+    return counts if kind_of(counts) is kind else number_as(counts, kind)
+
+
+class Iota(
+    HloOp,
+    name="stablehlo.iota",
+    traits=(traits.Pure,),
+    assembly="`dim` `=` $iota_dimension attr-dict `:` type($output)",
+):
+    """Numbers from 0 along an axis. C1: the axis is one of the result."""
+
+    __slots__ = ()
+
+    iota_dimension: int = attribute(axis, check=non_negative)
+    output: Value = result(StaticIotaTensor)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.iota_dimension >= rank_of(self.output):
+            yield self.violated("C1: iota dimension cannot go beyond the output rank")
+
+    def reference(self) -> Value:
+        kind = element(self.output)
+        assert isinstance(kind, ElementType)
+        return _counted(sizes_in_numbers(self.output), self.iota_dimension, kind)
+
+
+class DynamicIota(
+    HloOp,
+    name="stablehlo.dynamic_iota",
+    traits=(traits.Pure,),
+    assembly="$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
+):
+    """Numbers from 0 along an axis of a tensor whose sizes are computed. C1: the axis is one of the result."""
+
+    __slots__ = ()
+
+    output_shape: Value = operand(Sizes, by_value=True)
+    iota_dimension: int = attribute(axis, check=non_negative)
+    result_: Value = result(AnyHlo)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.iota_dimension >= rank_of(self.result_):
+            yield self.violated("C1: iota dimension cannot go beyond the output rank")
+        yield from self.check_sizes_given(self.output_shape)
+
+    def reference(self, output_shape: Value) -> Value:
+        kind = element(self.result_)
+        assert isinstance(kind, ElementType)
+        known = known_dims(output_shape)
+        if known is not None:
+            return _counted(known, self.iota_dimension, kind)
+        return number_as(_counted_by(output_shape, self.iota_dimension), kind)
+
+
+def all_numbered(shape: Value) -> Value:
+    """A tensor of a computed shape, whose elements are numbered in row-major order."""
+    wide = number_as(shape, i64)
+    count = core.reduce_prod(wide, (0,))
+    return core.dynamic_reshape(core.range(core.scalar(0, i64), count, core.scalar(1, i64)), wide)
+
+
+def _counted_by(shape: Value, axis: int) -> Value:
+    """Numbers from 0 along an axis of a computed shape."""
+    wide = number_as(shape, i64)
+    rank = sizes_in_numbers(wide)[0]
+    size = core.reshape(core.slice(wide, (axis,), (axis + 1,), (1,)), ())
+    later = core.reduce_prod(core.slice(wide, (axis + 1,), (rank,), (1,)), (0,))
+    return core.mod(core.floor_div(all_numbered(shape), later), size)

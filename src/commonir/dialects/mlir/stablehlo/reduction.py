@@ -1,0 +1,608 @@
+"""Operations of the stablehlo dialect that combine many elements by nested programs, and sort by them.
+
+Source: StableHLO specification, reduce, reduce_window, select_and_scatter, sort, map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import ClassVar
+
+from commonir.base.codes import MALFORMED_REGION
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.dialects.mlir.stablehlo import bodies, forms
+from commonir.dialects.mlir.stablehlo.base import (
+    AnyHlo,
+    HloOp,
+    axes,
+    axis,
+    element,
+    filled,
+    is_quantized,
+    kind_of,
+    known_scalar,
+    like,
+    positive,
+    rank_of,
+    shape_of,
+    stated_shape,
+    transposed,
+)
+from commonir.dialects.mlir.stablehlo.layout import padded
+from commonir.dialects.mlir.stablehlo.quantization import quantization_of
+from commonir.ir.data import Data
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i64
+from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods.sizes import known_sizes, sizes_in_numbers
+from commonir.ods.text_form import CustomForm
+from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
+from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes, are_compatible_types
+from commonir.symbolic import Dim, size_of
+
+RETURNS = ImplicitTerminator("stablehlo.return")
+Pairs = tuple[tuple[int, int], ...]
+
+
+def returned(body: Region) -> tuple[Value, ...]:
+    """What a region gives; nothing when it does not end as it should."""
+    last = body.blocks[0].last if body.blocks else None
+    return last.operands if last is not None and last.name == "stablehlo.return" else ()
+
+
+def numbers_returned(body: Region) -> tuple[Value, ...]:
+    """What a region gives that are tensors; nothing where something else is among it."""
+    found = returned(body)
+    return found if all(isinstance(v.type, TensorType) for v in found) else ()
+
+
+def arguments_of(body: Region) -> tuple[Value, ...]:
+    """What a region receives."""
+    return body.blocks[0].arguments if body.blocks else ()
+
+
+def malformed(op: HloOp, message: str) -> Diagnostic:
+    """A finding that a region is not as it should be."""
+    return Diagnostic(MALFORMED_REGION, f"{op.name}: {message}")
+
+
+def check_reducer(
+    op: HloOp, body: Region, inits: Sequence[Value], label: str, inputs: Sequence[Value] = ()
+) -> Iterator[Diagnostic]:
+    """What is wrong with a program that combines numbers of the types of initial ones, and elements of inputs."""
+    given, found = arguments_of(body), returned(body)
+    if len(given) != 2 * len(inits):
+        message = (
+            f"{label}: reduction-region must take {2 * len(inits)} parameters, but takes {len(given)} parameter(s)"
+        )
+        yield malformed(op, message)
+        return
+    if len(found) != len(inits):
+        yield malformed(op, f"{label}: the reduction-region expected to return {len(inits)} value(s), got {len(found)}")
+        return
+    for n, (init, value) in enumerate(zip(inits, found, strict=True)):
+        if rank_of(value):
+            message = f"{label}: the type of reduction-region's result type at index {n} differs from the op's"
+            yield malformed(op, f"{message} corresponding init-value type: {value.type} vs {init.type}")
+        elif not promotes(element(init), element(value)):
+            message = f"{label}: the element-type of reduction-region's result type at index {n} is expected to be"
+            message = f"{message} promotable from the op's corresponding init-value element-type"
+            yield malformed(op, f"{message}: {value.type} vs {init.type}")
+        for place in (n, n + len(inits)):
+            at = given[place]
+            if not are_compatible_types(at.type, value.type):
+                message = f"{label}: the type of reduction-region's parameter at index {place} is different than the"
+                yield malformed(op, f"{message} corresponding result type: {at.type} vs {value.type}")
+            if rank_of(at):
+                yield malformed(
+                    op, f"{label}: the reduction-region has an argument of type {at.type}, which is no scalar"
+                )
+
+    for n, x in enumerate(inputs, len(inits)):
+        if not promotes(element(x), element(given[n])):
+            message = (
+                f"{label}: the element-type of reduction-region's argument at index {n} is expected to be promotable"
+            )
+            yield malformed(op, f"{message} from {element(x)}, but got {element(given[n])}")
+
+
+def promotes(source: Type, wanted: Type) -> bool:
+    """Whether numbers of a type may become numbers of another one: of the same kind, and integers of no fewer bits."""
+    if source is wanted:
+        return True
+    if is_quantized(source) or is_quantized(wanted):
+        first, second = quantization_of(source), quantization_of(wanted)
+        if first is None or second is None:
+            return False
+        return first.expressed == second.expressed and first.bits <= second.bits
+    match source, wanted:
+        case ComplexType(), ComplexType():
+            return True
+        case ElementType(), ElementType():
+            return source.is_float is wanted.is_float and (source.is_float or source.bits <= wanted.bits)
+        case _:
+            return False
+
+
+def check_inputs(op: HloOp, inputs: Sequence[Value], inits: Sequence[Value]) -> Iterator[Diagnostic]:
+    """What is wrong with the tensors of a reduction."""
+    if not inputs:
+        yield op.violated("expects the size of operands to be >= 1")
+        return
+    for n, v in enumerate(inputs[1:], 1):
+        if not are_compatible_shapes(inputs[0].type, v.type):
+            yield op.violated(f"expects all inputs to have compatible shapes. Shape at input-index {n} differs")
+    for n, (x, init) in enumerate(zip(inputs, inits, strict=False)):
+        if rank_of(init):
+            yield op.violated(f"the init value {n} must be of rank 0, found {init.type}")
+        elif element(x) is not element(init):
+            yield op.violated(f"the type of init value {n}, {init.type}, differs from that of the input, {x.type}")
+
+
+_NEUTRAL = {"add": 0, "mul": 1, "max": -inf, "min": inf, "and": True, "or": False}
+
+
+class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
+    """Elements along some axes combined by a program, beginning with initial values.
+
+    C1: inputs have one shape. C2: axes differ and are there. C3: the program combines values of the types of the
+    initial ones.
+    """
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.ReduceForm()
+
+    inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    init_values: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    dimensions: tuple[int, ...] = attribute(axes)
+    body: Region = region()
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        shape = stated_shape(self.inputs[0]) if self.inputs else None
+        found = numbers_returned(self.body)
+        if shape is None or len(found) != len(self.inputs) or any(is_quantized(element(v)) for v in found):
+            return None
+        kept = tuple([d for n, d in enumerate(shape) if n not in self.dimensions])
+        return tuple([like(v.type, kept) for v in found])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_inputs(self, self.inputs, self.init_values)
+        rank = rank_of(self.inputs[0]) if self.inputs else 0
+        if len(set(self.dimensions)) != len(self.dimensions):
+            yield self.violated(f"C2: duplicate reduction dimension in {list(self.dimensions)}")
+        for d in self.dimensions:
+            if not 0 <= d < rank:
+                yield self.violated(
+                    f"C2: out-of-bounds dimension {d}, expected to be less than the input-tensor rank {rank}"
+                )
+        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
+
+    def reference(
+        self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
+    ) -> tuple[Value, ...]:
+        if not self.dimensions:
+            shape = known_sizes(inputs[0])
+            return bodies.applied(body, [*[filled(v, shape) for v in init_values], *inputs], shape)
+        known = bodies.combination_of(body) if len(inputs) == 1 else None
+        if known is not None:
+            reduced = known.reduce(inputs[0], tuple(sorted(self.dimensions)))
+            if _is_neutral(known.name, init_values[0]):
+                return (reduced,)
+            return (known.combine(reduced, init_values[0]),)
+        return _reduced(body, inputs, init_values, self.dimensions)
+
+
+def _is_neutral(name: str, value: Value) -> bool:
+    number, kind = known_scalar(value), kind_of(value)
+    if number is None:
+        return False
+    if kind.kind in ("int", "uint") and name in ("max", "min"):
+        low = 0 if kind.kind == "uint" else -(1 << (kind.bits - 1))
+        return number == (low if name == "max" else low + (1 << kind.bits) - 1)
+    return number == _NEUTRAL[name]
+
+
+def _reduced(
+    body: Region, inputs: Sequence[Value], inits: Sequence[Value], dimensions: Sequence[int]
+) -> tuple[Value, ...]:
+    sizes = known_sizes(inputs[0])
+    over = sorted(dimensions)
+    kept = [n for n in range(len(sizes)) if n not in over]
+    shape = tuple([sizes[n] for n in kept])
+    count = size_of([sizes[n] for n in over])
+    starts = tuple([filled(v, shape) for v in inits])
+    if count == 0:
+        return starts
+    flat = tuple([core.reshape(transposed(x, [*over, *kept]), (count, *shape)) for x in inputs])
+    return bodies.combined(body, starts, bodies.folded(body, flat))
+
+
+def check_padding(op: HloOp, padding: Data | None) -> Iterator[Diagnostic]:
+    """What is wrong with the shape of numbers before and after each axis."""
+    if padding is not None and (len(padding.shape) != 2 or padding.shape[1] != 2):
+        yield op.violated(f"C2: expects the shape of padding-attribute to be {{N, 2}}, but got {list(padding.shape)}")
+
+
+def pairs_of(padding: Data | None, rank: int) -> Pairs:
+    """Numbers before and after each axis; zeros where they are not given."""
+    if padding is None:
+        return ((0, 0),) * rank
+    flat = [int(v) for v in padding.values() if isinstance(v, int)]
+    return tuple(zip(flat[::2], flat[1::2], strict=True))
+
+
+def window_sizes(
+    shape: Sequence[Dim | None],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilations: tuple[Sequence[int], Sequence[int]],
+    pads: Pairs,
+) -> tuple[Dim | None, ...]:
+    """How many windows fit along each axis; None where a size is not a number."""
+    out: list[Dim | None] = []
+    for d, w, s, b, e, (lo, hi) in zip(shape, window, strides, dilations[0], dilations[1], pads, strict=True):
+        if not isinstance(d, int):
+            out.append(None)
+            continue
+        length = (0 if d == 0 else (d - 1) * b + 1) + lo + hi
+        span = (w - 1) * e + 1
+        out.append(0 if length <= 0 or span > length else (length - span) // s + 1)
+    return tuple(out)
+
+
+class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
+    """Elements of windows combined by a program, beginning with initial values, which are also around the inputs.
+
+    C1: inputs have one shape. C2: there are numbers for each axis, and they are positive. C3: the program combines
+    values of the types of the initial ones.
+    """
+
+    __slots__ = ()
+    assembly = ""
+
+    inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    init_values: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    window_dimensions: tuple[int, ...] = attribute(axes, check=positive)
+    body: Region = region()
+    window_strides: tuple[int, ...] | None = attribute(axes, default=None)
+    base_dilations: tuple[int, ...] | None = attribute(axes, default=None)
+    window_dilations: tuple[int, ...] | None = attribute(axes, default=None)
+    padding: Data | None = attribute(kinds.data, default=None)
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def _numbers(self) -> tuple[Sequence[int], Sequence[int], Sequence[int], Pairs]:
+        ones = (1,) * len(self.window_dimensions)
+        strides = self.window_strides or ones
+        return strides, self.base_dilations or ones, self.window_dilations or ones, pairs_of(self.padding, len(ones))
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        shape = stated_shape(self.inputs[0]) if self.inputs else None
+        found = numbers_returned(self.body)
+        if shape is None or len(found) != len(self.inputs) or self._wrong_counts(len(shape)):
+            return None
+        strides, base, dilations, pads = self._numbers()
+        if any(n < 1 for n in (*strides, *base, *dilations, *self.window_dimensions)):
+            return None
+        sizes = window_sizes(shape, self.window_dimensions, strides, (base, dilations), pads)
+        return tuple([like(v.type, sizes) for v in found])
+
+    def _wrong_counts(self, rank: int) -> list[str]:
+        strides, base, dilations, pads = self._numbers()
+        lists = {
+            "window_dimensions": self.window_dimensions,
+            "window_strides": strides,
+            "base_dilations": base,
+            "window_dilations": dilations,
+            "padding": pads,
+        }
+        return [name for name, held in lists.items() if len(held) != rank]
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_inputs(self, self.inputs, self.init_values)
+        yield from check_padding(self, self.padding)
+        rank = rank_of(self.inputs[0]) if self.inputs else 0
+        for name in self._wrong_counts(rank):
+            yield self.violated(f"C2: expects {name} to have dimension-size equal to input rank ({rank})")
+        strides, base, dilations, _ = self._numbers()
+        for name, held in (("window stride", strides), ("base dilation", base), ("window dilation", dilations)):
+            if any(n < 1 for n in held):
+                yield self.violated(f"C2: expects {name} to be positive, got {list(held)}")
+        yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
+
+    def reference(
+        self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
+    ) -> tuple[Value, ...]:
+        strides, base, dilations, pads = self._numbers()
+        if len(inputs) == 1 and all(n == 1 for n in base):
+            pooled = _pooled(inputs[0], init_values[0], body, self.window_dimensions, strides, dilations, pads)
+            if pooled is not None:
+                return (pooled,)
+        low, high = [p[0] for p in pads], [p[1] for p in pads]
+        between = [n - 1 for n in base]
+        xs = tuple([padded(x, v, low, high, between) for x, v in zip(inputs, init_values, strict=True)])
+        sizes = window_sizes(known_sizes(inputs[0]), self.window_dimensions, strides, (base, dilations), pads)
+        if any(n == 0 for n in sizes):
+            whole = tuple([0 if n is None else n for n in sizes])
+            return tuple([filled(v, whole) for v in init_values])
+        for n, window in enumerate(self.window_dimensions):
+            if window > 1:
+                xs = bodies.windows_folded(body, xs, n, window, dilations[n])
+            if strides[n] > 1:
+                xs = tuple([bodies.part(x, n, 0, known_sizes(x)[n], strides[n]) for x in xs])
+        shape = known_sizes(xs[0])
+        return bodies.combined(body, tuple([filled(v, shape) for v in init_values]), xs)
+
+
+def _pooled(
+    x: Value,
+    init: Value,
+    body: Region,
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Pairs,
+) -> Value | None:
+    """Windows along at most three axes of floats, of which the sum or the largest is taken, as pooling."""
+    known = bodies.combination_of(body)
+    if (
+        known is None
+        or known.name not in ("add", "max")
+        or not kind_of(x).is_float
+        or not _is_neutral(known.name, init)
+    ):
+        return None
+    spatial = [n for n in range(len(window)) if (window[n], strides[n], pads[n]) != (1, 1, (0, 0))]
+    if not 1 <= len(spatial) <= 3 or any(min(p) < 0 for p in pads):
+        return None
+    others = [n for n in range(len(window)) if n not in spatial]
+    if any(max(pads[n]) > (window[n] - 1) * dilations[n] for n in spatial):
+        return None
+    sizes = known_sizes(x)
+    # Images have two axes before the spatial ones; what else there is becomes one with the first.
+    order = [*others, *spatial]
+    moved = transposed(x, order)
+    leading = [sizes[n] for n in others]
+    if len(leading) != 2:
+        before = [1, *leading] if len(leading) == 1 else [1, 1] if not leading else [size_of(leading[:-1]), leading[-1]]
+        moved = core.reshape(moved, (*before, *[sizes[n] for n in spatial]))
+    pool = core.max_pool if known.name == "max" else core.sum_pool
+    kernel, steps, spread = [tuple([held[n] for n in spatial]) for held in (window, strides, dilations)]
+    around = tuple([pads[n] for n in spatial])
+    found = pool(moved, kernel, steps, spread, around)
+    if len(leading) != 2:
+        found = core.reshape(found, (*leading, *known_sizes(found)[2:]))
+    return transposed(found, [order.index(n) for n in range(len(order))])
+
+
+class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(traits.Pure,)):
+    """Each element of a source combined with the initial value at the place of the element that its window selects.
+
+    C1: there are numbers for each axis. C2: programs select and combine values of the type of the initial one. C3: the
+    source has an element for each window.
+    """
+
+    __slots__ = ()
+    assembly = ""
+
+    operand_: Value = operand(AnyHlo)
+    source: Value = operand(AnyHlo)
+    init_value: Value = operand(AnyHlo)
+    select: Region = region()
+    scatter: Region = region()
+    window_dimensions: tuple[int, ...] | None = attribute(axes, default=None)
+    window_strides: tuple[int, ...] | None = attribute(axes, default=None)
+    padding: Data | None = attribute(kinds.data, default=None)
+    result_: Value = result(AnyHlo)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        found = numbers_returned(self.scatter)
+        return (like(self.operand_.type, stated_shape(self.operand_), element(found[0])),) if len(found) == 1 else None
+
+    def _numbers(self) -> tuple[Sequence[int], Sequence[int], Pairs]:
+        rank = rank_of(self.operand_)
+        ones = (1,) * rank
+        window = ones if self.window_dimensions is None else self.window_dimensions
+        return window, self.window_strides or ones, pairs_of(self.padding, rank)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        rank = rank_of(self.operand_)
+        yield from check_padding(self, self.padding)
+        window, strides, pads = self._numbers()
+        if not len(window) == len(strides) == len(pads) == rank:
+            yield self.violated(f"C1: expects numbers of windows for each of the {rank} axes")
+            return
+        if any(n < 1 for n in (*window, *strides)):
+            yield self.violated("C1: expects sizes and strides of windows to be positive")
+            return
+        picked = returned(self.select)
+        if len(arguments_of(self.select)) != 2:
+            yield malformed(self, "C2: expects the select-region to take 2 parameters")
+        elif len(picked) != 1 or picked[0].type is not TensorType(boolean, ()):
+            yield malformed(self, "C2: expects the return-type of select-region to be tensor<i1>")
+        else:
+            wanted = like(self.operand_.type, ())
+            for n, at in enumerate(arguments_of(self.select)):
+                if at.type is not wanted:
+                    message = f"C2: expects the type of select-region's parameter at index {n} to be {wanted}"
+                    yield malformed(self, f"{message}, but got {at.type}")
+        yield from check_reducer(self, self.scatter, (self.init_value,), "C2", (self.operand_,))
+        if element(self.source) is not element(self.operand_):
+            yield self.violated(f"C3: expects source-type to be of {element(self.operand_)}, got {self.source.type}")
+        sizes = window_sizes(shape_of(self.operand_), window, strides, ((1,) * rank, (1,) * rank), pads)
+        if not are_compatible_shapes(self.source.type, like(self.source.type, sizes)):
+            yield self.violated(
+                f"C3: expects source-type to be {like(self.source.type, sizes)}, got {self.source.type}"
+            )
+
+    def reference(self, operand: Value, source: Value, init_value: Value, *, select: Region, scatter: Region) -> Value:
+        window, strides, pads = self._numbers()
+        sizes, count = sizes_in_numbers(operand), sizes_in_numbers(source)
+        places = core.reshape(core.iota((size_of(sizes),)), sizes)
+        low, high = [p[0] for p in pads], [p[1] for p in pads]
+        none = (0,) * len(sizes)
+        values = padded(
+            operand, core.splat(0, operand) if kind_of(operand).kind != "bool" else init_value, low, high, none
+        )
+        numbers = padded(places, core.scalar(-1, i64), low, high, none)
+        best: Value | None = None
+        at: Value | None = None
+        for offset in _offsets(window):
+            stops = [o + (n - 1) * s + 1 for o, n, s in zip(offset, count, strides, strict=True)]
+            value, place = [core.slice(v, offset, tuple(stops), tuple(strides)) for v in (values, numbers)]
+            if best is None or at is None:
+                best, at = value, place
+                continue
+            (keeps,) = bodies.applied(select, [best, value], count)
+            nothing = core.scalar(0, i64)
+            keeps = core.logical_and(core.logical_or(keeps, core.less(place, nothing)), core.greater_equal(at, nothing))
+            best, at = core.select(keeps, best, value), core.select(keeps, at, place)
+        assert at is not None
+        total = size_of(sizes)
+        flat = filled(init_value, (total,))
+        rows = core.reshape(at, (size_of(count), 1))
+        (found,) = bodies.scattered((flat,), rows, (core.reshape(source, (size_of(count),)),), scatter)
+        return core.reshape(found, sizes)
+
+
+def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    total = size_of(list(window))
+    assert isinstance(total, int)
+    for n in range(total):
+        out: list[int] = []
+        for size in reversed(window):
+            out.append(n % size)
+            n //= size
+        yield tuple(reversed(out))
+
+
+class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndResultShape)):
+    """Slices along an axis in the order that a comparison of pairs says; all inputs are moved alike.
+
+    C1: there is an input. C2: the axis is one of theirs. C3: the comparison takes two numbers of each and gives a truth
+    value.
+    """
+
+    __slots__ = ()
+    assembly = ""
+
+    inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    comparator: Region = region()
+    dimension: int | None = attribute(axis, default=None)
+    is_stable: bool | None = attribute(kinds.flag, default=None)
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return tuple([v.type for v in self.inputs])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if not self.inputs:
+            yield self.violated("C1: requires at least one input")
+            return
+        rank, at = rank_of(self.inputs[0]), self._axis()
+        if not -rank <= at < max(rank, 1):
+            yield self.violated(f"C2: dimension attribute value must be in range [-{rank}, {rank}), but found {at}")
+        given, found = arguments_of(self.comparator), returned(self.comparator)
+        if len(given) != 2 * len(self.inputs):
+            yield malformed(self, f"C3: comparator block should have {2 * len(self.inputs)} arguments")
+            return
+        for n, a in enumerate(given):
+            if a.type is not like(self.inputs[n // 2].type, ()):
+                message = f"C3: comparator block argument #{n} should be of type"
+                yield malformed(self, f"{message} {like(self.inputs[n // 2].type, ())} but got {a.type}")
+        if len(found) != 1 or found[0].type is not TensorType(boolean, ()):
+            yield malformed(self, "C3: comparator must return tensor<i1>")
+
+    def _axis(self) -> int:
+        return -1 if self.dimension is None else self.dimension
+
+    def reference(self, inputs: tuple[Value, ...], *, comparator: Region) -> tuple[Value, ...]:
+        sizes = known_sizes(inputs[0])
+        if not sizes:
+            return inputs
+        at = self._axis() % len(sizes)
+        order = _order(inputs, at, comparator, sizes)
+        return tuple([core.gather_elements(x, order, at) for x in inputs])
+
+
+def _order(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Sequence[Dim]) -> Value:
+    """The positions of elements in the order of a comparison, along an axis."""
+    found = bodies.key_of(comparator.block)
+    if found is not None:
+        value, pair, descending = found
+        key = bodies.computed_key(comparator, value, inputs[pair], pair, sizes)
+        if bodies.is_number(key):
+            return core.argsort(key, axis, descending)
+    return _ranked(inputs, axis, comparator, sizes)
+
+
+def _ranked(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Sequence[Dim]) -> Value:
+    """Positions by how many elements come before each: every two are compared."""
+    rank, size = len(sizes), sizes[axis]
+    order = [*[n for n in range(rank) if n != axis], axis]
+    shape = (*[sizes[n] for n in order[:-1]], size, size)
+    pairs: list[Value] = []
+    for x in inputs:
+        last = transposed(x, order)
+        # The first of each pair varies along the last axis, the second along the one before.
+        pairs += [core.broadcast_to(core.unsqueeze(last, (rank - 1,)), shape)]
+        pairs += [core.broadcast_to(core.unsqueeze(last, (rank,)), shape)]
+    (before,) = bodies.applied(comparator, pairs, shape)
+    swapped = [pairs[n ^ 1] for n in range(len(pairs))]
+    (after,) = bodies.applied(comparator, swapped, shape)
+    along, across = core.iota(shape, rank), core.iota(shape, rank - 1)
+    earlier = core.logical_or(before, core.logical_and(core.logical_not(after), core.less(along, across)))
+    places = core.reduce_sum(core.cast(earlier, i64), (rank,))
+    found = core.argsort(places, rank - 1, False)
+    return transposed(found, [order.index(n) for n in range(rank)])
+
+
+class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResultShape, RETURNS)):
+    """What a program of single numbers gives for the elements at each position.
+
+    C1: there is an input. C2: axes are all those of the inputs in order. C3: the program takes a number of each input.
+    """
+
+    __slots__ = ()
+    assembly = ""
+
+    inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    dimensions: tuple[int, ...] = attribute(axes)
+    computation: Region = region()
+    result_: Value = result(AnyHlo)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        found = returned(self.computation)
+        if len(found) != 1 or not self.inputs:
+            return None
+        return (like(found[0].type, stated_shape(self.inputs[0])),)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if not self.inputs:
+            yield self.violated("C1: expects at least one operand")
+            return
+        if self.dimensions != tuple(range(rank_of(self.inputs[0]))):
+            yield self.violated(
+                f"C2: requires monotonically increasing dimension numbers, but got {list(self.dimensions)}"
+            )
+        given, found = arguments_of(self.computation), returned(self.computation)
+        if len(given) != len(self.inputs):
+            message = (
+                f"C3: expects number of operands to match the arity of map computation, but got: {len(self.inputs)}"
+            )
+            yield malformed(self, f"{message} and {len(given)}")
+        elif len(found) != 1 or rank_of(found[0]):
+            yield malformed(self, "C3: computation must return a single 0-ranked output")
+        for n, (at, v) in enumerate(zip(given, self.inputs, strict=False)):
+            if rank_of(at):
+                message = f"C3: computation arguments must be 0-rank tensor, but got: arg #{n} of type {at.type}"
+                yield malformed(self, message)
+            elif element(at) is not element(v):
+                message = "C3: element type of operands and computation arguments must match, but got:"
+                yield malformed(self, f"{message} {element(v)} and {element(at)}")
+
+    def reference(self, inputs: tuple[Value, ...], *, computation: Region) -> Value:
+        (found,) = bodies.applied(computation, inputs, known_sizes(inputs[0]))
+        return found

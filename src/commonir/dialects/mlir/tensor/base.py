@@ -1,0 +1,149 @@
+"""What the operations of the tensor dialect share: sizes that are numbers in the text or values, and checks of types.
+
+Source: MLIR tensor dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.ir.attributes import ArrayAttr, Attribute, IntegerAttr
+from commonir.ir.data import Data
+from commonir.ir.operation import Value
+from commonir.ir.types import Shape, TensorType, Type, are_known, i64
+from commonir.ods import MlirOp, kinds, known_dims
+from commonir.ods.mlir_kinds import array_of
+from commonir.symbolic import Dim
+from commonir.symbolic.constraints import NotKnownError
+
+DYNAMIC = -(2**63)
+"""Stands in a list of numbers for one that an operand gives."""
+
+Groups = tuple[tuple[int, ...], ...]
+
+positions = array_of(i64)
+
+
+class TensorOp(MlirOp):
+    """Base of the operations of the tensor dialect."""
+
+    __slots__ = ()
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        # Large tensors are not made before running, but for those that definitions and rules name.
+        del operands
+        return False
+
+    def violated(self, message: str) -> Diagnostic:
+        """A finding that the operation contradicts its definition."""
+        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
+
+
+def _group(attr: Attribute) -> tuple[int, ...]:
+    if not isinstance(attr, ArrayAttr):
+        raise ValueError(f"expected an array of integers, found {attr!r}")
+    found = [v.value for v in attr.values if isinstance(v, IntegerAttr) and v.type is i64]
+    if len(found) != len(attr.values):
+        raise ValueError(f"expected 64-bit integers, found {attr!r}")
+    return tuple(found)
+
+
+def _groups(attr: Attribute) -> Groups:
+    if not isinstance(attr, ArrayAttr):
+        raise ValueError(f"expected an array of arrays of integers, found {attr!r}")
+    return tuple([_group(v) for v in attr.values])
+
+
+reassociation = kinds.Kind[Groups](
+    "groups of axes",
+    kinds.sequence_of(kinds.sequence_of(kinds.to_integer, "integers"), "arrays of integers"),
+    lambda v: ArrayAttr(tuple([ArrayAttr(tuple([IntegerAttr(n, i64) for n in group])) for group in v])),
+    _groups,
+)
+"""Which neighbouring axes belong together: `[[0, 1], [2]]`."""
+
+
+def static_sizes(shape: Shape) -> tuple[int, ...]:
+    """A shape as a list of numbers says it."""
+    return tuple([d if isinstance(d, int) else DYNAMIC for d in shape])
+
+
+def known_size(value: Value) -> Dim:
+    """The number that a value is. Raises: NotKnownError when it is not known before running."""
+    found = known_dims(value)
+    if found is None or len(found) != 1:
+        raise NotKnownError("a size is not known before running")
+    return found[0]
+
+
+def mixed(static: Sequence[int], dynamic: Iterable[Value]) -> list[int | Value]:
+    """A list of numbers with values in place of those that are not known."""
+    rest = iter(dynamic)
+    return [next(rest) if n == DYNAMIC else n for n in static]
+
+
+def mixed_sizes(shape: Shape, dynamic: Iterable[Value]) -> tuple[Dim, ...]:
+    """A shape with what values say in place of the sizes that it leaves open.
+
+    Raises: NotKnownError when one is not known before running.
+    """
+    rest = iter(dynamic)
+    return tuple([d if isinstance(d, int) else known_size(next(rest)) for d in shape])
+
+
+def count_dynamic(shape: Shape) -> int:
+    """How many sizes of a shape are not numbers."""
+    return sum(not isinstance(d, int) for d in shape)
+
+
+def as_value(number: int | Value) -> Value:
+    """A position as a value."""
+    return number if isinstance(number, Value) else core.scalar(number, i64)
+
+
+def row(indices: Sequence[Value]) -> Value:
+    """Positions as a vector."""
+    if not indices:
+        return core.vector((), i64)
+    return core.concat(tuple([core.unsqueeze(as_position(v), (0,)) for v in indices]), 0)
+
+
+def as_position(value: Value) -> Value:
+    """An integer as a position."""
+    return value if core.tensor_type(value).element is i64 else core.cast(value, i64)
+
+
+def refined(value: Value, stated: Type) -> Value:
+    """A value with the sizes that a type states where they are not known of it."""
+    kind = core.tensor_type(value)
+    shape = stated.shape if isinstance(stated, TensorType) else None
+    if shape is None or kind.shape is None or len(shape) != len(kind.shape):
+        return value
+    sizes = tuple([d if isinstance(d, int) else n for d, n in zip(shape, kind.shape, strict=True)])
+    return core.reshape(value, sizes) if are_known(sizes) and sizes != kind.shape else value
+
+
+def rank_reduction(full: Sequence[int], reduced: Sequence[int]) -> tuple[int, ...] | None:
+    """The axes of size 1 that one list of sizes has and another lacks; None when there is more to it.
+
+    Sizes that are not numbers are `DYNAMIC`.
+    """
+    dropped: list[int] = []
+    at = 0
+    for axis, size in enumerate(full):
+        if at < len(reduced) and reduced[at] == size:
+            at += 1
+        elif size == 1:
+            dropped.append(axis)
+        else:
+            return None
+    return tuple(dropped) if at == len(reduced) else None
+
+
+def sizes_text(sizes: Sequence[int], element: object) -> str:
+    """A tensor type of some sizes, for messages."""
+    shown = ["?" if n == DYNAMIC else str(n) for n in sizes]
+    return f"'tensor<{''.join([f'{n}x' for n in shown])}{element}>'"

@@ -1,0 +1,264 @@
+"""Operations of the tensor dialect that keep the elements and change how they are seen.
+
+Source: MLIR tensor dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.dialects.mlir.tensor.base import (
+    DYNAMIC,
+    Groups,
+    TensorOp,
+    as_position,
+    known_size,
+    mixed,
+    positions,
+    reassociation,
+    refined,
+    static_sizes,
+)
+from commonir.ir.carriers import carrier
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, Shape, TensorType, Type
+from commonir.ods import attribute, operand, result, traits
+from commonir.ods.sizes import known_sizes, ranked_shape
+from commonir.ods.type_constraints import (
+    AnyFloat,
+    AnySignedInteger,
+    AnySignlessInteger,
+    AnySignlessIntegerOrIndex,
+    AnyTensor,
+    AnyUnsignedInteger,
+    Index,
+    is_ranked_tensor,
+    tensor_of,
+    tensor_rank_of,
+)
+from commonir.ods.type_rules import are_compatible_shapes, element_of
+from commonir.symbolic import Dim, floor_div, size_of
+from commonir.symbolic.constraints import NotKnownError
+
+_NUMBERS = tensor_of(AnySignlessInteger, AnyUnsignedInteger, AnySignedInteger, AnyFloat)
+
+
+def _cannot_cast(op: TensorOp, source: Type, dest: Type) -> Diagnostic:
+    return op.violated(f"operand type '{source}' and result type '{dest}' are cast incompatible")
+
+
+class Cast(
+    TensorOp, name="tensor.cast", traits=(traits.Pure,), assembly="$source attr-dict `:` type($source) `to` type($dest)"
+):
+    """The tensor under a type that knows more or less of its shape.
+
+    C1: the types have one element type and shapes that may be equal.
+    """
+
+    __slots__ = ()
+    result_name = "cast"
+
+    source: Value = operand(AnyTensor)
+    dest: Value = result(AnyTensor)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        a, b = self.source.type, self.dest.type
+        if element_of(a) is not element_of(b) or not are_compatible_shapes(a, b):
+            yield _cannot_cast(self, a, b)
+
+    def reference(self, source: Value) -> Value:
+        return refined(source, self.dest.type)
+
+
+class Bitcast(
+    TensorOp,
+    name="tensor.bitcast",
+    traits=(traits.Pure,),
+    assembly="$source attr-dict `:` type($source) `to` type($dest)",
+):
+    """The bits of each element as those of another type of the same width.
+
+    C1: the element types have one width, and the shapes may be equal.
+    """
+
+    __slots__ = ()
+
+    source: Value = operand(_NUMBERS)
+    dest: Value = result(_NUMBERS)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        a, b = element_of(self.source.type), element_of(self.dest.type)
+        fit = isinstance(a, ElementType) and isinstance(b, ElementType) and width(a) == width(b)
+        if not fit or not are_compatible_shapes(self.source.type, self.dest.type):
+            yield _cannot_cast(self, self.source.type, self.dest.type)
+
+    def reference(self, source: Value) -> Value:
+        wanted = core.as_tensor(carrier(self.dest.type)).element
+        same = core.tensor_type(source).element is wanted
+        return refined(source if same else core.bit_cast(source, wanted), self.dest.type)
+
+
+def width(element: ElementType) -> int:
+    """How many bits a number has: a truth value one, whatever it takes in storage."""
+    return 1 if element.kind == "bool" else element.bits
+
+
+class Reshape(
+    TensorOp,
+    name="tensor.reshape",
+    traits=(traits.Pure,),
+    assembly="$source `(` $shape `)` attr-dict `:` functional-type(operands, results)",
+):
+    """The same elements in row-major order under a shape that an operand gives.
+
+    C1: source and result have one element type. C2: a ranked result has as many axes as the shape has entries. C3: of
+    known sizes, source and result have equally many elements.
+    """
+
+    __slots__ = ()
+    result_name = "reshape"
+
+    source: Value = operand(AnyTensor)
+    shape: Value = operand(tensor_rank_of((AnySignlessIntegerOrIndex,), (1,)))
+    result_: Value = result(AnyTensor)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        source, wanted = self.source.type, self.result_.type
+        if element_of(source) is not element_of(wanted):
+            yield self.violated("element types of source and destination tensor types should be the same")
+        (length,) = ranked_shape(self.shape)
+        if not isinstance(wanted, TensorType) or wanted.shape is None:
+            return
+        if not isinstance(length, int):
+            yield self.violated("a shape of unknown length cannot be that of a tensor of known rank")
+        elif length != len(wanted.shape):
+            yield self.violated("length of shape operand differs from the result's tensor rank")
+        if isinstance(source, TensorType) and source.is_static and wanted.is_static and source.count != wanted.count:
+            yield self.violated("source and destination tensor should have the same number of elements")
+
+    def reference(self, source: Value, shape: Value) -> Value:
+        wanted = self.result_.type
+        if isinstance(wanted, TensorType) and wanted.is_static:
+            return core.reshape(source, wanted.static_shape)
+        return refined(core.dynamic_reshape(source, as_position(shape)), wanted)
+
+
+def _wrong_groups(op: TensorOp, groups: Groups, expanded: Shape, collapsed: Shape) -> Iterator[Diagnostic]:
+    """What is wrong with groups of the axes of a shape, of which each is one axis of another."""
+    if len(groups) != len(collapsed):
+        message = f"expected rank of the collapsed type ({len(collapsed)}) to be the number of reassociation maps"
+        yield op.violated(f"{message} ({len(groups)})")
+        return
+    flat = [axis for group in groups for axis in group]
+    if flat != list(range(len(flat))):
+        yield op.violated("expected reassociation map to be valid and contiguous")
+        return
+    if groups and len(flat) != len(expanded):
+        yield op.violated(f"expected reassociation map to have {len(expanded)} dimensions, found {len(flat)}")
+        return
+    for n, (group, whole) in enumerate(zip(groups, collapsed, strict=True)):
+        parts = [expanded[axis] for axis in group]
+        known = [p for p in parts if isinstance(p, int)]
+        if len(known) == len(parts) and (not isinstance(whole, int) or size_of(known) != whole):
+            yield op.violated(f"expected dimension {n} of collapsed type to be static value of {size_of(known)}")
+        elif len(known) < len(parts) and isinstance(whole, int) and op.name == "tensor.collapse_shape":
+            yield op.violated(f"expected dimension {n} of collapsed type to be dynamic, as a part of it is")
+
+
+class ExpandShape(
+    TensorOp,
+    name="tensor.expand_shape",
+    traits=(traits.Pure,),
+    assembly="$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)"
+    " attr-dict `:` type($src) `into` type($result)",
+):
+    """Each axis divided into several.
+
+    C1: the groups of axes of the result are in order, one for each axis of the source, and their sizes fit it. C2: the
+    sizes stated are those of the result type.
+    """
+
+    __slots__ = ()
+    result_name = "expanded"
+
+    src: Value = operand(AnyTensor)
+    reassociation: Groups = attribute(reassociation)
+    output_shape: tuple[Value, ...] = operand(Index, variadic=True)
+    static_output_shape: tuple[int, ...] = attribute(positions)
+    result_: Value = result(AnyTensor)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
+            yield self.violated("C1: expected source and result of known rank")
+            return
+        source, wanted = ranked_shape(self.src), ranked_shape(self.result_)
+        if element_of(self.src.type) is not element_of(self.result_.type):
+            yield self.violated("expected source and result to have one element type")
+        if len(self.static_output_shape) != len(wanted):
+            found = len(self.static_output_shape)
+            yield self.violated(f"expected as many sizes as dimensions of the output ({len(wanted)}), found {found}")
+            return
+        if sum(n == DYNAMIC for n in self.static_output_shape) != len(self.output_shape):
+            yield self.violated("mismatch in dynamic dims in output_shape and static_output_shape")
+        if static_sizes(wanted) != self.static_output_shape:
+            yield self.violated(
+                f"expected output_shape to be {list(static_sizes(wanted))}, found {list(self.static_output_shape)}"
+            )
+        yield from _wrong_groups(self, self.reassociation, wanted, source)
+
+    def reference(self, src: Value, output_shape: tuple[Value, ...]) -> Value:
+        source = ranked_shape(src)
+        given = mixed(self.static_output_shape, output_shape)
+        sizes: list[Dim] = [n if isinstance(n, int) else -1 for n in given]
+        for axis, n in enumerate(given):
+            if isinstance(n, Value):
+                sizes[axis] = self._size(n, axis, source, sizes)
+        return core.reshape(src, tuple(sizes))
+
+    def _size(self, stated: Value, axis: int, source: Shape, sizes: Sequence[Dim]) -> Dim:
+        """A size: what the operand says, or what is left of the axis that is divided."""
+        try:
+            return known_size(stated)
+        except NotKnownError:
+            place = next(n for n, group in enumerate(self.reassociation) if axis in group)
+            others = [sizes[a] for a in self.reassociation[place] if a != axis]
+            whole = source[place]
+            if whole is None or -1 in others:
+                raise
+            return floor_div(whole, size_of(others))
+
+
+class CollapseShape(
+    TensorOp,
+    name="tensor.collapse_shape",
+    traits=(traits.Pure,),
+    assembly="$src $reassociation attr-dict `:` type($src) `into` type($result)",
+):
+    """Neighbouring axes made one.
+
+    C1: the groups of axes of the source are in order, one for each axis of the result, and their sizes fit it.
+    """
+
+    __slots__ = ()
+    result_name = "collapsed"
+
+    src: Value = operand(AnyTensor)
+    reassociation: Groups = attribute(reassociation)
+    result_: Value = result(AnyTensor)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if element_of(self.src.type) is not element_of(self.result_.type):
+            yield self.violated("expected source and result to have one element type")
+        if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
+            yield self.violated("C1: expected source and result of known rank")
+        else:
+            yield from _wrong_groups(self, self.reassociation, ranked_shape(self.src), ranked_shape(self.result_))
+
+    def reference(self, src: Value) -> Value:
+        known = known_sizes(src)
+        return core.reshape(src, tuple([size_of([known[a] for a in group]) for group in self.reassociation]))
+
+
+__all__ = ["Bitcast", "Cast", "CollapseShape", "ExpandShape", "Reshape"]

@@ -1,0 +1,111 @@
+"""Simpler forms of operations of the tensor dialect: known sizes, casts, elements that are known.
+
+Source: MLIR tensor dialect, folders and canonicalization patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.dialects.mlir.tensor.elements import Dim_, Empty, Extract, FromElements, Rank
+from commonir.dialects.mlir.tensor.reshaping import Cast
+from commonir.dialects.mlir.tensor.reshaping_rules import RESHAPING
+from commonir.dialects.mlir.tensor.slicing_rules import SLICING
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Op, known_data, known_integer
+from commonir.ods.rules import Editor, Rules, Simplification
+from commonir.ods.terms import computed, variables
+
+x, z = variables("x z")
+
+
+def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
+    return editor.hand_on(op, editor.position(number, op))
+
+
+def _known_size(op: Dim_, editor: Editor) -> bool:
+    """A size that a type or the operation that made the tensor tells."""
+    axis, kind = known_integer(op.index), op.source.type
+    if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
+        return False
+    size = kind.shape[axis]
+    if isinstance(size, int):
+        return _put(op, size, editor)
+    source = op.source.owner
+    if isinstance(source, Empty):
+        editor.replace(op, (source.dynamic_sizes[sum(d is None for d in kind.shape[:axis])],))
+        return True
+    if isinstance(source, Cast):
+        editor.set_operands(op, (source.source, op.index))
+        return True
+    return False
+
+
+def _known_rank(op: Rank, editor: Editor) -> bool:
+    """The number of axes that a type tells."""
+    kind = op.tensor.type
+    return isinstance(kind, TensorType) and kind.shape is not None and _put(op, len(kind.shape), editor)
+
+
+def _known_element(op: Extract, editor: Editor) -> bool:
+    """An element of a tensor all of whose elements are one number, or that was made of single ones."""
+    source = op.tensor.owner
+    data = known_data(op.tensor)
+    if data is not None:
+        one = data.splat()
+        if one is None:
+            return False
+        return editor.hand_on(op, editor.constant(data_of(data.element, (), (one,)), op.result_.type, op))
+    kind = op.tensor.type
+    if not isinstance(source, FromElements) or not isinstance(kind, TensorType):
+        return False
+    at = 0
+    for value, size in zip(op.indices, kind.static_shape, strict=True):
+        place = known_integer(value)
+        if place is None or not 0 <= place < size:
+            return False
+        at = at * size + place
+    editor.replace(op, (source.elements[at],))
+    return True
+
+
+def _cast_once(value: Value, result: Value) -> Value | None:
+    """A cast of a cast as one, where nothing that only the type between states is lost."""
+    owner = value.owner
+    if not isinstance(owner, Cast) or not _is_lossless(owner.source.type, value.type, result.type):
+        return None
+    return (
+        owner.source if owner.source.type is result.type else Cast.build({"source": owner.source}, (result.type,)).dest
+    )
+
+
+def _is_lossless(first: Type, between: Type, last: Type) -> bool:
+    shapes = [t.shape if isinstance(t, TensorType) else None for t in (first, between, last)]
+    if shapes[1] is None:
+        return True
+    if shapes[0] is None or shapes[2] is None:
+        return False
+    return all(b is None or b in (a, c) for a, b, c in zip(*shapes, strict=True))
+
+
+def _same_type(op: Cast, editor: Editor) -> bool:
+    """A cast that changes nothing."""
+    return editor.hand_on(op, op.source)
+
+
+_ELEMENTS: Mapping[type[Op], tuple[Simplification, ...]] = {
+    Dim_: (_known_size,),
+    Rank: (_known_rank,),
+    Extract: (_known_element,),
+    Cast: (_same_type,),
+}
+
+RULES = Rules(
+    (Cast.like(Cast.like().named("x")).named("z") >> computed(_cast_once, x, z),),
+    {
+        definition: tuple([step for steps in (_ELEMENTS, RESHAPING, SLICING) for step in steps.get(definition, ())])
+        for definition in (*_ELEMENTS, *RESHAPING, *SLICING)
+    },
+)

@@ -1,0 +1,366 @@
+"""Operations of the tosa dialect that run nested programs, keep variables between runs, or mean what only others know.
+
+Source: MLIR tosa dialect; TOSA specification 1.0, control flow and variable operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects.lazy_core import core
+from commonir.dialects.mlir.tosa.base import AnyTosaTensor, TosaOp, TruthTensor, stated_shape
+from commonir.dialects.mlir.tosa.layout import same_sizes
+from commonir.ir.attributes import Attribute
+from commonir.ir.data import Data
+from commonir.ir.module import Module
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean
+from commonir.ods import MlirOp, attribute, kinds, operand, region, result
+from commonir.ods.branching import Choice
+from commonir.ods.text_form import (
+    Argument,
+    CustomForm,
+    FormReader,
+    FormTask,
+    FormWriter,
+    Use,
+    read_assignments,
+    written_assignments,
+)
+from commonir.ods.traits import RecursiveEffects, SymbolTrait, Terminator
+from commonir.ods.type_rules import element_of
+from commonir.ods.variables import VariableDefinition, VariableUse
+
+
+class Yield(TosaOp, name="tosa.yield", traits=(Terminator,), assembly="$inputs attr-dict `:` type($inputs)"):
+    """Ends a nested program and gives values to the operation around it."""
+
+    __slots__ = ()
+
+    inputs: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
+
+    def reference(self, inputs: tuple[Value, ...]) -> core.Yield:
+        return core.Yield(inputs)
+
+
+def _yielded(nested: Region) -> tuple[Value, ...] | None:
+    """What a region gives; None when it does not end as it should."""
+    last = nested.blocks[-1].last if nested.blocks else None
+    return last.operands if isinstance(last, Yield) else None
+
+
+def _arguments(nested: Region) -> tuple[Value, ...]:
+    return nested.blocks[0].arguments if nested.blocks else ()
+
+
+def _assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:
+    """Reads `(%argument = %value, ...)`, perhaps nothing."""
+    return read_assignments(reader) if reader.take("(") else ([], [])
+
+
+def _written_assignments(writer: FormWriter, arguments: Sequence[Value], values: Sequence[Value]) -> str:
+    if len(arguments) != len(values):
+        writer.refuse()
+    return f" {written_assignments(writer, arguments, values)}" if values else ""
+
+
+def _result_types(writer: FormWriter, types: Sequence[Type]) -> str:
+    return writer.type(types[0]) if len(types) == 1 else f"({writer.types(types)})"
+
+
+class _IfForm:
+    """`%condition (%a = %x) : type (types) -> types { } else { }`."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        condition = reader.use()
+        _, values = _assignments(reader)
+        reader.expect(":")
+        kind = reader.type()
+        types: list[Type] = []
+        if values:
+            reader.expect("(")
+            types = reader.separated(reader.type, ")")
+        results = reader.results() if reader.take("->") else ()
+        fields: dict[str, object] = {
+            "condition": reader.resolve(condition, kind),
+            "input_list": reader.resolve_all(values, types),
+        }
+        fields["then_graph"] = yield reader.region()
+        fields["else_graph"] = Region()
+        if reader.take("else"):
+            fields["else_graph"] = yield reader.region()
+        return reader.make(fields, results, reader.dictionary())
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        if not isinstance(op, CondIf):
+            writer.refuse()
+        values = op.input_list
+        writer.write(f" {writer.value(op.condition)}")
+        writer.write(_written_assignments(writer, _arguments(op.then_graph)[: len(values)], values))
+        writer.write(f" : {writer.type(op.condition.type)}")
+        if values:
+            writer.write(f" ({writer.types([v.type for v in values])})")
+        writer.write(f" -> {_result_types(writer, [r.type for r in op.results])} ")
+        writer.region(op.then_graph)
+        if op.else_graph.blocks:
+            writer.write(" else ")
+            writer.region(op.else_graph)
+        writer.write(writer.dictionary())
+
+
+class CondIf(MlirOp, Choice, name="tosa.cond_if", traits=(RecursiveEffects,)):
+    """Runs the first nested program on some values when a condition holds, else the second, and gives what it yields.
+
+    C1: the condition has one element. C2: both programs receive the values and yield the results.
+    """
+
+    __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = _IfForm()
+
+    condition: Value = operand(TruthTensor)
+    input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
+    then_graph: Region = region()
+    else_graph: Region = region()
+    output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        found = _yielded(self.then_graph)
+        return None if found is None else tuple([v.type for v in found])
+
+    def choices(self) -> tuple[Region, Region]:
+        return self.then_graph, self.else_graph
+
+    def verify(self) -> Iterator[Diagnostic]:
+        shape = stated_shape(self.condition)
+        if shape is not None and any(isinstance(d, int) and d != 1 for d in shape):
+            yield _violated(self, "C1: 'condition' must be a size 1 tensor")
+        for what, nested in (("then_graph", self.then_graph), ("else_graph", self.else_graph)):
+            yield from _check_types(self, f"C2: '{what}' arguments", _arguments(nested), self.input_list)
+            yield from _check_end(self, f"C2: '{what}'", nested, self.results)
+
+    def reference(
+        self, condition: Value, input_list: tuple[Value, ...], *, then_graph: Region, else_graph: Region
+    ) -> tuple[Value, ...] | core.If:
+        for nested in (then_graph, else_graph):
+            block = nested.block
+            for argument, value in zip(block.arguments, input_list, strict=True):
+                argument.replace_all_uses_with(value)
+            block.arguments = ()
+        made = core.If(core.reshape(condition, ()), then_graph, else_graph)
+        return made.results or made
+
+
+def _violated(op: MlirOp, message: str) -> Diagnostic:
+    return Diagnostic(WRONG_TYPE, f"{op.name}: {message}")
+
+
+def _check_types(op: MlirOp, what: str, found: Sequence[Value], expected: Sequence[Value]) -> Iterator[Diagnostic]:
+    if len(found) != len(expected):
+        yield _violated(op, f"{what}: require {len(expected)} values, found {len(found)}")
+        return
+    for a, b in zip(found, expected, strict=True):
+        if element_of(a.type) is not element_of(b.type) or not same_sizes(stated_shape(a), stated_shape(b)):
+            yield _violated(op, f"{what}: require types to match, expected {b.type}, found {a.type}")
+
+
+def _check_end(op: MlirOp, what: str, nested: Region, expected: Sequence[Value]) -> Iterator[Diagnostic]:
+    found = _yielded(nested)
+    if found is None:
+        yield _violated(op, f"{what}: must end in tosa.yield")
+        return
+    yield from _check_types(op, f"{what} results", found, expected)
+
+
+class _WhileForm:
+    """`(%a = %x) : (types) -> types { } do { }`."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        names, values = _assignments(reader)
+        reader.expect(":")
+        kind: FunctionType = reader.function_type()
+        fields: dict[str, object] = {"input_list": reader.resolve_all(values, kind.inputs)}
+        entry = [Argument(u.name, u.at, t, {}) for u, t in zip(names, kind.inputs, strict=True)]
+        fields["cond_graph"] = yield reader.region(entry)
+        reader.expect("do")
+        fields["body_graph"] = yield reader.region()
+        return reader.make(fields, kind.results, reader.dictionary("attributes"))
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        if not isinstance(op, WhileLoop):
+            writer.refuse()
+        writer.write(_written_assignments(writer, _arguments(op.cond_graph), op.input_list))
+        results = _result_types(writer, [r.type for r in op.results])
+        writer.write(f" : ({writer.types([v.type for v in op.input_list])}) -> {results} ")
+        writer.region(op.cond_graph, arguments=False)
+        writer.write(" do ")
+        writer.region(op.body_graph)
+        writer.write(writer.dictionary(keyword="attributes"))
+
+
+class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
+    """Runs the second nested program on what it gave before, as long as the first one yields true for that.
+
+    C1: both programs receive the values, and the second yields values of their types, which are those of the results.
+    C2: the first yields one truth value.
+    """
+
+    __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = _WhileForm()
+
+    input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
+    cond_graph: Region = region()
+    body_graph: Region = region()
+    output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return tuple([v.type for v in self.operands])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _check_types(self, "C1: results", self.results, self.input_list)
+        for what, nested in (("cond_graph", self.cond_graph), ("body_graph", self.body_graph)):
+            yield from _check_types(self, f"C1: '{what}' arguments", _arguments(nested), self.input_list)
+        yield from _check_end(self, "C1: 'body_graph'", self.body_graph, self.input_list)
+        answer = _yielded(self.cond_graph)
+        if answer is None or len(answer) != 1:
+            yield _violated(self, "C2: require 'cond_graph' to yield one result")
+        elif element_of(answer[0].type) is not boolean:
+            yield _violated(self, f"C2: 'cond_graph' result must be a boolean tensor, got {answer[0].type}")
+        else:
+            shape = stated_shape(answer[0])
+            if shape is not None and any(isinstance(d, int) and d != 1 for d in shape):
+                yield _violated(self, f"C2: 'cond_graph' result must be a size 1 tensor, got {answer[0].type}")
+
+    def reference(
+        self, input_list: tuple[Value, ...], *, cond_graph: Region, body_graph: Region
+    ) -> tuple[Value, ...] | core.While:
+        block = cond_graph.block
+        last = block.last
+        if isinstance(last, core.Yield) and stated_shape(last.values[0]):
+            scalar = core.Reshape(last.values[0], ())
+            block.insert_before(last, scalar)
+            last.operands = (scalar.y,)
+        made = core.While(input_list, cond_graph, body_graph)
+        return made.results or made
+
+
+# -- variables
+
+
+class Variable(
+    MlirOp,
+    VariableDefinition,
+    name="tosa.variable",
+    traits=(SymbolTrait,),
+    assembly="$sym_name attr-dict custom<VariableOpTypeOrInitialValue>($var_shape, $type, $initial_value)",
+):
+    """A tensor that is kept between runs: of a shape in which -1 stands for a size that is not fixed."""
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name)
+    var_shape: Data = attribute(kinds.data)
+    type: Type = attribute(kinds.type_)
+    initial_value: Attribute | None = attribute(kinds.any_attribute, default=None)
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def variable_type(self) -> Type:
+        if not isinstance(self.type, ElementType):
+            return self.type
+        shape = tuple([None if n == -1 else n for n in self.var_shape.values() if isinstance(n, int)])
+        return TensorType(self.type, shape)
+
+    @property
+    def initial_contents(self) -> Attribute | None:
+        return self.initial_value
+
+
+class _VariableUse(MlirOp, VariableUse):
+    """Reads or replaces a variable. C1: the variable is there, and of the type of the value."""
+
+    __slots__ = ()
+
+    name_: str = attribute(kinds.symbol_name)
+
+    @property
+    def variable_name(self) -> str:
+        return self.name_
+
+    def verify(self) -> Iterator[Diagnostic]:
+        holders = [a for a in self.ancestors() if isinstance(a, Module)]
+        if not holders:
+            return
+        known = [s for m in holders for s in m.symbols.values() if isinstance(s, Variable)]
+        found = next((s for s in known if s.sym_name == self.name_), None)
+        if found is None:
+            help = did_you_mean(self.name_, [s.sym_name for s in known])
+            yield Diagnostic(UNKNOWN_SYMBOL, f"{self.name}: C1: '{self.name_}' has not been declared", help=help)
+            return
+        moved = (*self.operands, *self.results)[0]
+        if not _fits(moved.type, found.variable_type):
+            message = f"C1: require the type {found.variable_type} of '{self.name_}', found {moved.type}"
+            yield _violated(self, message)
+
+
+def _fits(found: Type, declared: Type) -> bool:
+    if not isinstance(found, TensorType) or not isinstance(declared, TensorType):
+        return False
+    return found.element is declared.element and same_sizes(found.shape, declared.shape)
+
+
+class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr-dict `:` type($output1)"):
+    """What a variable holds. C1: the variable is there, and of the type of the value."""
+
+    __slots__ = ()
+
+    output1: Value = result(AnyTosaTensor)
+
+    @property
+    def stored(self) -> Value | None:
+        return None
+
+
+class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name attr-dict `,` $input1 `:` type($input1)"):
+    """Replaces what a variable holds. C1: the variable is there, and of the type of the value."""
+
+    __slots__ = ()
+
+    input1: Value = operand(AnyTosaTensor)
+
+    @property
+    def stored(self) -> Value | None:
+        return self.input1
+
+
+class Custom(MlirOp, name="tosa.custom", assembly="operands attr-dict `:` functional-type(operands, results)"):
+    """An operation that only an implementation knows, by the names of a domain and of the operator."""
+
+    __slots__ = ()
+
+    operator_name: str = attribute(kinds.text)
+    domain_name: str = attribute(kinds.text)
+    implementation_attrs: str = attribute(kinds.text)
+    input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
+    output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
+
+
+__all__ = [
+    "CondIf",
+    "Custom",
+    "Variable",
+    "VariableRead",
+    "VariableWrite",
+    "WhileLoop",
+    "Yield",
+]

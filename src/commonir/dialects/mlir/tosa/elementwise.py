@@ -1,0 +1,742 @@
+"""Operations of the tosa dialect that compute each element from those at the same position.
+
+Axes of size 1 are broadcast; all operands have one rank.
+Source: MLIR tosa dialect; TOSA specification 1.0, elementwise operators and activation functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isnan
+from typing import TYPE_CHECKING, ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core, integers, real_functions
+from commonir.dialects.mlir.tosa.base import (
+    AnyTosaTensor,
+    EnumForm,
+    FloatTensor,
+    NanMode,
+    ResultsBroadcastableShape,
+    ScalarInt8,
+    TosaOp,
+    TruthTensor,
+    WideIntegerTensor,
+    ZeroPoint,
+    broadcast,
+    element,
+    known_number,
+    nan_mode,
+    number,
+    stated_shape,
+    tensor_like,
+)
+from commonir.dialects.mlir.tosa.numbers import bounds, saturated, widened
+from commonir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, Type, boolean, i32, i64
+from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods.text_form import CustomForm
+from commonir.ods.traits import Trait
+from commonir.ods.type_constraints import is_integer
+from commonir.ods.type_rules import (
+    SameOperandsAndResultElementType,
+    SameOperandsAndResultRank,
+    SameOperandsAndResultShape,
+    SameOperandsElementType,
+)
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1, Function2
+
+_UNARY: tuple[Trait, ...] = (
+    SameOperandsAndResultShape,
+    SameOperandsAndResultElementType,
+    SameOperandsAndResultRank,
+    traits.Elementwise,
+)
+_BINARY: tuple[Trait, ...] = (
+    SameOperandsAndResultElementType,
+    SameOperandsAndResultRank,
+    ResultsBroadcastableShape,
+    traits.Elementwise,
+)
+
+
+class _Unary(TosaOp, traits=_UNARY):
+    """A function of one tensor."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function1]
+
+    input1: Value = operand(AnyTosaTensor)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operands[0].type,)
+
+    def reference(self, input1: Value) -> Value:
+        return type(self).fn(input1)
+
+
+class _UnaryInput(TosaOp, traits=_UNARY):
+    """A function of one tensor, which is called `input`."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function1]
+
+    input: Value = operand(AnyTosaTensor)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operands[0].type,)
+
+    def reference(self, input: Value) -> Value:
+        return type(self).fn(input)
+
+
+class _UnaryFloat(TosaOp, traits=_UNARY):
+    """A function of one tensor of floats."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function1]
+
+    input1: Value = operand(FloatTensor)
+    output: Value = result(FloatTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operands[0].type,)
+
+    def reference(self, input1: Value) -> Value:
+        return type(self).fn(input1)
+
+
+class _Binary(TosaOp, traits=_BINARY):
+    """A function of two tensors."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    input1: Value = operand(AnyTosaTensor)
+    input2: Value = operand(AnyTosaTensor)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return _broadcast_type(self, element(self.input1))
+
+    def reference(self, input1: Value, input2: Value) -> Value:
+        return type(self).fn(input1, input2)
+
+
+def _broadcast_type(op: TosaOp, kind: ElementType) -> tuple[Type, ...] | None:
+    shape = broadcast([stated_shape(v) for v in op.operands])
+    return None if shape is None else (tensor_like(kind, shape),)
+
+
+# -- one tensor
+
+
+class Abs(_Unary, name="tosa.abs"):
+    """The absolute value; that of the least integer is itself."""
+
+    __slots__ = ()
+
+    fn = core.abs
+
+
+class BitwiseNot(_Unary, name="tosa.bitwise_not"):
+    """Every bit the other one."""
+
+    __slots__ = ()
+
+    fn = core.bitwise_not
+
+
+class Ceil(_Unary, name="tosa.ceil"):
+    """The next whole number upward."""
+
+    __slots__ = ()
+
+    fn = core.ceil
+
+
+class Clz(_Unary, name="tosa.clz"):
+    """How many bits before the first that is set."""
+
+    __slots__ = ()
+
+    fn = integers.count_leading_zeros
+
+
+class Cos(_UnaryFloat, name="tosa.cos"):
+    """The cosine of an angle in radians."""
+
+    __slots__ = ()
+
+    fn = core.cos
+
+
+class Erf(_UnaryInput, name="tosa.erf"):
+    """The error function."""
+
+    __slots__ = ()
+
+    fn = core.erf
+
+
+class Exp(_Unary, name="tosa.exp"):
+    """The exponential function."""
+
+    __slots__ = ()
+
+    fn = core.exp
+
+
+class Floor(_Unary, name="tosa.floor"):
+    """The next whole number downward."""
+
+    __slots__ = ()
+
+    fn = core.floor
+
+
+class Log(_Unary, name="tosa.log"):
+    """The natural logarithm."""
+
+    __slots__ = ()
+
+    fn = core.log
+
+
+class LogicalNot(TosaOp, name="tosa.logical_not", traits=_UNARY):
+    """True where the operand is false."""
+
+    __slots__ = ()
+
+    input1: Value = operand(TruthTensor)
+    output: Value = result(TruthTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.input1.type,)
+
+    def reference(self, input1: Value) -> Value:
+        return core.logical_not(input1)
+
+
+class Reciprocal(_Unary, name="tosa.reciprocal"):
+    """One divided by the number."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    fn = core.reciprocal
+
+
+class Rsqrt(_Unary, name="tosa.rsqrt"):
+    """One divided by the square root."""
+
+    __slots__ = ()
+
+    fn = core.rsqrt
+
+
+class Sigmoid(_UnaryInput, name="tosa.sigmoid"):
+    """1 / (1 + exp(-x))."""
+
+    __slots__ = ()
+
+    fn = core.sigmoid
+
+
+class Sin(_UnaryFloat, name="tosa.sin"):
+    """The sine of an angle in radians."""
+
+    __slots__ = ()
+
+    fn = core.sin
+
+
+class Tanh(_UnaryInput, name="tosa.tanh"):
+    """The hyperbolic tangent."""
+
+    __slots__ = ()
+
+    fn = core.tanh
+
+
+class Identity(TosaOp, name="tosa.identity"):
+    """The operand."""
+
+    __slots__ = ()
+
+    input1: Value = operand(AnyTosaTensor)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.input1.type,)
+
+    def reference(self, input1: Value) -> Value:
+        return input1
+
+
+class Cast(TosaOp, name="tosa.cast", traits=(SameOperandsAndResultShape,)):
+    """The number in another type.
+
+    Floats become integers by rounding to the nearest, halves to even, and stay within the range of the type; integers
+    that do not fit keep their low bits; what is not zero is true.
+    """
+
+    __slots__ = ()
+    folds_splats = True
+
+    input: Value = operand(AnyTosaTensor)
+    output: Value = result(AnyTosaTensor)
+
+    def reference(self, input: Value) -> Value:
+        source, wanted = element(input), element(self.output)
+        if not source.is_float or wanted.is_float or wanted is boolean:
+            return core.cast(input, wanted)
+        low, high = bounds(wanted, unsigned=False)
+        rounded = core.round(widened(input))
+        held = core.clip(rounded, float(low), float(high))
+        made = core.cast(held, wanted)
+        # The largest integer may be no float: what is not below it is given as the integer.
+        made = core.select(core.greater_equal(rounded, core.splat(float(high), rounded)), _like(made, high), made)
+        return core.select(core.is_nan(input), _like(made, 0), made)
+
+
+def _like(x: Value, value: int) -> Value:
+    return core.splat(value, x)
+
+
+class Clamp(TosaOp, name="tosa.clamp", traits=_UNARY):
+    """The number, or the nearer of two bounds where it lies outside of them.
+
+    C1: the lower bound is not above the upper one, and neither is NaN. C2: the bounds are of the element type.
+    """
+
+    __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = EnumForm()
+
+    input: Value = operand(AnyTosaTensor)
+    min_val: Attribute = attribute(number)
+    max_val: Attribute = attribute(number)
+    nan_mode: NanMode = attribute(nan_mode, default=NanMode.PROPAGATE)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.input.type,)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        low, high, kind = self.min_val, self.max_val, element(self.input)
+        for what, bound in (("min", low), ("max", high)):
+            found = boolean if isinstance(bound, BoolAttr) else _type_of(bound)
+            if found is not kind:
+                yield self.violated(f"C2: {what}_val is of type {found}, but the elements are of {kind}")
+        a, b = _number(low), _number(high)
+        if isnan(a) or isnan(b):
+            yield self.violated("C1: min/max attributes should not be 'NaN'")
+        elif a > b:
+            yield self.violated("C1: min_val must be less than or equal to max_val")
+
+    def reference(self, input: Value) -> Value:
+        low, high = _like_number(input, _number(self.min_val)), _like_number(input, _number(self.max_val))
+        if element(input).is_float and self.nan_mode is NanMode.IGNORE:
+            return real_functions.smaller_number(real_functions.larger_number(input, low), high)
+        return core.minimum(core.maximum(input, low), high)
+
+
+def _like_number(x: Value, value: float) -> Value:
+    return core.splat(value if element(x).is_float else int(value), x)
+
+
+def _type_of(attr: Attribute) -> Type | None:
+    return attr.type if isinstance(attr, IntegerAttr | FloatAttr) else None
+
+
+def _number(attr: Attribute) -> float:
+    return attr.value if isinstance(attr, IntegerAttr | FloatAttr | BoolAttr) else 0
+
+
+class Negate(TosaOp, name="tosa.negate", traits=(traits.Elementwise,)):
+    """The number with the other sign; of quantized numbers, relative to their zero points."""
+
+    __slots__ = ()
+
+    input1: Value = operand(AnyTosaTensor)
+    input1_zp: Value = operand(ZeroPoint)
+    output_zp: Value = operand(ZeroPoint)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.input1.type,)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        for zero, value in ((self.input1_zp, self.input1), (self.output_zp, self.output)):
+            if element(zero) is not element(value):
+                message = f"expect input1 and input1_zp to have the same element type, got {element(value)}"
+                yield self.violated(f"{message} and {element(zero)}")
+
+    def reference(self, input1: Value, input1_zp: Value, output_zp: Value) -> Value:
+        kind = element(input1)
+        if kind.is_float or (known_number(input1_zp) == 0 and known_number(output_zp) == 0 and kind is i32):
+            return core.neg(input1)
+        x, zero, target = [core.cast(v, i64) for v in (input1, _scalar(input1_zp), _scalar(output_zp))]
+        return saturated(core.add(core.sub(zero, x), target), kind)
+
+
+def _scalar(x: Value) -> Value:
+    return core.reshape(x, ())
+
+
+# -- two tensors
+
+
+class Add(_Binary, name="tosa.add", traits=(traits.Commutative,)):
+    """The sum; integers wrap."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    fn = core.add
+
+
+class Sub(_Binary, name="tosa.sub"):
+    """The difference; integers wrap."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    fn = core.sub
+
+
+class BitwiseAnd(_Binary, name="tosa.bitwise_and", traits=(traits.Commutative,)):
+    """The bits that both have."""
+
+    __slots__ = ()
+
+    fn = core.bitwise_and
+
+
+class BitwiseOr(_Binary, name="tosa.bitwise_or", traits=(traits.Commutative,)):
+    """The bits that one has."""
+
+    __slots__ = ()
+
+    fn = core.bitwise_or
+
+
+class BitwiseXor(_Binary, name="tosa.bitwise_xor", traits=(traits.Commutative,)):
+    """The bits that exactly one has."""
+
+    __slots__ = ()
+
+    fn = core.bitwise_xor
+
+
+class LogicalLeftShift(_Binary, name="tosa.logical_left_shift"):
+    """The bits moved toward the higher ones."""
+
+    __slots__ = ()
+
+    fn = core.shift_left
+
+
+class LogicalRightShift(_Binary, name="tosa.logical_right_shift"):
+    """The bits moved toward the lower ones, zeros behind them."""
+
+    __slots__ = ()
+
+    fn = integers.shift_right_unsigned
+
+
+class ArithmeticRightShift(_Binary, name="tosa.arithmetic_right_shift"):
+    """The number divided by a power of two, downward; with `round` to the nearest, halves upward."""
+
+    __slots__ = ()
+
+    round: bool = attribute(kinds.flag)
+
+    def reference(self, input1: Value, input2: Value) -> Value:
+        shifted = integers.shift_right_signed(input1, input2)
+        if not self.round:
+            return shifted
+        one, zero = core.splat(1, input1), core.splat(0, input1)
+        before = core.maximum(core.sub(input2, one), zero)
+        lost = core.bitwise_and(integers.shift_right_signed(input1, before), one)
+        return core.add(shifted, core.select(core.greater(input2, zero), lost, zero))
+
+
+class Pow(_Binary, name="tosa.pow"):
+    """A number to the power of another."""
+
+    __slots__ = ()
+
+    fn = core.pow
+
+
+class _Extreme(_Binary, traits=(traits.Commutative,)):
+    """The larger or smaller of two numbers."""
+
+    __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = EnumForm()
+    number_fn: ClassVar[Function2]
+
+    nan_mode: NanMode = attribute(nan_mode, default=NanMode.PROPAGATE)
+
+    def reference(self, input1: Value, input2: Value) -> Value:
+        ignores = element(input1).is_float and self.nan_mode is NanMode.IGNORE
+        return (type(self).number_fn if ignores else type(self).fn)(input1, input2)
+
+
+class Maximum(_Extreme, name="tosa.maximum"):
+    """The larger of two numbers; NaN where one is NaN, unless it is ignored."""
+
+    __slots__ = ()
+
+    fn = core.maximum
+    number_fn = real_functions.larger_number
+
+
+class Minimum(_Extreme, name="tosa.minimum"):
+    """The smaller of two numbers; NaN where one is NaN, unless it is ignored."""
+
+    __slots__ = ()
+
+    fn = core.minimum
+    number_fn = real_functions.smaller_number
+
+
+class IntDiv(TosaOp, name="tosa.intdiv", traits=_BINARY):
+    """The quotient of integers, toward zero."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    input1: Value = operand(WideIntegerTensor)
+    input2: Value = operand(WideIntegerTensor)
+    output: Value = result(WideIntegerTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return _broadcast_type(self, element(self.input1))
+
+    def reference(self, input1: Value, input2: Value) -> Value:
+        return core.div(input1, input2)
+
+
+class _Logical(TosaOp, traits=(*_BINARY, traits.Commutative)):
+    """A function of two truth values."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    input1: Value = operand(TruthTensor)
+    input2: Value = operand(TruthTensor)
+    output: Value = result(TruthTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return _broadcast_type(self, boolean)
+
+    def reference(self, input1: Value, input2: Value) -> Value:
+        return type(self).fn(input1, input2)
+
+
+class LogicalAnd(_Logical, name="tosa.logical_and"):
+    """True where both are."""
+
+    __slots__ = ()
+
+    fn = core.logical_and
+
+
+class LogicalOr(_Logical, name="tosa.logical_or"):
+    """True where one is."""
+
+    __slots__ = ()
+
+    fn = core.logical_or
+
+
+class LogicalXor(_Logical, name="tosa.logical_xor"):
+    """True where exactly one is."""
+
+    __slots__ = ()
+
+    fn = core.logical_xor
+
+
+class _Comparison(
+    TosaOp,
+    traits=(SameOperandsElementType, SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise),
+):
+    """Whether two numbers compare in some way; nothing compares with NaN."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    input1: Value = operand(AnyTosaTensor)
+    input2: Value = operand(AnyTosaTensor)
+    output: Value = result(TruthTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return _broadcast_type(self, boolean)
+
+    def reference(self, input1: Value, input2: Value) -> Value:
+        return type(self).fn(input1, input2)
+
+
+class Equal(_Comparison, name="tosa.equal", traits=(traits.Commutative,)):
+    """True where both are equal."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    fn = core.equal
+
+
+class Greater(_Comparison, name="tosa.greater"):
+    """True where the first is larger."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    fn = core.greater
+
+
+class GreaterEqual(_Comparison, name="tosa.greater_equal"):
+    """True where the first is not smaller."""
+
+    __slots__ = ()
+    folds_splats = True
+
+    fn = core.greater_equal
+
+
+class Mul(TosaOp, name="tosa.mul"):
+    """The product.
+
+    Of 32-bit integers it is computed in 64 bits and divided by two to the power of `shift`, to the nearest and halves
+    upward. Narrower integers give 32 bits.
+
+    C1: only products of 32-bit integers are shifted.
+    """
+
+    __slots__ = ()
+    folds_splats = True
+
+    input1: Value = operand(AnyTosaTensor)
+    input2: Value = operand(AnyTosaTensor)
+    shift: Value = operand(ScalarInt8)
+    output: Value = result(AnyTosaTensor)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if element(self.input1) is not element(self.input2):
+            kinds_ = f"{element(self.input1)} and {element(self.input2)}"
+            yield self.violated(f"requires the same element type for all operands, found {kinds_}")
+            return
+        yield from self._check_shapes()
+        kind, shift = element(self.input1), known_number(self.shift)
+        if element(self.output) is not kind and not (is_integer(kind) and is_integer(element(self.output))):
+            yield self.violated("requires the same element type for all operands and results")
+        elif is_integer(kind) and element(self.output).bits < kind.bits:
+            yield self.violated("invalid data type size for operands or result")
+        if shift and kind is not i32:
+            yield self.violated("C1: require shift to be 0 for elements that are no 32-bit integers")
+
+    def _check_shapes(self) -> Iterator[Diagnostic]:
+        shapes = [stated_shape(v) for v in (self.input1, self.input2)]
+        ranks = [len(s) for s in (*shapes, stated_shape(self.output)) if s is not None]
+        if len(set(ranks)) > 1:
+            yield self.violated("result type has different rank than operands")
+        elif None not in shapes and broadcast(shapes) is None:
+            yield self.violated("operands don't have broadcast-compatible shapes")
+
+    def reference(self, input1: Value, input2: Value, shift: Value) -> Value:
+        kind, wanted = element(input1), element(self.output)
+        if kind.is_float:
+            return core.mul(input1, input2)
+        if kind is not i32:
+            return core.mul(core.cast(input1, wanted), core.cast(input2, wanted))
+        product = core.mul(core.cast(input1, i64), core.cast(input2, i64))
+        by = core.cast(_scalar(shift), i64)
+        if known_number(shift) != 0:
+            one, zero = core.splat(1, by), core.splat(0, by)
+            half = core.shift_left(one, core.maximum(core.sub(by, one), zero))
+            product = core.add(product, core.select(core.greater(by, zero), half, zero))
+            product = core.shift_right(product, by)
+        return integers.truncated(product, wanted)
+
+
+class Select(
+    TosaOp, name="tosa.select", traits=(SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise)
+):
+    """The second operand where the first is true, else the third."""
+
+    __slots__ = ()
+
+    input1: Value = operand(TruthTensor)
+    input2: Value = operand(AnyTosaTensor)
+    input3: Value = operand(AnyTosaTensor)
+    output: Value = result(AnyTosaTensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return _broadcast_type(self, element(self.input2))
+
+    def verify(self) -> Iterator[Diagnostic]:
+        found = [element(v) for v in (self.input2, self.input3, self.output)]
+        if len(set(found)) > 1:
+            yield self.violated(f"expect input2, input3 and output to have one element type, got {found}")
+
+    def reference(self, input1: Value, input2: Value, input3: Value) -> Value:
+        return core.select(input1, input2, input3)
+
+
+__all__ = [
+    "Abs",
+    "Add",
+    "ArithmeticRightShift",
+    "BitwiseAnd",
+    "BitwiseNot",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Cast",
+    "Ceil",
+    "Clamp",
+    "Clz",
+    "Cos",
+    "Equal",
+    "Erf",
+    "Exp",
+    "Floor",
+    "Greater",
+    "GreaterEqual",
+    "Identity",
+    "IntDiv",
+    "Log",
+    "LogicalAnd",
+    "LogicalLeftShift",
+    "LogicalNot",
+    "LogicalOr",
+    "LogicalRightShift",
+    "LogicalXor",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "Negate",
+    "Pow",
+    "Reciprocal",
+    "Rsqrt",
+    "Select",
+    "Sigmoid",
+    "Sin",
+    "Sub",
+    "Tanh",
+]

@@ -1,0 +1,66 @@
+"""The ub dialect of MLIR: values that are nothing in particular, and places that are never reached.
+
+Source: MLIR ub dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonir.base.codes import WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.lazy_core import core
+from commonir.ir.attributes import Attribute, DialectAttr
+from commonir.ir.carriers import carrier
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, boolean
+from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, result, traits
+from commonir.ods.own_forms import own_forms
+from commonir.ods.type_constraints import AnyType
+from commonir.symbolic.constraints import NotationError
+
+POISON = DialectAttr("ub", "poison")
+OWN = own_forms(POISON)
+
+
+class Poison(
+    MlirOp,
+    name="ub.poison",
+    traits=(traits.Pure, traits.ConstantLike),
+    assembly="attr-dict (`<` $value^ `>`)? `:` type($result)",
+):
+    """A value that must not matter. Here it is zeros, of size 0 along axes of unknown size.
+
+    C1: what it says of itself is `#ub.poison`.
+    """
+
+    __slots__ = ()
+
+    value: Attribute = attribute(kinds.any_attribute, default=POISON)
+    result_: Value = result(AnyType)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.value != POISON:
+            message = f"{self.name}: C1: value must be #ub.poison, found {self.value}"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
+
+    def reference(self) -> Value:
+        kind = carrier(self.result_.type)
+        if not isinstance(kind, TensorType) or kind.shape is None:
+            raise NotationError(f"the core has no value of type {self.result_.type} to be nothing in particular")
+        zero = core.scalar(False if kind.element is boolean else 0, kind.element)
+        return core.broadcast_to(zero, tuple([d if isinstance(d, int) else 0 for d in kind.shape]))
+
+
+class Unreachable(MlirOp, name="ub.unreachable", traits=(traits.Terminator,), assembly="attr-dict"):
+    """Ends a block that no execution enters."""
+
+    __slots__ = ()
+
+
+DIALECT = Dialect(
+    "ub",
+    definitions_in(globals(), "ub"),
+    summary="Values that are nothing in particular, and places that are never reached; as in MLIR.",
+    own="commonir.dialects.mlir.ub:OWN",
+)

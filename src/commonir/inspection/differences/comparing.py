@@ -1,0 +1,254 @@
+"""What is not the same about two programs, once it is known what stands for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+
+from commonir.base.tuples import NamedTuple
+from commonir.formats.format import MLIR, Format, Outline
+from commonir.inspection.differences.matching import Matching
+from commonir.inspection.differences.weights import distance
+from commonir.ir.attribute_text import attribute_text
+from commonir.ir.attributes import Attribute, TypeAttr
+from commonir.ir.data import Data
+from commonir.ir.equality import same_attribute, same_data
+from commonir.ir.module import Function, Module, Symbol, weight_name
+from commonir.ir.operation import Operation, Value
+from commonir.ods import Op, declared_operand_names, known_data
+from commonir.reports import Change, Differences, OperationDifference, WeightDifference
+from commonir.text.printer import Naming, naming_of
+
+_FEW_ELEMENTS = 16
+"""Constants of at most so many elements are part of what an operation says, and shown; larger ones are weights."""
+_ABSENT = ""
+
+
+class Side(NamedTuple):
+    """A program to compare: as its file has it, and in the form in which both are compared."""
+
+    program: Module
+    compared: Module
+    format: Format | None
+
+    @property
+    def format_name(self) -> str:
+        """The name of its format; of a program that may be of any dialect, `mlir` or `core`."""
+        if self.format is not None:
+            return self.format.name
+        return MLIR if naming_of(self.program) is Naming.MLIR else "core"
+
+    @property
+    def outline(self) -> Outline:
+        """What its file says besides the program."""
+        return Outline() if self.format is None else self.format.outline(self.program)
+
+
+def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> Differences:
+    """What two programs differ in.
+
+    Weights whose elements differ by no more than `tolerance` times the largest magnitude are the same; without one they
+    are when all bits are. `measure` tells how far the others are apart.
+    """
+    work = _Comparing(Matching(a.compared, b.compared), tolerance, measure=measure)
+    work.compare(a.compared, b.compared)
+    return Differences(
+        formats=(a.format_name, b.format_name),
+        compared_as="core" if a.compared is not a.program else a.format_name,
+        interface=tuple(work.interface),
+        about=tuple(_about(a.outline, b.outline)),
+        operations=tuple(work.operations),
+        weights=tuple(work.weights),
+        same_operations=work.same_operations,
+        same_weights=work.same_weights,
+    )
+
+
+def marks(a: Module, b: Module) -> dict[Operation, tuple[str, ...]]:
+    """The operations of both programs that differ, each with what differs, line by line; names make no difference."""
+    work = _Comparing(Matching(a, b), None, measure=False)
+    work.compare(a, b)
+    return work.marks
+
+
+def _about(a: Outline, b: Outline) -> Iterator[Change]:
+    """What files say about their programs."""
+    left, right = (
+        {"format": o.title, "producer": o.producer, **{f"opset of '{k}'": v for k, v in o.opsets.items()}, **o.metadata}
+        for o in (a, b)
+    )
+    yield from _changes(left, right)
+
+
+def _changes(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[Change]:
+    for name in {**left, **right}:
+        before, after = left.get(name, _ABSENT), right.get(name, _ABSENT)
+        if before != after:
+            yield Change(name, before, after)
+
+
+class _Comparing:
+    """Everything that two programs differ in, in the order of the first; what only the second has comes last."""
+
+    def __init__(self, matching: Matching, tolerance: float | None, *, measure: bool) -> None:
+        self.interface: list[Change] = []
+        self.operations: list[OperationDifference] = []
+        self.weights: list[WeightDifference] = []
+        self.same_operations = 0
+        self.same_weights = 0
+        self.marks: dict[Operation, tuple[str, ...]] = {}
+        self._matching = matching
+        self._tolerance = tolerance
+        self._measure = measure
+
+    def compare(self, a: Module, b: Module) -> None:
+        """Compares all of two programs."""
+        for op in a.nested():
+            other = self._matching.operations.get(op)
+            if other is None:
+                self._only(op, "removed")
+                continue
+            if isinstance(op, Function) and isinstance(other, Function):
+                self._compare_interfaces(op, other)
+            data, there = op.constant_data(), other.constant_data()
+            if data is not None and there is not None and data.count > _FEW_ELEMENTS:
+                self._compare_weights(op, other, data, there)
+            else:
+                self._compare_operations(op, other)
+        for op in b.nested():
+            if not self._matching.is_matched(op):
+                self._only(op, "added")
+
+    def _only(self, op: Operation, kind: str) -> None:
+        name = _named(op)
+        names = (name, "") if kind == "removed" else ("", name)
+        kinds = (op.name, "") if kind == "removed" else ("", op.name)
+        self.operations.append(OperationDifference(kind, _place(op), *names, *kinds))
+        self.marks[op] = ("only in the first" if kind == "removed" else "only in the second",)
+
+    def _compare_interfaces(self, a: Function, b: Function) -> None:
+        of = f" of {a.symbol_name}" if a.symbol_name == b.symbol_name else f" of {a.symbol_name}, {b.symbol_name}"
+        sides = [
+            {
+                **{f"input '{v.name}'{of}": str(v.type) for v in f.inputs},
+                **{f"output '{n}'{of}": str(v.type) for n, v in zip(f.output_names, f.outputs, strict=False)},
+            }
+            for f in (a, b)
+        ]
+        self.interface += _changes(*sides)
+
+    def _compare_weights(self, a: Operation, b: Operation, data: Data, there: Data) -> None:
+        if same_data(data, there):
+            self.same_weights += 1
+            return
+        counted = self._measure or self._tolerance is not None
+        apart = distance(data, there, self._tolerance or 0.0) if counted else None
+        is_within = self._tolerance is not None and apart is not None and not apart.beyond and data.type is there.type
+        if is_within and not self._measure:
+            self.same_weights += 1
+            return
+        found = WeightDifference(
+            name=weight_name(a),
+            other_name=weight_name(b),
+            type=str(data.type),
+            other_type=str(there.type),
+            count=data.count,
+            is_within=is_within,
+            largest=None if apart is None else apart.largest,
+            relative=None if apart is None else apart.relative,
+            beyond=None if apart is None else apart.beyond,
+        )
+        self.weights.append(found)
+        self.marks[a] = self.marks[b] = ("weights differ",)
+
+    def _compare_operations(self, a: Operation, b: Operation) -> None:
+        changes = [*_stated(a, b), *self._rewired(a, b)]
+        types = [Change("type", str(x.type), str(y.type)) for x, y in _unlike(a, b) if x.type is not y.type]
+        kind = "changed" if changes else "retyped" if types else "renamed" if _renamed(a, b) else ""
+        if kind in ("", "renamed"):
+            self.same_operations += 1
+        if kind:
+            found = OperationDifference(kind, _place(a), _named(a), _named(b), a.name, b.name, (*changes, *types))
+            self.operations.append(found)
+            if kind == "changed":
+                lines = [f"{c.what}: {c.before or 'nothing'} → {c.after or 'nothing'}" for c in changes]
+                self.marks[a] = self.marks[b] = (f"differs: {', '.join([c.what for c in changes])}", *lines)
+
+    def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
+        """Operands that do not stand for each other."""
+        names = declared_operand_names(a)
+        for n, (x, y) in enumerate(zip_longest(a.operands, b.operands)):
+            if x is None or y is None or not self._are_one(x, y):
+                where = names[n] if n < len(names) else f"operand {n}"
+                yield Change(where, _value_text(x), _value_text(y))
+
+    def _are_one(self, a: Value, b: Value) -> bool:
+        if self._matching.values.get(a) is b:
+            return True
+        # One program may share a constant that the other one states twice.
+        left, right = known_data(a), known_data(b)
+        return left is not None and right is not None and same_data(left, right)
+
+
+def _stated(a: Operation, b: Operation) -> Iterator[Change]:
+    """What operations say themselves: their kind, attributes, small contents."""
+    if a.name != b.name:
+        yield Change("operation", a.name, b.name)
+        return
+    if isinstance(a, Symbol) and isinstance(b, Symbol) and a.symbol_name != b.symbol_name:
+        yield Change("name", a.symbol_name, b.symbol_name)
+    left, right = _meaning(a), _meaning(b)
+    for name in {**left, **right}:
+        x, y = left.get(name), right.get(name)
+        if x is None or y is None or not same_attribute(x, y):
+            yield Change(name, _attribute_text(x), _attribute_text(y))
+    counts = [sum(len(r.blocks) for r in op.regions) for op in (a, b)]
+    if counts[0] != counts[1]:
+        yield Change("blocks", str(counts[0]), str(counts[1]))
+
+
+def _meaning(op: Operation) -> Mapping[str, Attribute]:
+    """The attributes that say what an operation does: of one with a definition those that it declares, but for the name
+    of a symbol, and the types of a function, which are its interface.
+    """
+    if not isinstance(op, Op):
+        return op.attribute_dictionary
+    left_out = {*op.extra, *(("sym_name",) if isinstance(op, Symbol) else ())}
+    return {
+        name: value
+        for name, value in op.attribute_dictionary.items()
+        if name not in left_out and not (isinstance(op, Function) and isinstance(value, TypeAttr))
+    }
+
+
+def _attribute_text(attribute: Attribute | None) -> str:
+    return _ABSENT if attribute is None else attribute_text(attribute, _FEW_ELEMENTS)
+
+
+def _unlike(a: Operation, b: Operation) -> Iterable[tuple[Value, Value]]:
+    return zip(a.results, b.results, strict=False)
+
+
+def _renamed(a: Operation, b: Operation) -> bool:
+    return any(x.name != y.name for x, y in _unlike(a, b))
+
+
+def _value_text(value: Value | None) -> str:
+    if value is None:
+        return _ABSENT
+    maker, data = value.defining_op, known_data(value)
+    if data is not None and data.count <= _FEW_ELEMENTS and not value.name:
+        return str(list(data.values()))
+    return value.name or (f"input {value.index}" if maker is None else maker.name)
+
+
+def _named(op: Operation) -> str:
+    return op.symbol_name if isinstance(op, Symbol) else op.first_name
+
+
+def _place(op: Operation) -> str:
+    """The function that an operation is in; "" for one that is in none."""
+    return next((f.symbol_name for f in op.ancestors() if isinstance(f, Function)), "")
+
+
+__all__ = ["Side", "differences", "marks"]

@@ -1,0 +1,86 @@
+"""Pictures of programs, as SVG and as pages that need nothing but a browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from commonir.base.codes import NOT_DRAWN, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file
+from commonir.dialects import ark, core
+from commonir.inspection.viewing.boxes import draw_graphs
+from commonir.inspection.viewing.drawing import Drawing
+from commonir.inspection.viewing.graphs import NO_MARKS, Marks, picture_of
+from commonir.inspection.viewing.graphs import Picture as Graphs
+from commonir.inspection.viewing.lanes import draw_lanes
+from commonir.inspection.viewing.page import page
+from commonir.ir.module import Module
+from commonir.ods import Dialects, verify
+from commonir.passes.ark.timeline import timeline
+from commonir.passes.timeline import core_timeline
+from commonir.reports import Picture
+
+
+def draw(module: Module, name: str) -> Drawing:
+    """The picture of a program.
+
+    Programs of ranks are lanes with what the ranks send each other, others graphs of their operations.
+
+    Raises: DiagnosticError (E0807) for a program without a function; with everything that is wrong with one of ranks
+        whose tensors do not say where they lie.
+    """
+    ranks = [op for op in module.body.operations if isinstance(op, ark.Rank)]
+    if not all(rank.is_placed for rank in ranks):
+        raise DiagnosticError(*[finding for finding in verify(module, Dialects()) if finding.is_error])
+    if ranks:
+        return draw_lanes(timeline(module), name)
+    functions = core.ranks_of(module)
+    if functions:
+        return draw_lanes(core_timeline(functions), name)
+    return draw_graphs([_graphs(module)], name)
+
+
+def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> Drawing:
+    """Two programs of some names side by side as graphs; marked operations stand out.
+
+    Raises: DiagnosticError (E0807) for a program without a function.
+    """
+    return draw_graphs([_graphs(a, marks, names[0]), _graphs(b, marks, names[1])], " | ".join(names))
+
+
+def _graphs(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Graphs:
+    found = picture_of(module, marks, name)
+    if not found.graphs:
+        message = "there is nothing to draw: the program has no function with a body"
+        help = "`cir show MODEL` prints any program as text"
+        raise DiagnosticError(Diagnostic(NOT_DRAWN, message, help=help))
+    return found
+
+
+_FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": page}
+
+
+def form_of(path: str | os.PathLike[str], to: str | None) -> str:
+    """How a picture is written: as asked for, or as the suffix of its path tells.
+
+    Raises: DiagnosticError (E0804) for another suffix.
+    """
+    form = Path(path).suffix.removeprefix(".").lower() if to is None else to
+    if form not in _FORMS:
+        message = f"a picture is written as {' or '.join(_FORMS)}, and '{Path(path).name}' is neither"
+        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help="call it NAME.svg or NAME.html"))
+    return form
+
+
+def save_picture(drawing: Drawing, path: str | os.PathLike[str], form: str) -> Picture:
+    """Writes a picture. Raises: DiagnosticError (E08xx)."""
+    content = _FORMS[form](drawing).encode()
+    with atomic_file(path) as out:
+        out.write(content)
+    size = (round(drawing.width), round(drawing.height))
+    return Picture(os.fspath(path), len(content), *size, drawing.summary, drawing.findings, drawing.left_out)
+
+
+__all__ = ["Drawing", "draw", "draw_beside", "form_of", "save_picture"]

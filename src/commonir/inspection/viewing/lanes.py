@@ -1,0 +1,380 @@
+"""Draws a program of ranks: a lane for each, operations below each other as the messages between them force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+
+from commonir.base.text import format_bytes, plural
+from commonir.inspection.viewing.drawing import SMALL, Drawing
+from commonir.inspection.viewing.rows import MAX_LANES, Box, Rows, lanes_shown, rows_of
+from commonir.inspection.viewing.svg import Place, element, point_text, shortened, tail_of, title, width_of, words
+from commonir.passes.timeline import Arrow, Point, Step, StepKind, Timeline
+
+_TOP, _MARGIN = 16, 24
+_PITCH, _HEIGHT = 52, 34
+_GAP = _PITCH - _HEIGHT
+_HEAD = 46
+_MOST_LISTED = 16
+"""Operations of a box that are told one by one when one points at it."""
+_MOST_FOUND = 400
+"""Operations of a box that a search finds besides."""
+
+_CLASSES: Mapping[StepKind, str] = {
+    StepKind.COMPUTES: "computes",
+    StepKind.WAITS_FOR_SENDS: "computes",
+    StepKind.SENDS: "sends",
+    StepKind.RECEIVES: "receives",
+    StepKind.EXCHANGES: "exchanges",
+    StepKind.MEETS: "meets",
+}
+
+
+def draw_lanes(timeline: Timeline, name: str) -> Drawing:
+    """The picture of the ranks of a program."""
+    return _Drawing(timeline, name).draw()
+
+
+class _Drawing:
+    def __init__(self, timeline: Timeline, name: str) -> None:
+        self._timeline = timeline
+        self._name = name
+        self._rows: Rows = rows_of(timeline)
+        self._lanes = {lane.rank: lane for lane in timeline.lanes}
+        self._shown = lanes_shown(timeline)
+        few = len(self._shown) <= 8
+        self._box = 190.0 if few else 160.0
+        self._step = self._box + (110.0 if len(self._shown) <= 4 else 80.0 if few else 56.0)
+        self._center = {rank: _MARGIN + self._box / 2 + n * self._step for n, rank in enumerate(self._shown)}
+        self._by_point: dict[Point, list[Arrow]] = {}
+        for arrow in timeline.arrows:
+            for point in (arrow.source, arrow.target):
+                if point is not None:
+                    self._by_point.setdefault(point, []).append(arrow)
+        self._alerts = tuple(self._find_alerts())
+        self._left_out = tuple(self._find_left_out())
+        self._notes_top = _TOP + 28.0
+        self._heads_top = self._notes_top + 18.0 * (1 + len(self._alerts) + len(self._left_out)) + 34.0
+        self._first = self._heads_top + _HEAD + 14.0
+
+    def draw(self) -> Drawing:
+        lines = [*self._alerts, *self._left_out, self._summary()]
+        natural = 2 * _MARGIN + self._box + (len(self._shown) - 1) * self._step if self._shown else 2 * _MARGIN
+        width = max(natural, 560.0, *[2 * _MARGIN + width_of(line, 13) for line in lines])
+        last = self._rows.place(self._rows.total - 1) if self._rows.total else 0
+        has_ends = any(box.is_stuck for box in self._rows.boxes)
+        height = self._y(last) + _HEIGHT + (48.0 if has_ends else _MARGIN)
+        body = [
+            *self._head_lines(),
+            *self._lane_lines(height - _MARGIN),
+            *self._gap(width),
+            *self._meetings(),
+            *[part for arrow in self._timeline.arrows for part in self._arrow(arrow)],
+            *self._awaits(),
+            *[self._drawn(box) for box in self._rows.boxes if box.rank in self._center],
+            *self._ends(),
+        ]
+        heads = "\n".join(self._heads(width))
+        told = (self._name, self._summary(), self._alerts, self._left_out)
+        return Drawing(width, height, "\n".join(body), heads, self._heads_top, *told)
+
+    # -- what is told above
+
+    def _summary(self) -> str:
+        steps = sum(len(lane.steps) for lane in self._timeline.lanes)
+        sizes = [arrow.size_bytes for arrow in self._timeline.arrows]
+        known = format_bytes(sum(size or 0 for size in sizes))
+        exchanged = [f"{plural(len(sizes), 'message')}, {known}"] if sizes else []
+        exchanged += [f"{n:,} {kind}" for kind, n in Counter(map(self._kind_of, self._timeline.meetings)).items()]
+        told = [plural(self._timeline.world_size, "rank"), plural(steps, "operation"), *(exchanged or ["no messages"])]
+        return " · ".join(told)
+
+    def _kind_of(self, together: Mapping[int, int]) -> str:
+        """What ranks do at which all of them go on together."""
+        return next((self._lanes[rank].steps[step].title for rank, step in together.items()), "")
+
+    def _find_alerts(self) -> Iterator[str]:
+        circle = self._timeline.circle
+        if circle:
+            waits = ", ".join(f"rank {a} for rank {b}" for a, b in zip(circle, [*circle[1:], circle[0]], strict=True))
+            yield f"deadlock: these wait for each other for ever: {waits}"
+        stuck = sorted({box.rank for box in self._rows.boxes if box.is_stuck} - set(circle))
+        if stuck:
+            verb = "waits" if len(stuck) == 1 else "wait"
+            names = ", ".join(map(str, stuck[:_MOST_LISTED]))
+            yield f"{'rank' if len(stuck) == 1 else 'ranks'} {names} {verb} for ever"
+        lost = sum(arrow.target is None for arrow in self._timeline.arrows)
+        if lost:
+            yield f"{plural(lost, 'message')} never received"
+
+    def _find_left_out(self) -> Iterator[str]:
+        rows, missing = self._rows, self._timeline.world_size - len(self._lanes)
+        if missing:
+            yield f"not there: {plural(missing, 'rank')}, taken to send what is received from them"
+        if rows.longest > rows.alone:
+            yield f"more than {plural(rows.alone, 'operation')} in a row that only compute are drawn as one box"
+        if rows.resumes > rows.cut:
+            hidden = sum(not self._is_shown(arrow) for arrow in self._timeline.arrows)
+            steps = f"{plural(rows.hidden_steps, 'operation')} in {plural(rows.resumes - rows.cut, 'row')}"
+            yield f"left out in the middle: {steps}, {plural(hidden, 'message')}"
+        beyond = len({lane.rank for lane in self._timeline.lanes} - set(self._shown))
+        if beyond:
+            yield f"left out: {plural(beyond, 'rank')} beyond the first {MAX_LANES}, and their messages"
+
+    def _is_shown(self, arrow: Arrow) -> bool:
+        return any(box is not None for box in (self._box_of(arrow.source), self._box_of(arrow.target)))
+
+    def _head_lines(self) -> Iterator[str]:
+        y = float(_TOP + 14)
+        yield element("text", words(shortened(self._name, 17, 900)), class_="title", x=_MARGIN, y=y)
+        y = self._notes_top + 8
+        yield element("text", words(self._summary()), class_="note", x=_MARGIN, y=y)
+        for line, class_ in [(a, "alert") for a in self._alerts] + [(n, "note") for n in self._left_out]:
+            y += 18
+            yield element("text", words(line), class_=class_, x=_MARGIN, y=y)
+        yield from self._legend(y + 14)
+
+    def _legend(self, top: float) -> Iterator[str]:
+        x = float(_MARGIN)
+        kinds = {_CLASSES[s.kind] for lane in self._timeline.lanes for s in lane.steps}
+        for class_ in ("computes", "sends", "receives", "exchanges", "meets"):
+            if class_ in kinds:
+                label = {"exchanges": "receives and sends", "meets": "waits for all ranks"}.get(class_, class_)
+                yield element("rect", class_=class_, x=x, y=top, width=18, height=12, rx=3)
+                yield element("text", words(label), class_="note", x=x + 24, y=top + 10)
+                x += 24 + width_of(label, 12) + 22
+        lines = {"idle": "waits"}
+        if any(box.is_stuck for box in self._rows.boxes):
+            lines["await"] = "waits for ever"
+        if any(arrow.target is None for arrow in self._timeline.arrows):
+            lines["lost"] = "never received"
+        for class_, label in lines.items():
+            yield element("line", class_=class_, x1=x, y1=top + 6, x2=x + 18, y2=top + 6)
+            yield element("text", words(label), class_="note", x=x + 24, y=top + 10)
+            x += 24 + width_of(label, 12) + 22
+
+    def _heads(self, width: float) -> Iterator[str]:
+        yield element("rect", class_="bar", x=-1, y=self._heads_top, width=width + 2, height=_HEAD)
+        for rank, x in self._center.items():
+            lane = self._lanes.get(rank)
+            note = "not there" if lane is None else plural(len(lane.steps), "operation")
+            y = self._heads_top
+            yield element("text", f"rank {rank}", class_="head", x=x, y=y + 20, text_anchor="middle")
+            yield element("text", words(note), class_="sub", x=x, y=y + 36, text_anchor="middle")
+
+    # -- lanes
+
+    def _y(self, place: float) -> float:
+        """The top of a row of the picture."""
+        return self._first + place * _PITCH
+
+    def _top_of(self, box: Box) -> float:
+        return self._y(self._rows.place(box.row))
+
+    def _lane_lines(self, bottom: float) -> Iterator[str]:
+        for rank, x in self._center.items():
+            lane = self._lanes.get(rank)
+            own = [box for box in self._rows.boxes if box.rank == rank]
+            if lane is None:
+                yield element("line", class_="away", x1=x, y1=self._first - 14, x2=x, y2=bottom)
+                continue
+            end = self._first - 14
+            for box in own:
+                top = self._top_of(box)
+                class_ = "idle" if box.waits or box.is_stuck else "lane"
+                yield element("line", class_=class_, x1=x, y1=end, x2=x, y2=top)
+                end = top + _HEIGHT
+
+    def _gap(self, width: float) -> Iterator[str]:
+        rows = self._rows
+        if rows.resumes == rows.cut:
+            return
+        top = self._y(rows.cut) + 6
+        yield element("rect", class_="gap", x=0, y=top, width=width, height=_HEIGHT - 12)
+        label = f"{plural(rows.resumes - rows.cut, 'row')} left out"
+        yield element("text", words(label), class_="note", x=width / 2, y=top + 15, text_anchor="middle")
+
+    def _ends(self) -> Iterator[str]:
+        """What becomes of ranks that wait for ever, below their last boxes."""
+        for box in self._rows.boxes:
+            if not box.is_stuck or box.rank not in self._center:
+                continue
+            left = self._rows.unreached.get(box.rank, 0)
+            notes = ["waits for ever", *([f"{plural(left, 'operation')} not reached"] if left else [])]
+            for n, note in enumerate(notes):
+                y = self._top_of(box) + _HEIGHT + 15 + 14 * n
+                yield element("text", words(note), class_="end", x=self._center[box.rank], y=y, text_anchor="middle")
+
+    # -- boxes
+
+    def _drawn(self, box: Box) -> str:
+        steps = self._lanes[box.rank].steps[box.first : box.last + 1]
+        class_ = "stuck" if box.is_stuck else _CLASSES[steps[0].kind]
+        x, top, room = self._center[box.rank] - self._box / 2, self._top_of(box), self._box - 14
+        name, sub = self._labels(box, steps)
+        if sub is None:
+            sub = _named(steps[0], room)
+        return element(
+            "g",
+            title(self._told(box, steps)),
+            element("rect", class_=class_, x=x, y=top, width=self._box, height=_HEIGHT, rx=5),
+            element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
+            element("text", words(shortened(sub, SMALL, room)), class_="sub", x=x + 7, y=top + 27),
+            class_="box",
+            data_at=f"{box.rank}.{box.first}",
+            **self._found_by(steps[_MOST_LISTED : _MOST_LISTED + _MOST_FOUND]),
+        )
+
+    @staticmethod
+    def _found_by(steps: Sequence[Step]) -> Mapping[str, str]:
+        """What a search finds of steps that are not told."""
+        return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
+
+    def _labels(self, box: Box, steps: Sequence[Step]) -> tuple[str, str | None]:
+        """The two lines of a box; None for the name of its operation and what that gives."""
+        step, arrows = steps[0], self._by_point.get(Point(box.rank, box.first), [])
+        if len(steps) > 1 and step.kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
+            counts = Counter(s.title for s in steps).most_common()
+            return plural(len(steps), "operation"), ", ".join(f"{n} {kind}" if n > 1 else kind for kind, n in counts)
+        if step.kind in (StepKind.SENDS, StepKind.RECEIVES) and len(arrows) == 1:
+            (arrow,) = arrows
+            is_sent = step.kind is StepKind.SENDS
+            peer = f"→ rank {arrow.destination}" if is_sent else f"← rank {arrow.source.rank}"
+            return f"{step.title} {peer}", _message(arrow)
+        if step.kind is StepKind.EXCHANGES and arrows:
+            sizes = format_bytes(sum(arrow.size_bytes or 0 for arrow in arrows))
+            return step.title, f"{plural(len(arrows), 'message')}, {sizes}"
+        if box.is_stuck and (peer := self._lanes[box.rank].waits_for) is not None:
+            return f"{step.title} ← rank {peer}", None
+        return step.title, None
+
+    def _told(self, box: Box, steps: Sequence[Step]) -> Iterator[str]:
+        numbers = f"step {box.first}" if box.first == box.last else f"steps {box.first} to {box.last}"
+        yield f"rank {box.rank}, {numbers} of {len(self._lanes[box.rank].steps)}"
+        for step in steps[:_MOST_LISTED]:
+            yield " ".join(filter(None, [step.title, _named(step)]))
+        if len(steps) > _MOST_LISTED:
+            yield f"and {len(steps) - _MOST_LISTED:,} more"
+        for arrow in self._by_point.get(Point(box.rank, box.first), [])[:_MOST_LISTED]:
+            yield f"rank {arrow.source.rank} → rank {arrow.destination}, {_message(arrow)}"
+        if box.is_stuck:
+            yield "waits for ever"
+
+    # -- messages
+
+    def _box_of(self, point: Point | None) -> Box | None:
+        box = None if point is None else self._rows.at.get(point)
+        return box if box is not None and self._rows.is_shown(box.row) and box.rank in self._center else None
+
+    def _meetings(self) -> Iterator[str]:
+        for together in self._timeline.meetings:
+            boxes = [box for r, n in together.items() if (box := self._box_of(Point(r, n))) is not None]
+            rows = {box.row for box in boxes if not box.is_stuck}
+            if len(boxes) > 1 and len(rows) == 1 and not any(box.is_stuck for box in boxes):
+                y = self._top_of(boxes[0]) + _HEIGHT / 2
+                ends = [self._center[box.rank] for box in boxes]
+                yield element("line", class_="meeting", x1=min(ends), y1=y, x2=max(ends), y2=y)
+
+    def _arrow(self, arrow: Arrow) -> Iterator[str]:
+        source, target = self._box_of(arrow.source), self._box_of(arrow.target)
+        there, away = self._center.get(arrow.destination), self._center.get(arrow.source.rank)
+        if there is None or away is None or (source is None and target is None):
+            return
+        sign = 1 if there > away else -1
+        side, middle = sign * self._box / 2, _HEIGHT / 2
+        begin = (away + side, self._top_of(source) + middle) if source else None
+        end = (there - side, self._top_of(target) + middle) if target else None
+        told = [f"rank {arrow.source.rank} → rank {arrow.destination}", _message(arrow)]
+        lead = tail = ""
+        if begin is None and end is not None:
+            if arrow.source.step < 0:
+                # A rank that is not there has a lane without boxes.
+                begin = (away + side, end[1] - _PITCH)
+                lead = f"M{point_text((away, begin[1]))} L"
+            else:
+                begin = (end[0] - sign * 40, self._gap_top + _HEIGHT - 12)
+        elif begin is not None and arrow.target is None:
+            yield self._lost(begin, (there - side - sign * 14, begin[1] + _PITCH / 2), told)
+            return
+        elif begin is not None and end is None:
+            is_away = arrow.target is not None and arrow.target.step < 0
+            end = (there - side, begin[1] + _PITCH) if is_away else (begin[0] + sign * 40, self._gap_top)
+            tail = f" L{point_text((there, end[1]))}" if is_away else ""
+        if begin is not None and end is not None:
+            is_whole = bool(lead or tail or (source and target))
+            line = self._route(begin, end, self._shown.index(arrow.source.rank)) if is_whole else _curve(begin, end)
+            drawn = f"{lead or 'M'}{line[1:]}{tail}"
+            tip = _tip(begin, (there, end[1]) if tail else end)
+            ends = f"{arrow.source.rank}.{arrow.source.step}"
+            ends += "" if arrow.target is None else f" {arrow.target.rank}.{arrow.target.step}"
+            path = element("path", class_="message", d=drawn)
+            yield element("g", title(told), path, tip, class_="arrow", data_ends=ends)
+
+    def _route(self, begin: Place, end: Place, lane: int) -> str:
+        """A line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
+        if abs(end[0] - begin[0]) < self._step:
+            return _curve(begin, end)
+        sign = 1 if end[0] > begin[0] else -1
+        gutter = sign * (self._step - self._box)
+        # Lines of different lanes lie side by side in the gap.
+        height = end[1] - _HEIGHT / 2 - _GAP / 2 + (lane % 5 - 2) * 2.4
+        first, last = (begin[0] + gutter, height), (end[0] - gutter, height)
+        return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
+
+    def _lost(self, begin: Place, end: Place, told: Sequence[str]) -> str:
+        """A message that nobody takes: it ends in an open ring before the lane."""
+        ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
+        line = element("path", class_="lost", d=_curve(begin, end))
+        return element("g", title([*told, "never received"]), line, ring, class_="arrow")
+
+    @property
+    def _gap_top(self) -> float:
+        """Where what is left out begins in the picture."""
+        return self._y(self._rows.cut) + 6
+
+    def _awaits(self) -> Iterator[str]:
+        """Who waits for whom, between ranks that wait for ever."""
+        stuck = {box.rank: box for box in self._rows.boxes if box.is_stuck and box.rank in self._center}
+        for rank, box in stuck.items():
+            peer = self._lanes[rank].waits_for
+            if peer is None or peer not in self._center:
+                continue
+            sign = 1 if self._center[peer] > self._center[rank] else -1
+            begin = (self._center[rank] + sign * self._box / 2, self._top_of(box) + _HEIGHT / 2)
+            other = stuck.get(peer)
+            height = begin[1] if other is None else self._top_of(other) + _HEIGHT / 2
+            end = (self._center[peer] - (sign * self._box / 2 if other is not None else 0), height)
+            told = title([f"rank {rank} waits for rank {peer}"])
+            line = element("path", class_="await", d=self._route(begin, end, rank))
+            yield element("g", told, line, _tip(begin, end, "point"), class_="arrow")
+
+
+def _message(arrow: Arrow) -> str:
+    size = "" if arrow.size_bytes is None else format_bytes(arrow.size_bytes)
+    return " · ".join(filter(None, ["" if arrow.tag is None else f"tag {arrow.tag}", size]))
+
+
+def _named(step: Step, room: float = inf) -> str:
+    """The name of an operation and the type of what it gives; the name is shortened where there is no room."""
+    kind = step.detail.removeprefix("tensor<").removesuffix(">") if step.detail.startswith("tensor<") else step.detail
+    left = room - width_of(f" · {kind}" if kind else "", SMALL)
+    return " · ".join(filter(None, [tail_of(step.name, SMALL, left), kind]))
+
+
+def _bend(begin: Place, end: Place) -> str:
+    """A line that leaves and arrives level, without its begin."""
+    middle = (begin[0] + end[0]) / 2
+    return f"C{point_text((middle, begin[1]))} {point_text((middle, end[1]))} {point_text(end)}"
+
+
+def _curve(begin: Place, end: Place) -> str:
+    return f"M{point_text(begin)} {_bend(begin, end)}"
+
+
+def _tip(begin: Place, end: Place, class_: str = "tip") -> str:
+    sign = 1 if end[0] >= begin[0] else -1
+    return element("path", class_=class_, d=f"M{point_text(end)} l{-9 * sign} -4.5 v9 z")
+
+
+__all__ = ["draw_lanes"]

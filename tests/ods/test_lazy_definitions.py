@@ -1,0 +1,99 @@
+"""Dialects whose modules are loaded when one of their operations is asked for."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from commonir.ods import Dialects
+from commonir.ods.dialect import LazyDefinitions
+
+LATE = ("arith", "tensor", "tosa")
+LOADED = """
+import sys
+from commonir.ods import Dialects
+found = Dialects().find(sys.argv[1])
+assert found is not None and found.name == sys.argv[1], found
+prefix = f"commonir.dialects.{sys.argv[1].partition('.')[0]}."
+print(*sorted(name.removeprefix(prefix) for name in sys.modules if name.startswith(prefix)))
+"""
+WITHOUT_SOURCE = """
+import builtins, sys
+opened = builtins.open
+def refusing(file, *arguments, **named):
+    if str(file).endswith("__init__.py"):
+        raise FileNotFoundError(file)
+    return opened(file, *arguments, **named)
+builtins.open = refusing
+from commonir.ods import Dialects
+print(len(Dialects().get(sys.argv[1]).operations))
+"""
+
+
+def modules_loaded_by(name: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", LOADED, name], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_members_are_those_that_type_checkers_are_told_of(name: str) -> None:
+    package = import_module(f"commonir.dialects.{name}")
+    assert package.__file__ is not None
+    told = {
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse(Path(package.__file__).read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package.__name__}.")
+        for alias in node.names
+    }
+    members = [(module, member) for module, member in told if hasattr(package, member)]
+    assert len(members) == len(told) > 20
+    for module, member in told:
+        assert getattr(package, member) is getattr(import_module(module or ""), member)
+    dialect = Dialects().get(name)
+    assert dialect is not None
+    defined = {d.__name__ for versions in dialect.operations.values() for d in versions}
+    assert defined <= {member for _, member in told}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_each_operation_is_found_by_its_name(name: str) -> None:
+    dialect = Dialects().get(name)
+    assert dialect is not None
+    for operation, (definition,) in dialect.operations.items():
+        assert dialect.find(operation) is definition
+        assert Dialects().find(operation) is definition
+    assert dialect.find(f"{name}.nothing") is None
+    assert dialect.find("other.add") is None
+
+
+def test_an_operation_loads_its_module_and_what_that_needs() -> None:
+    assert modules_loaded_by("tosa.clz") == {"base", "elementwise", "numbers"}
+    assert modules_loaded_by("tosa.intdiv") == {"base", "elementwise", "numbers"}
+    assert modules_loaded_by("tensor.extract") == {"base", "elements"}
+    assert "conversions" not in modules_loaded_by("arith.addi")
+
+
+def test_an_operation_that_its_class_is_not_called_after_is_found_among_all() -> None:
+    assert modules_loaded_by("tosa.dim") == modules_loaded_by("tosa.clz") | {
+        *("control", "layout", "quantization", "reduction", "sampling", "shapes", "windows"),
+    }
+
+
+def test_a_member_that_is_not_there_is_an_attribute_error() -> None:
+    definitions = LazyDefinitions(import_module("commonir.dialects.mlir.tensor").__name__)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        definitions.member("Nothing")
+    assert definitions.called("tensor.nothing") is None
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_without_source_all_modules_are_loaded(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SOURCE, name], capture_output=True, text=True, check=True)
+    dialect = Dialects().get(name)
+    assert dialect is not None
+    assert int(done.stdout) == len(dialect.operations) > 20
