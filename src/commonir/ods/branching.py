@@ -70,8 +70,6 @@ class Choice(RegionBranch, Op):
     Both regions receive the other operands; what they end with becomes the results.
     """
 
-    __slots__ = ()
-
     def choices(self) -> tuple[Region, Region | None]:
         """The region that runs when the condition holds, and the one that runs when it does not, if there is one."""
         raise NotImplementedError

@@ -141,8 +141,6 @@ class DeclaredOp(Op):
     C1: operands, attributes and results fit the signature.
     """
 
-    __slots__ = ()
-
     is_declared = True
     called: ClassVar[str] = ""
     signature: ClassVar[Signature] = Signature((), ())

@@ -206,8 +206,18 @@ _FOLLOWS_FROM_TYPES = _Fact("follows_from_types", _follows_from_types)
 _FACTS = (_LAYOUT, _PLACES, _VERSIONS, _SINCE, _FOLLOWS_FROM_TYPES, _Fact("__match_args__", _match_args))
 
 
+class DefinitionMeta(type):
+    """The metaclass of definitions: their operations have no `__dict__`, unless a class declares slots of its own."""
+
+    def __new__(
+        mcls, title: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any
+    ) -> DefinitionMeta:
+        namespace.setdefault("__slots__", ())
+        return super().__new__(mcls, title, bases, namespace, **options)
+
+
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
-class Definition(TextForm):
+class Definition(TextForm, metaclass=DefinitionMeta):
     """An operation of a definition: what it holds, and what its class states.
 
     Type checkers read annotated fields of subclasses as constructor arguments.
@@ -254,8 +264,6 @@ class Definition(TextForm):
         version: str = "",
     ) -> None:
         super().__init_subclass__()
-        if "__slots__" not in cls.__dict__:
-            raise TypeError(f"{cls.__name__} must declare __slots__ = ()")
         cls.name = name
         if traits:
             cls.traits = (*cls.traits, *(t for t in traits if t not in cls.traits))

@@ -29,8 +29,6 @@ class MlirOp(Op):
     Raises: TypeError when nothing tells the type of a result.
     """
 
-    __slots__ = ()
-
     states_types = True
     says_all = True
     ends_blocks: ClassVar[bool] = True

@@ -22,8 +22,6 @@ class Op(Definition):
     wrong number or name of arguments.
     """
 
-    __slots__ = ()
-
     folds_in_double: ClassVar[bool] = False
     """Whether constants in single precision are computed in double precision and rounded, as C libraries do."""
 
@@ -97,8 +95,6 @@ class Op(Definition):
 
 class StatedResults(Op):
     """Base of definitions whose result types are stated by the program, not inferred: made by `build`."""
-
-    __slots__ = ()
 
     is_stated = True
 

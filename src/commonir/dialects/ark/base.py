@@ -144,8 +144,6 @@ class ArkOp(MlirOp):
     the tensor that is written first, as it is after the operation.
     """
 
-    __slots__ = ()
-
     writes: ClassVar[tuple[str, ...]] = ("output",)
     """The operands that are written, in the order of the file."""
     is_virtual: ClassVar[bool] = False

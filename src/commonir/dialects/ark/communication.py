@@ -22,8 +22,6 @@ MAX_PEERS = 7
 class CommunicationOp(ArkOp, traits=(traits.Communicates,)):
     """Base of the operations that other ranks take part in."""
 
-    __slots__ = ()
-
 
 def size_bytes(value: Value) -> int:
     """How many bytes the elements of a tensor take."""
@@ -35,8 +33,6 @@ class Send(CommunicationOp, name="ark.Send"):
 
     C1: the proxy has the data type and as many elements as the tensor.
     """
-
-    __slots__ = ()
 
     input: Value = operand(AnyTensor, doc="what is sent")
     output: Value = operand(AnyTensor, doc="the proxy on the rank that receives it")
@@ -54,8 +50,6 @@ def _alike(op: ArkOp, given: Value, taken: Value) -> Iterator[Diagnostic]:
 class SendDone(CommunicationOp, name="ark.SendDone"):
     """Waits until what was sent may be overwritten."""
 
-    __slots__ = ()
-
     writes = ()
 
     input: Value = operand(AnyTensor, doc="the result of the send")
@@ -69,8 +63,6 @@ class SendDone(CommunicationOp, name="ark.SendDone"):
 class Recv(CommunicationOp, name="ark.Recv"):
     """Waits for a tensor of another rank."""
 
-    __slots__ = ()
-
     input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
     output: Value = operand(AnyTensor, doc="where it arrives")
     result_: Value = result(AnyTensor)
@@ -81,8 +73,6 @@ class SendPacket(CommunicationOp, name="ark.SendPacket"):
 
     C1: the proxy is UINT8 and has twice the bytes of the tensor.
     """
-
-    __slots__ = ()
 
     first_generation = V3
 
@@ -106,8 +96,6 @@ class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
     C1: the packets are UINT8 and have twice the bytes of the tensor.
     """
 
-    __slots__ = ()
-
     first_generation = V3
 
     input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
@@ -126,8 +114,6 @@ class _RecvReduce(CommunicationOp):
     C1: there are as many peers as other ranks, at most seven. C2: there is one proxy for each peer. C3: `Rank` is the
     rank of the file. C4: what is read and what is written are alike.
     """
-
-    __slots__ = ()
 
     first_generation = V3
     writes = ("output", "proxies")
@@ -163,16 +149,12 @@ def _peers(op: ArkOp, name: str, count: int, number: int) -> Iterator[Diagnostic
 class RecvReduceSend(_RecvReduce, name="ark.RecvReduceSend"):
     """Adds what all other ranks sent to a tensor, in the order of ranks, and sends the sum to all of them."""
 
-    __slots__ = ()
-
 
 class RecvReduceSendPacket(_RecvReduce, name="ark.RecvReduceSendPacket"):
     """Adds what all other ranks sent in packets to a tensor, in the order of ranks, and sends the sum to all of them.
 
     C5: the packets are UINT8 and have twice the bytes of the tensor for each peer.
     """
-
-    __slots__ = ()
 
     Flag: int = attribute(UINT32, doc="the number that all sides expect in the packets")
 
@@ -188,8 +170,6 @@ class DeviceSync(CommunicationOp, name="ark.DeviceSync"):
 
     C1: `PeerNum` is the number of other ranks. C3: `Rank` is the rank of the file.
     """
-
-    __slots__ = ()
 
     first_generation = V3
 

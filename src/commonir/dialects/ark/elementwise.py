@@ -28,8 +28,6 @@ class _Binary(ArkOp):
     C1: all tensors have one data type. C2: what is written has the shape that both have together.
     """
 
-    __slots__ = ()
-
     fn: ClassVar[Function2]
 
     input: Value = operand(AnyTensor)
@@ -73,28 +71,24 @@ def _shown(shape: tuple[int, ...]) -> str:
 class Add(_Binary, name="ark.Add"):
     """The sum."""
 
-    __slots__ = ()
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="ark.Sub"):
     """The difference."""
 
-    __slots__ = ()
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="ark.Mul"):
     """The product."""
 
-    __slots__ = ()
     fn = staticmethod(core.mul)
 
 
 class Div(_Binary, name="ark.Div"):
     """The quotient; of integers, rounded toward zero."""
 
-    __slots__ = ()
     fn = staticmethod(core.div)
 
 
@@ -104,7 +98,6 @@ class Rope(_Binary, name="ark.Rope"):
     C3: the last axis has an even size.
     """
 
-    __slots__ = ()
     fn = staticmethod(core.mul)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
@@ -138,8 +131,6 @@ class _Unary(ArkOp):
     C1: both tensors have one data type. C2: what is written has the shape that both have together.
     """
 
-    __slots__ = ()
-
     fn: ClassVar[Function1]
 
     input: Value = operand(AnyTensor)
@@ -161,8 +152,6 @@ class _Unary(ArkOp):
 class _OfFloats(_Unary):
     """A function that is computed in single precision, of integers too."""
 
-    __slots__ = ()
-
     def reference(self, input: Value, output: Value) -> Value:
         wide = input if element_of(input) is f32 else core.cast(input, f32)
         return stored(type(self).fn(wide), output)
@@ -171,21 +160,18 @@ class _OfFloats(_Unary):
 class Exp(_OfFloats, name="ark.Exp"):
     """e to the power of the element."""
 
-    __slots__ = ()
     fn = staticmethod(core.exp)
 
 
 class Sqrt(_OfFloats, name="ark.Sqrt"):
     """The square root."""
 
-    __slots__ = ()
     fn = staticmethod(core.sqrt)
 
 
 class Rsqrt(_OfFloats, name="ark.Rsqrt"):
     """One divided by the square root."""
 
-    __slots__ = ()
     fn = staticmethod(core.rsqrt)
 
 
@@ -205,28 +191,24 @@ def _itself(x: Value) -> Value:
 class Relu(_Unary, name="ark.Relu"):
     """The element, or zero where it is negative or not a number."""
 
-    __slots__ = ()
     fn = staticmethod(_relu)
 
 
 class Sigmoid(_OfFloats, name="ark.Sigmoid"):
     """1 / (1 + exp(-x))."""
 
-    __slots__ = ()
     fn = staticmethod(core.sigmoid)
 
 
 class Gelu(_OfFloats, name="ark.Gelu"):
     """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
 
-    __slots__ = ()
     fn = staticmethod(_gelu)
 
 
 class Copy(_Unary, name="ark.Copy"):
     """The element."""
 
-    __slots__ = ()
     fn = staticmethod(_itself)
 
     def reference(self, input: Value, output: Value) -> Value:
@@ -241,7 +223,6 @@ class Cast(_Unary, name="ark.Cast"):
     is zero: ARK leaves both open. Integers keep the bits that fit.
     """
 
-    __slots__ = ()
     fn = staticmethod(_itself)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
@@ -263,8 +244,6 @@ class Cast(_Unary, name="ark.Cast"):
 class _WithFactor(_Unary):
     """A function of a tensor and a number, which is first converted to the data type of the tensor."""
 
-    __slots__ = ()
-
     by: ClassVar[Function2]
 
     Factor: float = attribute(FLOAT, doc="the number")
@@ -285,7 +264,6 @@ def _converted(number: float, element: ElementType) -> tuple[float, ElementType]
 class ScalarAdd(_WithFactor, name="ark.ScalarAdd"):
     """The sum of the element and a number."""
 
-    __slots__ = ()
     fn = staticmethod(_itself)
     by = staticmethod(core.add)
 
@@ -293,15 +271,12 @@ class ScalarAdd(_WithFactor, name="ark.ScalarAdd"):
 class ScalarMul(_WithFactor, name="ark.ScalarMul"):
     """The product of the element and a number."""
 
-    __slots__ = ()
     fn = staticmethod(_itself)
     by = staticmethod(core.mul)
 
 
 class ScalarAssign(ArkOp, name="ark.ScalarAssign"):
     """A number everywhere."""
-
-    __slots__ = ()
 
     output: Value = operand(AnyTensor)
     Value_: float = attribute(FLOAT, doc="the number")

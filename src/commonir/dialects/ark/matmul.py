@@ -37,8 +37,6 @@ class Matmul(ArkOp, name="ark.Matmul"):
     tensors. C5: the same holds of shapes with padding.
     """
 
-    __slots__ = ()
-
     v1_arguments = _V1
 
     input: Value = operand(AnyTensor)

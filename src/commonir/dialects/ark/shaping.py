@@ -37,8 +37,6 @@ class _Reduce(ArkOp):
     is written is not what is read.
     """
 
-    __slots__ = ()
-
     keeps_value: ClassVar[bool] = False
 
     input: Value = operand(AnyTensor)
@@ -81,16 +79,12 @@ class _Reduce(ArkOp):
 class ReduceSum(_Reduce, name="ark.ReduceSum"):
     """The sum; of half precision, formed in single precision."""
 
-    __slots__ = ()
-
     def reduced(self, x: Value) -> Value:
         return core.reduce_sum(x, (self.Axis,), True)
 
 
 class ReduceMax(_Reduce, name="ark.ReduceMax"):
     """The largest element. What is not a number does not count: of nothing else it is the least of all numbers."""
-
-    __slots__ = ()
 
     def reduced(self, x: Value) -> Value:
         if element_of(x).is_float:
@@ -100,8 +94,6 @@ class ReduceMax(_Reduce, name="ark.ReduceMax"):
 
 class ReduceMean(_Reduce, name="ark.ReduceMean"):
     """The mean: the sum, divided by the number of elements."""
-
-    __slots__ = ()
 
     def reduced(self, x: Value) -> Value:
         return core.div(core.reduce_sum(x, (self.Axis,), True), core.splat(sizes_of(x)[self.Axis], x))
@@ -116,8 +108,6 @@ class Transpose(ArkOp, name="ark.Transpose"):
     C1: both tensors have one data type. C2: the permutation names each axis once. C3: what is written has the sizes of
     what is read in that order.
     """
-
-    __slots__ = ()
 
     input: Value = operand(AnyTensor)
     output: Value = operand(AnyTensor)
@@ -163,8 +153,6 @@ class Embedding(ArkOp, name="ark.Embedding"):
     what is written has the axes of the numbers, made three by axes of size 1 in front, and the length of a row.
     """
 
-    __slots__ = ()
-
     input: Value = operand(AnyTensor, doc="numbers of rows")
     weight: Value = operand(AnyTensor, doc="the matrix")
     output: Value = operand(AnyTensor)
@@ -191,8 +179,6 @@ class Embedding(ArkOp, name="ark.Embedding"):
 
 class Noop(ArkOp, name="ark.Noop"):
     """Nothing: it keeps a tensor in the program."""
-
-    __slots__ = ()
 
     writes = ()
 

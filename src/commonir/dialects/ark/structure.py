@@ -246,8 +246,6 @@ class _ViewForm:
 class HoldsView(MlirOp, traits=(traits.Declares,)):
     """Base of the operations that say where a tensor lies: its buffer, and which part of that."""
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = _ViewForm()
 
     data_type: str = attribute(kinds.text, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
@@ -305,8 +303,6 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
 
 
 class _Numbered(MlirOp):
-    __slots__ = ()
-
     tensor_id: int = attribute(kinds.integer, doc="the number of the tensor")
 
 
@@ -314,8 +310,6 @@ class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
     """A tensor that no operation gives: an input, what is written first, a stand-in for a buffer of another rank, or
     another view of a buffer. What it holds is what its buffer holds there.
     """
-
-    __slots__ = ()
 
     def verify(self) -> Iterator[Diagnostic]:
         if self.tensor_id < 0:
@@ -326,8 +320,6 @@ class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
 
 class VirtualOp(HoldsView, ArkOp):
     """Base of the operations that compute nothing and give a view."""
-
-    __slots__ = ()
 
     writes = ("written",)
     is_virtual = True
@@ -349,13 +341,9 @@ class VirtualOp(HoldsView, ArkOp):
 class VirtualTensor(VirtualOp, name="ark.Tensor"):
     """A view of a buffer, of files that are not compressed: an input, a parameter, or another shape of a tensor."""
 
-    __slots__ = ()
-
 
 class Placeholder(VirtualOp, name="ark.Placeholder"):
     """An input whose memory is given from outside."""
-
-    __slots__ = ()
 
     first_generation = V4
 
@@ -419,8 +407,6 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     """What one rank runs: one model file. Its operations stand in the order of the file, which is the order in which
     they run, each after the tensors that only it mentions first.
     """
-
-    __slots__ = ()
 
     on_memory = True
     default_dialect = "ark"

@@ -69,8 +69,6 @@ class FunctionDefinition(
     attribute.
     """
 
-    __slots__ = ()
-
     sym_name: str = attribute(kinds.symbol_name, doc="the name of the function")
     content: Region = region(doc="what runs; the order of its operations is free, but without cycles")
     attributes: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, default=(), doc="formal attributes")
@@ -384,8 +382,6 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
 
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
     """
-
-    __slots__ = ()
 
     function: str = attribute(kinds.text, doc="the function, as the node names it")
     arguments: tuple[Value, ...] = operand(any_type, variadic=True, default=())

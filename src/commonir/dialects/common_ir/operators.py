@@ -37,8 +37,6 @@ PREFIX = "common_ir.op."
 class OperatorNode(DeclaredOp, Invocation):
     """Base of the definitions of declared operators: they run the function that gives them a meaning."""
 
-    __slots__ = ()
-
     @property
     def callee(self) -> onnx.FunctionInstance:
         """The function that it runs.
@@ -113,8 +111,6 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
     A signature is a dictionary: `inputs` and `outputs` are lists of `{name, type, multiplicity, doc}`, `attributes` of
     `{name, type, default, doc}`, and `types` lists the element types of each type variable.
     """
-
-    __slots__ = ()
 
     sym_name: str = attribute(kinds.symbol_name, doc="the name of the operator")
     signatures: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, doc="one for each overload")

@@ -38,8 +38,6 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
     wildcards, such as `f32[n, *]`.
     """
 
-    __slots__ = ()
-
     declared: DictionaryAttr = attribute(
         kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the input or output"
     )
@@ -119,8 +117,6 @@ def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
 class Import(Op, name="common_ir.import"):
     """Refers to a library by an absolute URI, or by a path relative to the file that imports it."""
 
-    __slots__ = ()
-
     uri: str = attribute(kinds.text, doc="where the library is found")
     sha256: str = attribute(kinds.text, default="", doc="the digest of its file, in hexadecimal digits")
 
@@ -142,8 +138,6 @@ class Library(
 
     Nodes call what it declares by `domain.name.declaration`.
     """
-
-    __slots__ = ()
 
     sym_name: str = attribute(kinds.symbol_name, doc="the domain and the name, with a dot between")
     identifier: str = attribute(kinds.text, doc="the name of the library")

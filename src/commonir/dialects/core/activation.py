@@ -39,8 +39,6 @@ from commonir.ods import attribute, constraint, kinds, operand, result, traits
 class Activation(CoreOp, traits=(traits.Pure, traits.Elementwise)):
     """A function of each element."""
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     y: Value = result("T[s*]")
     T = FLOATS
@@ -49,16 +47,12 @@ class Activation(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 class Rsqrt(Activation, name="core.rsqrt"):
     """One divided by the square root."""
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return div(splat(1.0, x), sqrt(x))
 
 
 class Reciprocal(Activation, name="core.reciprocal"):
     """One divided by the element."""
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return div(splat(1.0, x), x)
@@ -70,8 +64,6 @@ class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
     An infinite bound is none. Of an integer, fractions of bounds are dropped toward the inside of the range.
     C1: no bound is NaN.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     low: float = attribute(kinds.number)
@@ -105,8 +97,6 @@ def _bound(to_integer: Callable[[float], int], bound: float, element: ElementTyp
 class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
     """The element, or zero where it is negative."""
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     y: Value = result("T[s*]")
     T = SIGNED
@@ -118,8 +108,6 @@ class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
 class LeakyRelu(Activation, name="core.leaky_relu"):
     """The element, or alpha times it where it is negative."""
 
-    __slots__ = ()
-
     alpha: float = attribute(kinds.number, default=0.01)
 
     def reference(self, x: Value) -> Value:
@@ -128,8 +116,6 @@ class LeakyRelu(Activation, name="core.leaky_relu"):
 
 class Elu(Activation, name="core.elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=1.0)
 
@@ -141,8 +127,6 @@ class Elu(Activation, name="core.elu"):
 
 class Prelu(CoreOp, name="core.prelu", traits=(traits.Pure,)):
     """The element, or slope times it where it is negative; one slope for each channel (axis 1)."""
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     slope: Value = operand("T[c]")
@@ -164,8 +148,6 @@ def per_channel(values: Value, like: Value) -> Value:
 class Sigmoid(Activation, name="core.sigmoid"):
     """1 / (1 + exp(-x)), which is 0 where exp(-x) overflows; of half precision, rounded once."""
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         wide = widened(x)
         one = splat(1.0, wide)
@@ -174,8 +156,6 @@ class Sigmoid(Activation, name="core.sigmoid"):
 
 class HardSigmoid(Activation, name="core.hard_sigmoid"):
     """alpha * x + beta, limited to [0, 1]."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=0.2)
     beta: float = attribute(kinds.number, default=0.5)
@@ -188,16 +168,12 @@ class HardSigmoid(Activation, name="core.hard_sigmoid"):
 class HardSwish(Activation, name="core.hard_swish"):
     """x times the hard sigmoid of slope 1/6."""
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return mul(x, hard_sigmoid(x, 1 / 6, 0.5))
 
 
 class Silu(Activation, name="core.silu"):
     """x times its sigmoid."""
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return mul(x, sigmoid(x))
@@ -206,8 +182,6 @@ class Silu(Activation, name="core.silu"):
 class Softplus(Activation, name="core.softplus"):
     """log(1 + exp(x)), in a form that does not overflow; its absolute error is that of a number near 1."""
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         bend = log(add(splat(1.0, x), exp(neg(abs(x)))))
         return add(maximum(x, splat(0.0, x)), bend)
@@ -215,8 +189,6 @@ class Softplus(Activation, name="core.softplus"):
 
 class Softsign(Activation, name="core.softsign"):
     """x / (1 + |x|)."""
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return div(x, add(splat(1.0, x), abs(x)))
@@ -236,8 +208,6 @@ class Gelu(Activation, name="core.gelu"):
     EXACT: x (1 + erf(x / sqrt 2)) / 2. TANH: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. SIGMOID: x
     sigmoid(1.702 x).
     """
-
-    __slots__ = ()
 
     approximation: GeluForm = attribute(kinds.enumeration(GeluForm), default=GeluForm.EXACT)
 
@@ -261,8 +231,6 @@ class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
     A row of minus infinities gives NaN, as does one with an infinity or NaN in it.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     axis: int = attribute(kinds.integer, default=-1)
     y: Value = result("T[s*]")
@@ -276,8 +244,6 @@ class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
 
 class LogSoftmax(CoreOp, name="core.log_softmax", traits=(traits.Pure,)):
     """The logarithm of the softmax, in a form that does not underflow; of half precision, rounded once."""
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     axis: int = attribute(kinds.integer, default=-1)

@@ -32,8 +32,6 @@ ELEMENTS = ANYTHING | element_type(string)
 class CoreOp(Op):
     """Base of the core operations."""
 
-    __slots__ = ()
-
 
 def function(definition: Callable[P, Op]) -> Callable[P, Value]:
     """The function that builds an operation and returns its only result."""

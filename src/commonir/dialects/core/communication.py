@@ -22,8 +22,6 @@ _RANK, _WORLD_SIZE = "core.rank", "core.world_size"
 class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
     """Sends a tensor to another rank. The tensor is taken as it is; nothing waits for its arrival."""
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     destination: int = attribute(kinds.integer, doc="the rank that receives it")
     tag: int = attribute(kinds.integer, doc="tells messages of the same two ranks apart")
@@ -35,8 +33,6 @@ class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
 
 class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
     """Waits for a tensor of another rank."""
-
-    __slots__ = ()
 
     source: int = attribute(kinds.integer, doc="the rank that sends it")
     tag: int = attribute(kinds.integer, doc="tells messages of the same two ranks apart")
@@ -55,8 +51,6 @@ class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
     Rank `r` of `n` adds to its own tensor those of ranks r - 1, r - 2 and so on, modulo n, rounding after each.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     y: Value = result("T[*]")
     T = NUMBERS
@@ -67,8 +61,6 @@ class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
 
 class Barrier(CoreOp, name="core.barrier", traits=(traits.Communicates,)):
     """Waits until all ranks have come to it."""
-
-    __slots__ = ()
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -53,8 +53,6 @@ COMPLEX = element_type(*(t for t in ELEMENT_TYPES.values() if t.kind == "complex
 class MakeComplex(CoreOp, name="core.complex", traits=(traits.Pure, traits.Elementwise)):
     """The complex number of a real and an imaginary part."""
 
-    __slots__ = ()
-
     real: Value = operand("T[s*]")
     imaginary: Value = operand("T[s*]")
     y: Value = result("C[s*]")
@@ -77,8 +75,6 @@ class MakeComplex(CoreOp, name="core.complex", traits=(traits.Pure, traits.Eleme
 
 
 class _Part(CoreOp, traits=(traits.Pure, traits.Elementwise)):
-    __slots__ = ()
-
     x: Value = operand("C[s*]")
     y: Value = result("T[s*]")
     C = COMPLEX
@@ -91,16 +87,12 @@ class _Part(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 class Real(_Part, name="core.real"):
     """The real part."""
 
-    __slots__ = ()
-
     def reference(self, x: Array) -> Array:
         return x.real.copy()
 
 
 class Imaginary(_Part, name="core.imag"):
     """The imaginary part."""
-
-    __slots__ = ()
 
     def reference(self, x: Array) -> Array:
         return x.imag.copy()

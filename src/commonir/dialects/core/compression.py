@@ -60,8 +60,6 @@ MASKS = element_type(boolean, u1)
 class Decoded(CoreOp, traits=(traits.Pure,)):
     """What stands for a tensor in compressed form: known before the program runs when its operands are."""
 
-    __slots__ = ()
-
     @abstractmethod
     def decoded(self, *arrays: Array | None) -> Array:
         """The elements, for arrays of the operands. Raises: ValueError when they contradict each other."""
@@ -124,8 +122,6 @@ class Dequantize(Decoded, name="core.dequantize"):
     C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
     """
 
-    __slots__ = ()
-
     x: Value = operand("Q[s*]")
     scale: Value = operand("T[*]")
     zero_point: Value | None = operand("Z[*]", default=None)
@@ -160,8 +156,6 @@ class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
     C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     scale: Value = operand("T[*]")
     element: ElementType = attribute(kinds.element)
@@ -192,8 +186,6 @@ class TableLookup(Decoded, name="core.table_lookup"):
     C1: tables have two axes more than positions, and their blocks divide its sizes. C2: entries of several elements
     have a vector_axis, one of the axes of positions; it and the sizes of tables are fixed.
     """
-
-    __slots__ = ()
 
     positions: Value = operand("I[*]")
     tables: Value = operand("T[*]")
@@ -243,8 +235,6 @@ class SparseToDense(Decoded, name="core.sparse_to_dense"):
     There are as many values as ones, which is checked when they are read.
     """
 
-    __slots__ = ()
-
     mask: Value = operand("M[s*]")
     values: Value = operand("T[n]")
     y: Value = result("T[s*]")
@@ -271,8 +261,6 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
     C1: tables have two axes more than mask, and their sizes divide its sizes. C2: entries of several elements have a
     vector_axis, one of the axes of mask, and their size is fixed.
     """
-
-    __slots__ = ()
 
     mask: Value = operand("M[s*]")
     positions: Value = operand("I[n]")
@@ -321,8 +309,6 @@ class SparseDequantize(Decoded, name="core.sparse_dequantize"):
     C1: scale and zero_point have the rank of mask and sizes that divide its sizes.
     """
 
-    __slots__ = ()
-
     mask: Value = operand("M[s*]")
     values: Value = operand("Q[n]")
     scale: Value = operand("T[*]")
@@ -360,8 +346,6 @@ class RepeatMask(Decoded, name="core.repeat_mask"):
 
     C1: axis is one of the axes of mask.
     """
-
-    __slots__ = ()
 
     mask: Value = operand("M[*]")
     count: int = attribute(kinds.integer, check=positive)

@@ -25,8 +25,6 @@ MOST_KNOWN = 4096
 class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.ConstantLike)):
     """A tensor known before the program runs."""
 
-    __slots__ = ()
-
     type_says = True
 
     value: Data = attribute(kinds.data)
@@ -59,8 +57,6 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
 
     C1: a scalar (rank 0) has one number. C2: numbers are values of the element type.
     """
-
-    __slots__ = ()
 
     values: tuple[Dim, ...] = attribute(kinds.dims)
     element: ElementType = attribute(kinds.element, default=i64)
@@ -96,8 +92,6 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
 class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
     """The size of one axis of a tensor, as a scalar."""
 
-    __slots__ = ()
-
     x: Value = operand("any[*]")
     axis: int = attribute(kinds.integer)
     element: ElementType = attribute(kinds.element, default=i64)
@@ -122,8 +116,6 @@ class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
 
 class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
     """The sizes of all axes of a tensor, as a vector."""
-
-    __slots__ = ()
 
     x: Value = operand("any[*]")
     element: ElementType = attribute(kinds.element, default=i64)
@@ -151,8 +143,6 @@ def _numpy_type(element: ElementType) -> np.dtype[np.generic]:
 class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
     """A tensor whose elements are their positions along one axis."""
 
-    __slots__ = ()
-
     shape: tuple[Dim, ...] = attribute(kinds.dims)
     axis: int = attribute(kinds.integer, default=0)
     element: ElementType = attribute(kinds.element, default=i64)
@@ -169,8 +159,6 @@ class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
 
     C1: the step is not 0.
     """
-
-    __slots__ = ()
 
     start: Value = operand("T[]", by_value=True)
     limit: Value = operand("T[]", by_value=True)

@@ -41,8 +41,6 @@ class MatMul(CoreOp, name="core.matmul", traits=(traits.Pure,)):
     C1: the operands have an axis each. C2: the summed axes have one size. C3: a vector is not transposed.
     """
 
-    __slots__ = ()
-
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
     transpose_a: bool = attribute(kinds.flag, default=False)
@@ -80,8 +78,6 @@ class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     C1: the equation has one term for each operand and one letter for each of its axes. C2: the result has each letter
     once, and only letters of the operands.
     """
-
-    __slots__ = ()
 
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
     equation: str = attribute(kinds.text)
@@ -121,8 +117,6 @@ class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
     fits into the padded input. C4: strides, dilations and pads have one entry for each spatial axis, or none.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, cin, s*]")
     weight: Value = operand("T[f, c, k*]")
     bias: Value | None = operand("T[f]", default=None)
@@ -161,8 +155,6 @@ class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), s
     C1: the channels of x and weight are equal and divide evenly into groups. C2: padding leaves a result. C3: strides,
     dilations, pads and output_padding have one entry for each spatial axis, or none.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     weight: Value = operand("T[c, g, k*]")
@@ -217,8 +209,6 @@ class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     kernel: tuple[int, ...] = attribute(kinds.integers, check=positive)
@@ -298,8 +288,6 @@ class MaxPool(Pool, name="core.max_pool"):
     none, and kernel has one.
     """
 
-    __slots__ = ()
-
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
         w = _Window(self, x, o, _least(x.dtype))
         return fold("maximum", w.k, w.padded[(n, c, *w.at)]).by(n, c, *o).where(w.extents, w.constraints())
@@ -312,8 +300,6 @@ class MaxPoolWithPositions(Pool, name="core.max_pool_with_positions"):
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
     """
-
-    __slots__ = ()
 
     position: Value = result("i64[n, c, o*]")
 
@@ -339,8 +325,6 @@ class SumPool(Pool, name="core.sum_pool"):
     none, and kernel has one.
     """
 
-    __slots__ = ()
-
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
         w = _Window(self, x, o, 0)
         wide = accumulator(x.dtype)
@@ -354,8 +338,6 @@ class AveragePool(Pool, name="core.average_pool"):
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
     """
-
-    __slots__ = ()
 
     count_include_pad: bool = attribute(kinds.flag, default=False)
     T = FLOATS
@@ -383,8 +365,6 @@ average_pool = function(AveragePool)
 
 class Linear(CoreOp, name="core.linear", traits=(traits.Pure,)):
     """Rows times the transposed weight, plus a bias: the layer of neural networks."""
-
-    __slots__ = ()
 
     x: Value = operand("T[b*, k]")
     weight: Value = operand("T[n, k]")

@@ -34,8 +34,6 @@ from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 class Yield(CoreOp, name="core.yield", traits=(traits.Pure, traits.Terminator)):
     """Ends a nested block and hands values to the operation around it."""
 
-    __slots__ = ()
-
     values: tuple[Value, ...] = operand(any_type, variadic=True)
 
 
@@ -71,8 +69,6 @@ class If(CoreOp, Choice, name="core.if", traits=(traits.SingleBlock,)):
     Sizes in which the branches differ are unknown before running.
     """
 
-    __slots__ = ()
-
     condition: Value = operand("i1[]")
     then: Region = region()
     orelse: Region = region()
@@ -98,8 +94,6 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
     the body yields beyond the next values is stacked along a new first axis, a slice for each round; all slices of one
     stack have one shape.
     """
-
-    __slots__ = ()
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
     condition: Region = region()
@@ -129,8 +123,6 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
 
     C1: there is a sequence, and all have the same first size.
     """
-
-    __slots__ = ()
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
     sequences: tuple[Value, ...] = operand(any_type, variadic=True)
@@ -265,16 +257,12 @@ def _named_sizes(named: Type, actual: Type) -> Iterable[tuple[str, Dim]]:
 class Require(CoreOp, name="core.require"):
     """Ends the run with a message when a condition does not hold."""
 
-    __slots__ = ()
-
     condition: Value = operand("i1[]")
     message: str = attribute(kinds.text)
 
 
 class Call(CoreOp, name="core.call"):
     """Runs a function of the module."""
-
-    __slots__ = ()
 
     callee: str = attribute(kinds.symbol)
     types: tuple[Type, ...] = attribute(kinds.types)

@@ -63,8 +63,6 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
     To an integer the fraction is dropped and the bits that do not fit are cut off.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     to: ElementType = attribute(kinds.element)
     saturate: bool = attribute(kinds.flag, default=True)
@@ -116,8 +114,6 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
     C1: both types have the same width.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     to: ElementType = attribute(kinds.element)
     y: Value = result("U[s*]")
@@ -154,8 +150,6 @@ class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, trait
     To integers the fraction is dropped and bits that do not fit are cut off; to truth values, whether the number is
     not zero, and `true` and `false` in any case. A text that is no number is an error when running.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     to: ElementType = attribute(kinds.element)
@@ -194,8 +188,6 @@ def _truth(text: str) -> bool:
 
 class FormatNumbers(CoreOp, name="core.format_numbers", traits=(traits.Pure, traits.Elementwise)):
     """The text of each number: of a float the shortest from which it can be read back."""
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     y: Value = result("!builtin.string[s*]")

@@ -50,8 +50,6 @@ from commonir.symbolic import floor_div as floor_div_dims
 class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
     """A scalar function of each element."""
 
-    __slots__ = ()
-
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
     y: Value = result("T[s*]")
@@ -71,7 +69,6 @@ class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 class Neg(Unary, name="core.neg"):
     """The negative."""
 
-    __slots__ = ()
     fn = "negative"
     T = SIGNED
 
@@ -79,7 +76,6 @@ class Neg(Unary, name="core.neg"):
 class Abs(Unary, name="core.abs"):
     """The absolute value; the least integer stays negative."""
 
-    __slots__ = ()
     fn = "absolute"
     T = SIGNED
 
@@ -87,7 +83,6 @@ class Abs(Unary, name="core.abs"):
 class Sign(Unary, name="core.sign"):
     """-1, 0 or 1 as the element is negative, zero or positive; NaN for NaN."""
 
-    __slots__ = ()
     fn = "sign"
     T = SIGNED
 
@@ -95,154 +90,132 @@ class Sign(Unary, name="core.sign"):
 class Exp(Unary, name="core.exp"):
     """e to the power of the element."""
 
-    __slots__ = ()
     fn = "exp"
 
 
 class Exp2(Unary, name="core.exp2"):
     """2 to the power of the element."""
 
-    __slots__ = ()
     fn = "exp2"
 
 
 class Log(Unary, name="core.log"):
     """The natural logarithm."""
 
-    __slots__ = ()
     fn = "log"
 
 
 class Sqrt(Unary, name="core.sqrt"):
     """The square root; NaN below zero."""
 
-    __slots__ = ()
     fn = "sqrt"
 
 
 class Sin(Unary, name="core.sin"):
     """The sine of an angle in radians."""
 
-    __slots__ = ()
     fn = "sin"
 
 
 class Cos(Unary, name="core.cos"):
     """The cosine of an angle in radians."""
 
-    __slots__ = ()
     fn = "cos"
 
 
 class Tan(Unary, name="core.tan"):
     """The tangent of an angle in radians."""
 
-    __slots__ = ()
     fn = "tan"
 
 
 class Asin(Unary, name="core.asin"):
     """The angle in radians whose sine is the element."""
 
-    __slots__ = ()
     fn = "asin"
 
 
 class Acos(Unary, name="core.acos"):
     """The angle in radians whose cosine is the element."""
 
-    __slots__ = ()
     fn = "acos"
 
 
 class Atan(Unary, name="core.atan"):
     """The angle in radians whose tangent is the element."""
 
-    __slots__ = ()
     fn = "atan"
 
 
 class Sinh(Unary, name="core.sinh"):
     """The hyperbolic sine."""
 
-    __slots__ = ()
     fn = "sinh"
 
 
 class Cosh(Unary, name="core.cosh"):
     """The hyperbolic cosine."""
 
-    __slots__ = ()
     fn = "cosh"
 
 
 class Tanh(Unary, name="core.tanh"):
     """The hyperbolic tangent."""
 
-    __slots__ = ()
     fn = "tanh"
 
 
 class Asinh(Unary, name="core.asinh"):
     """The inverse hyperbolic sine."""
 
-    __slots__ = ()
     fn = "asinh"
 
 
 class Acosh(Unary, name="core.acosh"):
     """The inverse hyperbolic cosine."""
 
-    __slots__ = ()
     fn = "acosh"
 
 
 class Atanh(Unary, name="core.atanh"):
     """The inverse hyperbolic tangent."""
 
-    __slots__ = ()
     fn = "atanh"
 
 
 class Erf(Unary, name="core.erf"):
     """The error function."""
 
-    __slots__ = ()
     fn = "erf"
 
 
 class Floor(Unary, name="core.floor"):
     """The largest integer that is not above the element."""
 
-    __slots__ = ()
     fn = "floor"
 
 
 class Ceil(Unary, name="core.ceil"):
     """The least integer that is not below the element."""
 
-    __slots__ = ()
     fn = "ceil"
 
 
 class Round(Unary, name="core.round"):
     """The nearest integer; halves go to the even one."""
 
-    __slots__ = ()
     fn = "round"
 
 
 class Truncate(Unary, name="core.truncate"):
     """The element without its fraction."""
 
-    __slots__ = ()
     fn = "truncate"
 
 
 class LogicalNot(Unary, name="core.logical_not"):
     """True for false and false for true."""
 
-    __slots__ = ()
     fn = "logical_not"
     T = element_type(boolean)
 
@@ -254,15 +227,12 @@ class LogicalNot(Unary, name="core.logical_not"):
 class BitwiseNot(Unary, name="core.bitwise_not"):
     """Every bit inverted."""
 
-    __slots__ = ()
     fn = "bitwise_not"
     T = INTEGERS
 
 
 class Predicate(CoreOp, traits=(traits.Pure, traits.Elementwise)):
     """A truth value of each element."""
-
-    __slots__ = ()
 
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
@@ -276,14 +246,12 @@ class Predicate(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 class IsNan(Predicate, name="core.is_nan"):
     """Whether the element is not a number."""
 
-    __slots__ = ()
     fn = "is_nan"
 
 
 class IsInf(Predicate, name="core.is_inf"):
     """Whether the element is an infinity of either sign."""
 
-    __slots__ = ()
     fn = "is_inf"
 
 
@@ -296,8 +264,6 @@ def read_broadcast(*operands: Tensor) -> tuple[list[Access], Indices, dict[Index
 
 class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """A scalar function of two elements, operands broadcast as in numpy."""
-
-    __slots__ = ()
 
     fn: ClassVar[str] = ""
     a: Value = operand("T[*]")
@@ -396,28 +362,24 @@ _DIM_ARITHMETIC: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {
 class Add(Binary, name="core.add", traits=(traits.Commutative,)):
     """The sum."""
 
-    __slots__ = ()
     fn = "add"
 
 
 class Sub(Binary, name="core.sub"):
     """The difference."""
 
-    __slots__ = ()
     fn = "subtract"
 
 
 class Mul(Binary, name="core.mul", traits=(traits.Commutative,)):
     """The product."""
 
-    __slots__ = ()
     fn = "multiply"
 
 
 class Div(Binary, name="core.div"):
     """The quotient; of integers, rounded toward zero."""
 
-    __slots__ = ()
     fn = "divide"
 
     def scalar_function(self, element: ElementType) -> str:
@@ -427,7 +389,6 @@ class Div(Binary, name="core.div"):
 class FloorDiv(Binary, name="core.floor_div"):
     """The quotient rounded down."""
 
-    __slots__ = ()
     fn = "floor_divide"
     T = REALS
 
@@ -435,7 +396,6 @@ class FloorDiv(Binary, name="core.floor_div"):
 class Mod(Binary, name="core.mod"):
     """The remainder with the sign of the divisor."""
 
-    __slots__ = ()
     fn = "remainder"
     T = REALS
 
@@ -443,7 +403,6 @@ class Mod(Binary, name="core.mod"):
 class Remainder(Binary, name="core.remainder"):
     """The remainder with the sign of the dividend."""
 
-    __slots__ = ()
     fn = "truncated_remainder"
     T = REALS
 
@@ -451,7 +410,6 @@ class Remainder(Binary, name="core.remainder"):
 class Pow(Binary, name="core.pow"):
     """The first to the power of the second."""
 
-    __slots__ = ()
     fn = "power"
     T = REALS
 
@@ -459,7 +417,6 @@ class Pow(Binary, name="core.pow"):
 class Maximum(Binary, name="core.maximum", traits=(traits.Commutative,)):
     """The larger; NaN when either is NaN."""
 
-    __slots__ = ()
     fn = "maximum"
     T = REALS
 
@@ -467,7 +424,6 @@ class Maximum(Binary, name="core.maximum", traits=(traits.Commutative,)):
 class Minimum(Binary, name="core.minimum", traits=(traits.Commutative,)):
     """The smaller; NaN when either is NaN."""
 
-    __slots__ = ()
     fn = "minimum"
     T = REALS
 
@@ -475,7 +431,6 @@ class Minimum(Binary, name="core.minimum", traits=(traits.Commutative,)):
 class LogicalAnd(Binary, name="core.logical_and", traits=(traits.Commutative,)):
     """Whether both are true."""
 
-    __slots__ = ()
     fn = "logical_and"
     T = element_type(boolean)
 
@@ -483,7 +438,6 @@ class LogicalAnd(Binary, name="core.logical_and", traits=(traits.Commutative,)):
 class LogicalOr(Binary, name="core.logical_or", traits=(traits.Commutative,)):
     """Whether either is true."""
 
-    __slots__ = ()
     fn = "logical_or"
     T = element_type(boolean)
 
@@ -491,7 +445,6 @@ class LogicalOr(Binary, name="core.logical_or", traits=(traits.Commutative,)):
 class LogicalXor(Binary, name="core.logical_xor", traits=(traits.Commutative,)):
     """Whether exactly one is true."""
 
-    __slots__ = ()
     fn = "logical_xor"
     T = element_type(boolean)
 
@@ -499,7 +452,6 @@ class LogicalXor(Binary, name="core.logical_xor", traits=(traits.Commutative,)):
 class BitwiseAnd(Binary, name="core.bitwise_and", traits=(traits.Commutative,)):
     """The bits that are set in both."""
 
-    __slots__ = ()
     fn = "bitwise_and"
     T = INTEGERS
 
@@ -507,7 +459,6 @@ class BitwiseAnd(Binary, name="core.bitwise_and", traits=(traits.Commutative,)):
 class BitwiseOr(Binary, name="core.bitwise_or", traits=(traits.Commutative,)):
     """The bits that are set in either."""
 
-    __slots__ = ()
     fn = "bitwise_or"
     T = INTEGERS
 
@@ -515,7 +466,6 @@ class BitwiseOr(Binary, name="core.bitwise_or", traits=(traits.Commutative,)):
 class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
     """The bits that are set in exactly one."""
 
-    __slots__ = ()
     fn = "bitwise_xor"
     T = INTEGERS
 
@@ -526,7 +476,6 @@ class ShiftLeft(Binary, name="core.shift_left"):
     By a negative number, or by as many bits as there are or more, only zeros are left.
     """
 
-    __slots__ = ()
     fn = "shift_left"
     T = INTEGERS
 
@@ -537,15 +486,12 @@ class ShiftRight(Binary, name="core.shift_right"):
     By a negative number, or by as many bits as there are or more, only what follows is left.
     """
 
-    __slots__ = ()
     fn = "shift_right"
     T = INTEGERS
 
 
 class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """A truth value of two elements, operands broadcast as in numpy; false when either is NaN, but for `not_equal`."""
-
-    __slots__ = ()
 
     fn: ClassVar[str] = ""
     a: Value = operand("T[*]")
@@ -577,7 +523,6 @@ _RELATIONS: dict[str, Relation] = {
 class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
     """Whether both are equal."""
 
-    __slots__ = ()
     fn = "equal"
     T = ELEMENTS
 
@@ -585,7 +530,6 @@ class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
 class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
     """Whether they differ; true when either is NaN."""
 
-    __slots__ = ()
     fn = "not_equal"
     T = ELEMENTS
 
@@ -593,35 +537,29 @@ class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
 class Less(Comparison, name="core.less"):
     """Whether the first is smaller."""
 
-    __slots__ = ()
     fn = "less"
 
 
 class LessEqual(Comparison, name="core.less_equal"):
     """Whether the first is not larger."""
 
-    __slots__ = ()
     fn = "less_equal"
 
 
 class Greater(Comparison, name="core.greater"):
     """Whether the first is larger."""
 
-    __slots__ = ()
     fn = "greater"
 
 
 class GreaterEqual(Comparison, name="core.greater_equal"):
     """Whether the first is not smaller."""
 
-    __slots__ = ()
     fn = "greater_equal"
 
 
 class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """The first value where the condition holds, else the second; all three are broadcast as in numpy."""
-
-    __slots__ = ()
 
     condition: Value = operand("i1[*]")
     a: Value = operand("T[*]")
@@ -644,8 +582,6 @@ class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
     Float to integer drops the fraction; what does not fit has no specified value. A truth value becomes 0 or 1, and a
     number becomes true when it is not zero.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     to: ElementType = attribute(kinds.element)

@@ -38,8 +38,6 @@ class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
     not turned. Shades of gray are the luminance of ITU-R BT.601.
     """
 
-    __slots__ = ()
-
     content: Value = operand("ui8[n]")
     format: PixelFormat = attribute(kinds.enumeration(PixelFormat), default=PixelFormat.RGB)
     pixels: Value = result("ui8[h, w, c]")

@@ -68,8 +68,6 @@ class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pur
     There is one limit for all positions, or one for each along the last axis.
     """
 
-    __slots__ = ()
-
     positions: Value = operand("P[i*]", by_value=True)
     limits: Value = operand("i64[*]")
     y: Value = result("P[i*]")
@@ -105,8 +103,6 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
     A position outside of the axis is an error when running.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]", by_value=True)
     axis: int = attribute(kinds.integer, default=0)
@@ -133,8 +129,6 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
     C1: the other axes of positions are not longer than those of x.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]")
     axis: int = attribute(kinds.integer, default=0)
@@ -159,8 +153,6 @@ class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
     C1: the last axis of positions has a fixed size of at most rank(x) - batch. C2: positions have the batch axes and
     one more.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     positions: Value = operand("P[*]")
@@ -230,8 +222,6 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
     C2: truth values are only replaced.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]")
     updates: Value = operand("T[*]")
@@ -273,8 +263,6 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
     C1: the other axes of positions are not longer than those of x. C2: truth values are only replaced.
     """
 
-    __slots__ = ()
-
     updates: Value = operand("T[i*]")
     axis: int = attribute(kinds.integer, default=0)
     reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
@@ -305,8 +293,6 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
     C1: the last axis of positions has a fixed size of at most rank(x). C2: truth values are only replaced. C3:
     updates have the leading sizes of positions and then the remaining ones of x.
     """
-
-    __slots__ = ()
 
     reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
 
@@ -344,8 +330,6 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
     A position outside gives all `off`.
     """
 
-    __slots__ = ()
-
     positions: Value = operand("P[i*]")
     on: Value = operand("T[]")
     off: Value = operand("T[]")
@@ -367,8 +351,6 @@ class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
     Kept are elements at most `lower` below and `upper` above the diagonal; a negative number is no limit.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[b*, m, n]")
     lower: int = attribute(kinds.integer, default=-1)
     upper: int = attribute(kinds.integer, default=-1)
@@ -388,8 +370,6 @@ class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
 class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
     """Positions of the elements that are not zero, a row for each, in row-major order."""
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     y: Value = result("i64[count, rank]")
     T = ELEMENTS
@@ -407,8 +387,6 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
 
     C1: the axis has an element.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     axis: int = attribute(kinds.integer)
@@ -434,8 +412,6 @@ class ArgMax(ArgReduce, name="core.arg_max"):
     C1: the axis has an element.
     """
 
-    __slots__ = ()
-
     def reference(self, x: Tensor, *, s: Indices, k: Index) -> Kernel:
         return self.position(x, s, k, "maximum")
 
@@ -445,8 +421,6 @@ class ArgMin(ArgReduce, name="core.arg_min"):
 
     C1: the axis has an element.
     """
-
-    __slots__ = ()
 
     def reference(self, x: Tensor, *, s: Indices, k: Index) -> Kernel:
         return self.position(x, s, k, "minimum")
@@ -467,8 +441,6 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
     NaN counts as larger than every number.
     C1: k is not larger than the axis.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     k: Dim = attribute(kinds.dim, check=non_negative)
@@ -507,8 +479,6 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
     Equal elements keep their order, NaN is larger than every number.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     axis: int = attribute(kinds.integer, default=-1)
     descending: bool = attribute(kinds.flag, default=False)
@@ -532,8 +502,6 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
     With them come the position of the first occurrence of each, for every slice of x the position of its like among
     the results, and how often each occurs. NaN equals NaN and is larger than every number.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axis: int | None = attribute(kinds.integer, default=None)

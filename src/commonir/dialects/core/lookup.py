@@ -24,8 +24,6 @@ class Lookup(CoreOp, name="core.lookup", traits=(traits.Pure,)):
     Of equal keys the last one counts. NaN is a key like others.
     """
 
-    __slots__ = ()
-
     x: Value = operand("K[s*]")
     keys: Value = operand("K[n]")
     values: Value = operand("V[n]")

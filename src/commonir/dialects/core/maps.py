@@ -45,8 +45,6 @@ def _row(values: Sequence[Any], type: Type) -> Array:
 class MapKeys(CoreOp, name="core.map_keys", traits=(traits.Pure,)):
     """The keys of a map in ascending order."""
 
-    __slots__ = ()
-
     x: Value = operand(any_type)
     y: Value = result("T[n]")
     T = ELEMENTS
@@ -61,8 +59,6 @@ class MapKeys(CoreOp, name="core.map_keys", traits=(traits.Pure,)):
 class MapValues(CoreOp, name="core.map_values", traits=(traits.Pure,)):
     """The values of a map in ascending order of their keys."""
 
-    __slots__ = ()
-
     x: Value = operand(any_type)
     y: Value = result("T[n]")
     T = ELEMENTS
@@ -76,8 +72,6 @@ class MapValues(CoreOp, name="core.map_values", traits=(traits.Pure,)):
 
 class MapsOfRows(CoreOp, name="core.maps_of_rows", traits=(traits.Pure,)):
     """A list with a map for each row of a matrix: from each key to the element in its column."""
-
-    __slots__ = ()
 
     keys: Value = operand("K[c]")
     x: Value = operand("T[n, c]")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 class Det(CoreOp, name="core.det", traits=(traits.Pure,)):
     """The determinant of the square matrices of the last two axes; computed in at least single precision."""
 
-    __slots__ = ()
-
     x: Value = operand("T[b*, n, n]")
     y: Value = result("T[b*]")
     T = FLOATS
@@ -48,8 +46,6 @@ class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pur
 
     C1: there are as many columns as pairs of classes.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, p]")
     classes: int = attribute(kinds.integer, check=positive)

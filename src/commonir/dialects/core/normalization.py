@@ -56,8 +56,6 @@ class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
     named twice.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     scale: Value | None = operand("T[*]", default=None)
     bias: Value | None = operand("T[*]", default=None)
@@ -96,8 +94,6 @@ class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
     C1: scale has the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is named twice.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     scale: Value | None = operand("T[*]", default=None)
     axes: tuple[int, ...] = attribute(kinds.integers, default=(-1,))
@@ -125,8 +121,6 @@ class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
     C1: there is an axis, and none is named twice.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] = attribute(kinds.integers)
     epsilon: float = attribute(kinds.number, default=0.0)
@@ -142,8 +136,6 @@ class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
 
 class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
     """Each channel (axis 1) shifted by a mean and divided by the root of a variance, then scaled and shifted."""
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     mean: Value = operand("T[c]")
@@ -169,8 +161,6 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
     C1: there is a spatial axis.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, s*]")
     scale: Value | None = operand("T[c]", default=None)
     bias: Value | None = operand("T[c]", default=None)
@@ -195,8 +185,6 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     C1: the size of a query is fixed and positive when no scale is given. C2: a mask is of truth values or of the
     element type of query.
     """
-
-    __slots__ = ()
 
     query: Value = operand("T[b*, l, e]")
     key: Value = operand("T[b*, s, e]")

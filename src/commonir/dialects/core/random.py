@@ -41,8 +41,6 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
     C1: no size is negative.
     """
 
-    __slots__ = ()
-
     shape: Value = operand("I[r]", by_value=True)
     seed: int = attribute(kinds.integer, default=ANY_SEED)
     element: ElementType = attribute(kinds.element, default=f32)
@@ -68,8 +66,6 @@ class RandomUniform(RandomTensor, name="core.random_uniform"):
     C1: no size is negative.
     """
 
-    __slots__ = ()
-
     low: float = attribute(kinds.number, default=0.0)
     high: float = attribute(kinds.number, default=1.0)
     generator: Generator = attribute(kinds.enumeration(Generator), default=Generator.PHILOX)
@@ -87,8 +83,6 @@ class RandomNormal(RandomTensor, name="core.random_normal"):
 
     C1: no size is negative.
     """
-
-    __slots__ = ()
 
     mean: float = attribute(kinds.number, default=0.0)
     deviation: float = attribute(kinds.number, default=1.0)

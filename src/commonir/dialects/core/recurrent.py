@@ -127,8 +127,6 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
     ones.
     """
 
-    __slots__ = ()
-
     gates: ClassVar[int]
     x: Value = operand("T[s, b, i]")
     weight: Value = operand("T[d, g, i]")
@@ -262,8 +260,6 @@ class Rnn(Recurrent, name="core.rnn"):
     ones.
     """
 
-    __slots__ = ()
-
     gates = 1
     bias: Value | None = operand("T[d, g]", default=None)
     lengths: Value | None = operand("L[b]", default=None)
@@ -309,8 +305,6 @@ class Gru(Recurrent, name="core.gru"):
     each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
     ones.
     """
-
-    __slots__ = ()
 
     gates = 3
     bias: Value | None = operand("T[d, g]", default=None)
@@ -384,8 +378,6 @@ class Lstm(Recurrent, name="core.lstm"):
     each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
     ones.
     """
-
-    __slots__ = ()
 
     gates = 4
     initial_c: Value = operand("T[d, b, h]")

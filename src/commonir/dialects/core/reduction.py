@@ -28,8 +28,6 @@ class Reduce(CoreOp, traits=(traits.Pure,)):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
-
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] = attribute(kinds.integers, default=())
@@ -70,7 +68,6 @@ class ReduceSum(Reduce, name="core.reduce_sum"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
     fn = "add"
 
 
@@ -80,7 +77,6 @@ class ReduceProd(Reduce, name="core.reduce_prod"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
     fn = "multiply"
 
 
@@ -90,7 +86,6 @@ class ReduceMax(Reduce, name="core.reduce_max"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
     fn = "maximum"
     T = REALS
 
@@ -101,7 +96,6 @@ class ReduceMin(Reduce, name="core.reduce_min"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
     fn = "minimum"
     T = REALS
 
@@ -112,7 +106,6 @@ class ReduceMean(Reduce, name="core.reduce_mean"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
     fn = "add"
     T = FLOATS
 
@@ -131,8 +124,6 @@ class Cumulative(CoreOp, traits=(traits.Pure,)):
 
     `exclusive` leaves the element itself out; `reverse` combines from the end.
     """
-
-    __slots__ = ()
 
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
@@ -159,7 +150,6 @@ class CumSum(Cumulative, name="core.cumsum"):
     `exclusive` leaves the element itself out; `reverse` sums from the end.
     """
 
-    __slots__ = ()
     fn = "add"
 
 
@@ -169,7 +159,6 @@ class CumProd(Cumulative, name="core.cumprod"):
     `exclusive` leaves the element itself out; `reverse` multiplies from the end.
     """
 
-    __slots__ = ()
     fn = "multiply"
 
 

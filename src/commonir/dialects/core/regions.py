@@ -45,8 +45,6 @@ class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
     C1: the result has two sizes.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, h, w]")
     boxes: Value = operand("T[r, 4]")
     images: Value = operand("I[r]")
@@ -140,8 +138,6 @@ class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
 
     C1: the result has two sizes.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, h, w]")
     boxes: Value = operand("T[r, 5]")

@@ -63,8 +63,6 @@ class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
     that are interpolated are floats.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     sizes: tuple[Dim, ...] = attribute(kinds.dims)
     mode: ResizeMode = attribute(
@@ -155,8 +153,6 @@ class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
 
     C1: there are not more sizes than axes. C2: elements that are interpolated are floats.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     sizes: Value = operand("P[r]", by_value=True)

@@ -63,8 +63,6 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
     C1: elements that are interpolated are floats. C2: positions have a coordinate for each axis of an image.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, s*]")
     grid: Value = operand("U[n, o*, d]")
     mode: ResizeMode = attribute(kinds.enumeration(ResizeMode), default=ResizeMode.LINEAR)
@@ -189,8 +187,6 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
 
     C1: groups are given exactly where their number is. C2: `most` is given only without groups.
     """
-
-    __slots__ = ()
 
     boxes: Value = operand("T[n, b, 4]")
     scores: Value = operand("T[n, b]")

@@ -61,8 +61,6 @@ class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):
     C1: there is a tensor.
     """
 
-    __slots__ = ()
-
     xs: tuple[Value, ...] = operand("T", variadic=True)
     y: Value = result("list<T>")
     T = ELEMENTS
@@ -85,8 +83,6 @@ class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):
 class ListEmpty(CoreOp, name="core.list_empty", traits=(traits.Pure,)):
     """A list without elements."""
 
-    __slots__ = ()
-
     element: Type = attribute(kinds.type_)
     y: Value = result(any_type)
 
@@ -99,8 +95,6 @@ class ListEmpty(CoreOp, name="core.list_empty", traits=(traits.Pure,)):
 
 class ListLength(CoreOp, name="core.list_length", traits=(traits.Pure,)):
     """The number of elements, as a scalar."""
-
-    __slots__ = ()
 
     x: Value = operand(any_type)
     y: Value = result("i64[]")
@@ -121,8 +115,6 @@ class ListLength(CoreOp, name="core.list_length", traits=(traits.Pure,)):
 
 class ListAt(CoreOp, name="core.list_at", traits=(traits.Pure,)):
     """The element at a position; a negative one counts from the end. One outside is an error when running."""
-
-    __slots__ = ()
 
     x: Value = operand(any_type)
     position: Value = operand("P[*]", by_value=True)
@@ -150,8 +142,6 @@ class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
     A negative position counts from the end. One outside is an error when running.
     """
 
-    __slots__ = ()
-
     x: Value = operand("list<T>")
     inserted: Value = operand("T")
     position: Value | None = operand("P[*]", default=None, by_value=True)
@@ -173,8 +163,6 @@ class ListErase(CoreOp, name="core.list_erase", traits=(traits.Pure,)):
     A negative position counts from the end. One outside is an error when running.
     """
 
-    __slots__ = ()
-
     x: Value = operand(any_type)
     position: Value | None = operand("P[*]", default=None, by_value=True)
     y: Value = result(any_type)
@@ -192,8 +180,6 @@ class ListErase(CoreOp, name="core.list_erase", traits=(traits.Pure,)):
 
 class ListConcat(CoreOp, name="core.list_concat", traits=(traits.Pure,)):
     """The tensors of a list one after another along an axis, or along a new one. There must be one when running."""
-
-    __slots__ = ()
 
     x: Value = operand("list<T>")
     axis: int = attribute(kinds.integer)
@@ -222,8 +208,6 @@ class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
     `sizes` are those of the pieces; a single number, a scalar, is the size of all but the last, which may be smaller.
     With `keep_axis` false the pieces, of size 1, are without the axis.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     sizes: Value = operand("P[*]", by_value=True)
@@ -274,8 +258,6 @@ def _check_pieces(sizes: Sequence[int], whole: int) -> None:
 class OptionalOf(CoreOp, name="core.optional_of", traits=(traits.Pure,)):
     """A value that may be absent, and is there."""
 
-    __slots__ = ()
-
     x: Value = operand(any_type)
     y: Value = result(any_type)
 
@@ -289,8 +271,6 @@ class OptionalOf(CoreOp, name="core.optional_of", traits=(traits.Pure,)):
 class OptionalNone(CoreOp, name="core.optional_none", traits=(traits.Pure,)):
     """A value that may be absent, and is."""
 
-    __slots__ = ()
-
     element: Type = attribute(kinds.type_)
     y: Value = result(any_type)
 
@@ -303,8 +283,6 @@ class OptionalNone(CoreOp, name="core.optional_none", traits=(traits.Pure,)):
 
 class OptionalHas(CoreOp, name="core.optional_has", traits=(traits.Pure,)):
     """Whether a value that may be absent is there."""
-
-    __slots__ = ()
 
     x: Value = operand(any_type)
     y: Value = result("i1[]")
@@ -323,8 +301,6 @@ class OptionalGet(CoreOp, name="core.optional_get", traits=(traits.Pure,)):
 
     C1: the operand is one that may be absent.
     """
-
-    __slots__ = ()
 
     x: Value = operand(any_type)
     y: Value = result(any_type)

@@ -40,8 +40,6 @@ _POSITIONS = element_type(i32, i64)
 class Movement(CoreOp, traits=(traits.Pure,)):
     """Elements of one tensor at other positions."""
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     T = ELEMENTS
 
@@ -51,8 +49,6 @@ class Reshape(Movement, name="core.reshape"):
 
     C1: the number of elements stays the same. C2: at most one size is -1, and no other one is then 0.
     """
-
-    __slots__ = ()
 
     shape: tuple[Dim, ...] = attribute(kinds.dims)
     y: Value = result("T[*]")
@@ -98,8 +94,6 @@ def _by_place(elements: tuple[Dim, ...], shape: tuple[int, ...]) -> dict[tuple[i
 class DynamicReshape(Movement, name="core.dynamic_reshape"):
     """The same elements in row-major order under a shape known when running; one size may be -1."""
 
-    __slots__ = ()
-
     shape: Value = operand("P[r]", by_value=True)
     y: Value = result("T[*]")
     P = _POSITIONS
@@ -131,8 +125,6 @@ class BroadcastTo(Movement, name="core.broadcast_to"):
 
     C1: each axis has size 1 or the size asked for, and there are not more axes than sizes.
     """
-
-    __slots__ = ()
 
     shape: tuple[Dim, ...] = attribute(kinds.dims)
     y: Value = result("T[*]")
@@ -171,8 +163,6 @@ class Squeeze(Movement, name="core.squeeze"):
     C1: the axes have size 1. C2: no axis is named twice.
     """
 
-    __slots__ = ()
-
     axes: tuple[int, ...] = attribute(kinds.integers)
     y: Value = result("T[*]")
 
@@ -195,8 +185,6 @@ class Unsqueeze(Movement, name="core.unsqueeze"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
-
     axes: tuple[int, ...] = attribute(kinds.integers)
     y: Value = result("T[*]")
 
@@ -216,8 +204,6 @@ class Transpose(Movement, name="core.transpose"):
 
     C1: perm names every axis once.
     """
-
-    __slots__ = ()
 
     perm: tuple[int, ...] = attribute(kinds.integers)
     y: Value = result("T[*]")
@@ -259,8 +245,6 @@ class Slice(Movement, name="core.slice"):
     C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a bound that is an expression does
     not become negative.
     """
-
-    __slots__ = ()
 
     starts: tuple[Dim, ...] = attribute(kinds.dims)
     stops: tuple[Dim, ...] = attribute(kinds.dims)
@@ -319,8 +303,6 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
     C1: starts, stops and steps have one entry for each axis. C2: no step is 0.
     """
 
-    __slots__ = ()
-
     starts: Value = operand("P[r]", by_value=True)
     stops: Value = operand("P[r]", by_value=True)
     steps: tuple[int, ...] = attribute(kinds.integers)
@@ -363,8 +345,6 @@ class Reverse(Movement, name="core.reverse"):
     C1: no axis is named twice.
     """
 
-    __slots__ = ()
-
     axes: tuple[int, ...] = attribute(kinds.integers)
     y: Value = result("T[*]")
 
@@ -393,8 +373,6 @@ class Pad(Movement, name="core.pad"):
     C1: before and after have one entry for each axis. C2: the value is one of the element type. C3: an axis is longer
     than what is mirrored, and one that is repeated has an element.
     """
-
-    __slots__ = ()
 
     before: tuple[int, ...] = attribute(kinds.integers)
     after: tuple[int, ...] = attribute(kinds.integers)
@@ -443,8 +421,6 @@ class DynamicPad(Movement, name="core.dynamic_pad"):
 
     C1: before and after have one entry for each axis.
     """
-
-    __slots__ = ()
 
     before: Value = operand("P[r]", by_value=True)
     after: Value = operand("P[r]", by_value=True)
@@ -498,8 +474,6 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
     C1: there is a tensor. C2: the tensors have one rank, and one size along every other axis.
     """
 
-    __slots__ = ()
-
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
     axis: int = attribute(kinds.integer)
     y: Value = result("T[*]")
@@ -538,8 +512,6 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
     C1: the sizes of the pieces add up to the size of the axis.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     axis: int = attribute(kinds.integer)
     sizes: tuple[Dim, ...] = attribute(kinds.dims)
@@ -567,8 +539,6 @@ class Tile(Movement, name="core.tile"):
 
     C1: repeats has one entry for each axis.
     """
-
-    __slots__ = ()
 
     repeats: tuple[Dim, ...] = attribute(kinds.dims)
     y: Value = result("T[*]")
@@ -599,8 +569,6 @@ class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
     C1: the number of channels is a multiple of the square of block.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, h, w]")
     block: int = attribute(kinds.integer, check=positive)
     order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
@@ -622,8 +590,6 @@ class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
 
     C1: height and width are multiples of block.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, h, w]")
     block: int = attribute(kinds.integer, check=positive)

@@ -32,8 +32,6 @@ class Dft(CoreOp, name="core.dft", traits=(traits.Pure,)):
     C1: the axis is none of the last one, whose size is 1 or 2.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     length: Dim = attribute(kinds.dim, check=positive)
     axis: int = attribute(kinds.integer, default=-2)

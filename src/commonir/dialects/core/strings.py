@@ -60,8 +60,6 @@ def _joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
 class StringConcat(CoreOp, name="core.string_concat", traits=(traits.Pure, traits.Broadcastable)):
     """The text of the first followed by that of the second; both are broadcast as in numpy."""
 
-    __slots__ = ()
-
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
     y: Value = result("T[*]")
@@ -81,8 +79,6 @@ class StringSplit(CoreOp, name="core.string_split", traits=(traits.Pure,)):
     Without a delimiter, parts are what stands between white space, and there are none of the empty text. `limit` is
     the greatest number of splits, counted from the front.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     delimiter: str = attribute(kinds.text, default="")
@@ -122,8 +118,6 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
     C1: the operand has one axis, or two, of which the first has size 1.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     stopwords: tuple[str, ...] = attribute(kinds.texts, default=())
     is_case_sensitive: bool = attribute(kinds.flag, default=False)
@@ -161,8 +155,6 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
     C1: the pattern is one of RE2.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     pattern: str = attribute(kinds.text)
     y: Value = result("i1[s*]")
@@ -196,8 +188,6 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     C1: the pool is of numbers for numbers, of texts for texts. C2: starts do not decrease and lie in the pool. C3:
     there is a column for each n-gram of the pool, and none is negative. C4: the operand has one or two axes.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     starts: tuple[int, ...] = attribute(kinds.integers)

@@ -52,8 +52,6 @@ class TreeEnsemble(CoreOp, name="core.tree_ensemble", traits=(traits.Pure,)):
     an average is divided by the number of trees. A target without weights is 0.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, f]")
     roots: Value = operand("i64[t]")
     features: Value = operand("i64[k]")

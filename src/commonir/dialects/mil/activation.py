@@ -20,15 +20,11 @@ from commonir.ods import constraint, kinds, known_data, operand, parameter, resu
 class Alpha(Unary):
     """A function of each element with a parameter of the type of x."""
 
-    __slots__ = ()
-
     alpha: float = parameter(kinds.number, spec="T[]")
 
 
 class AlphaBeta(Alpha):
     """A function of each element with two parameters of the type of x."""
-
-    __slots__ = ()
 
     beta: float = parameter(kinds.number, spec="T[]")
 
@@ -36,16 +32,12 @@ class AlphaBeta(Alpha):
 class FreeAlpha(Unary):
     """A function of each element with a parameter of a type of its own."""
 
-    __slots__ = ()
-
     alpha: float = parameter(kinds.number, spec="U[]")
     U = FLOATS
 
 
 class FreeAlphaBeta(FreeAlpha):
     """A function of each element with two parameters of one type of their own."""
-
-    __slots__ = ()
 
     beta: float = parameter(kinds.number, spec="U[]")
 
@@ -55,8 +47,6 @@ class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
 
     Source: MIL operation reference, clamped_relu (iOS 15). coremltools 9 folds it wrongly when beta is negative.
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.minimum(core.leaky_relu(x, self.alpha), core.splat(self.beta, like=x))
@@ -68,16 +58,12 @@ class ClampedReluCoreML7(FreeAlphaBeta, ClampedRelu, name="mil.clamped_relu", si
     Source: MIL operation reference, clamped_relu (iOS 17).
     """
 
-    __slots__ = ()
-
 
 class Elu(Alpha, name="mil.elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1).
 
     Source: MIL operation reference, elu (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.elu(x, self.alpha)
@@ -88,8 +74,6 @@ class EluCoreML7(FreeAlpha, Elu, name="mil.elu", since=CORE_ML_7):
 
     Source: MIL operation reference, elu (iOS 17).
     """
-
-    __slots__ = ()
 
 
 class GeluMode(Enum):
@@ -116,8 +100,6 @@ class Gelu(Unary, name="mil.gelu"):
     Source: MIL operation reference, gelu (iOS 15).
     """
 
-    __slots__ = ()
-
     mode: GeluMode = parameter(kinds.enumeration(GeluMode), spec=STRING, default=GeluMode.EXACT)
 
     def reference(self, x: Value) -> Value:
@@ -130,8 +112,6 @@ class LeakyRelu(Alpha, name="mil.leaky_relu"):
     Source: MIL operation reference, leaky_relu (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.leaky_relu(x, self.alpha)
 
@@ -142,16 +122,12 @@ class LeakyReluCoreML7(FreeAlpha, LeakyRelu, name="mil.leaky_relu", since=CORE_M
     Source: MIL operation reference, leaky_relu (iOS 17).
     """
 
-    __slots__ = ()
-
 
 class LinearActivation(AlphaBeta, name="mil.linear_activation"):
     """alpha * x + beta.
 
     Source: MIL operation reference, linear_activation (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.add(core.mul(x, core.splat(self.alpha, like=x)), core.splat(self.beta, like=x))
@@ -163,8 +139,6 @@ class LinearActivationCoreML7(FreeAlphaBeta, LinearActivation, name="mil.linear_
     Source: MIL operation reference, linear_activation (iOS 17).
     """
 
-    __slots__ = ()
-
 
 class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
     """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1).
@@ -174,8 +148,6 @@ class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
 
     Source: MIL operation reference, prelu (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     alpha: Value = operand("T[c]", constant=True)
@@ -213,8 +185,6 @@ class PreluCoreML7(Prelu, name="mil.prelu", since=CORE_ML_7):
     Source: MIL operation reference, prelu (iOS 17).
     """
 
-    __slots__ = ()
-
     alpha: Value = operand("U[c]", constant=True)
     U = FLOATS
 
@@ -224,8 +194,6 @@ class Relu(Unary, name="mil.relu"):
 
     Source: MIL operation reference, relu (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.relu(x)
@@ -237,8 +205,6 @@ class Relu6(Unary, name="mil.relu6"):
     Source: MIL operation reference, relu6 (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.clip(x, 0.0, 6.0)
 
@@ -248,8 +214,6 @@ class ScaledTanh(AlphaBeta, name="mil.scaled_tanh"):
 
     Source: MIL operation reference, scaled_tanh (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.mul(core.tanh(core.mul(x, core.splat(self.beta, like=x))), core.splat(self.alpha, like=x))
@@ -261,16 +225,12 @@ class ScaledTanhCoreML7(FreeAlphaBeta, ScaledTanh, name="mil.scaled_tanh", since
     Source: MIL operation reference, scaled_tanh (iOS 17).
     """
 
-    __slots__ = ()
-
 
 class Sigmoid(Unary, name="mil.sigmoid"):
     """1 / (1 + exp(-x)).
 
     Source: MIL operation reference, sigmoid (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.sigmoid(x)
@@ -282,8 +242,6 @@ class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
     Source: MIL operation reference, sigmoid_hard (iOS 15). Its documentation names defaults, but there are none.
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.hard_sigmoid(x, self.alpha, self.beta)
 
@@ -294,16 +252,12 @@ class SigmoidHardCoreML7(FreeAlphaBeta, SigmoidHard, name="mil.sigmoid_hard", si
     Source: MIL operation reference, sigmoid_hard (iOS 17).
     """
 
-    __slots__ = ()
-
 
 class Silu(Unary, name="mil.silu"):
     """x times its sigmoid.
 
     Source: MIL operation reference, silu (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.silu(x)
@@ -316,8 +270,6 @@ class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
 
     Source: MIL operation reference, softmax (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
@@ -339,8 +291,6 @@ class Softplus(Unary, name="mil.softplus"):
     Source: MIL operation reference, softplus (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.softplus(x)
 
@@ -352,8 +302,6 @@ class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.P
 
     Source: MIL operation reference, softplus_parametric (iOS 15). coremltools 9 folds it in a form that overflows.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     alpha: Value = operand("T[c]", constant=True)
@@ -379,8 +327,6 @@ class SoftplusParametricCoreML7(SoftplusParametric, name="mil.softplus_parametri
     Source: MIL operation reference, softplus_parametric (iOS 17).
     """
 
-    __slots__ = ()
-
     alpha: Value = operand("U[c]", constant=True)
     beta: Value = operand("U[c]", constant=True)
     U = FLOATS
@@ -392,8 +338,6 @@ class Softsign(Unary, name="mil.softsign"):
     Source: MIL operation reference, softsign (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.softsign(x)
 
@@ -404,8 +348,6 @@ class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):
     Source: MIL operation reference, thresholded_relu (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.select(core.greater_equal(x, core.splat(self.alpha, like=x)), x, core.splat(0.0, like=x))
 
@@ -415,8 +357,6 @@ class ThresholdedReluCoreML7(FreeAlpha, ThresholdedRelu, name="mil.thresholded_r
 
     Source: MIL operation reference, thresholded_relu (iOS 17).
     """
-
-    __slots__ = ()
 
 
 def per_channel(values: Value, x: Value) -> Value:

@@ -59,5 +59,3 @@ def as_identifier(name: str) -> str:
 
 class MilOp(Op, since=CORE_ML_5):
     """An operation of an ML Program."""
-
-    __slots__ = ()

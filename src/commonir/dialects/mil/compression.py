@@ -52,8 +52,6 @@ INDICES = element_type(*_INDICES.values())
 class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
     """An operation on constants, which its peer in the core keeps as it is."""
 
-    __slots__ = ()
-
     def constant_results(self) -> tuple[Data | None, ...]:
         given = [known_data(v) for v in self.operands]
         known = [core.constant(d) for d in given if d is not None]
@@ -70,8 +68,6 @@ class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
 
 class Compressed(Constexpr):
     """A tensor in compressed form."""
-
-    __slots__ = ()
 
     output: Value = result("any")
 
@@ -98,8 +94,6 @@ class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantiz
 
     Source: MIL operation reference, constexpr_affine_dequantize (iOS 16).
     """
-
-    __slots__ = ()
 
     quantized_data: Data = attribute(kinds.data)
     zero_point: Data = attribute(kinds.data)
@@ -139,8 +133,6 @@ class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
     Source: MIL operation reference, constexpr_cast (iOS 16).
     """
 
-    __slots__ = ()
-
     source_val: Data = attribute(kinds.data)
     output_dtype: str = attribute(kinds.text)
 
@@ -160,8 +152,6 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
 
     Source: MIL operation reference, constexpr_cast (iOS 18).
     """
-
-    __slots__ = ()
 
     source_val: Value = operand("f16[*]", constant=True)
     output_dtype: str = parameter(kinds.text, spec=STRING)
@@ -186,8 +176,6 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
 
     Source: MIL operation reference, constexpr_lut_to_dense (iOS 16).
     """
-
-    __slots__ = ()
 
     indices: Data = attribute(kinds.data)
     lut: Data = attribute(kinds.data)
@@ -228,8 +216,6 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
 
     Source: MIL operation reference, constexpr_lut_to_dense (iOS 18).
     """
-
-    __slots__ = ()
 
     indices: Value = operand("I[*]", constant=True)
     lut: Value = operand("T[*]", constant=True)
@@ -286,8 +272,6 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
     Source: MIL operation reference, constexpr_sparse_to_dense (iOS 16).
     """
 
-    __slots__ = ()
-
     nonzero_data: Data = attribute(kinds.data)
     mask: Data = attribute(kinds.data)
     shape: Data = attribute(kinds.data)
@@ -324,8 +308,6 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
     Source: MIL operation reference, constexpr_sparse_to_dense (iOS 18).
     """
 
-    __slots__ = ()
-
     nonzero_data: Value = operand("T[n]", constant=True)
     mask: Value = operand("ui1[*]", constant=True)
     T = VALUES
@@ -346,8 +328,6 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
 
     Source: MIL operation reference, constexpr_blockwise_shift_scale (iOS 18).
     """
-
-    __slots__ = ()
 
     data: Value = operand("Q[*]", constant=True)
     scale: Value = operand("T[*]", constant=True)
@@ -417,8 +397,6 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
     Source: MIL operation reference, constexpr_lut_to_sparse (iOS 18).
     """
 
-    __slots__ = ()
-
     indices_mask: Value = operand("ui1[*]", constant=True)
     indices_nonzero_data: Value = operand("I[n]", constant=True)
     lut: Value = operand("T[*]", constant=True)
@@ -465,8 +443,6 @@ class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_b
 
     Source: MIL operation reference, constexpr_sparse_blockwise_shift_scale (iOS 18).
     """
-
-    __slots__ = ()
 
     data_mask: Value = operand("ui1[s*]", constant=True)
     nonzero_data: Value = operand("Q[n]", constant=True)

@@ -63,8 +63,6 @@ class Cond(MilOp, Choice, name="mil.cond", traits=(traits.SingleBlock,)):
     Source: MIL operation reference, cond (iOS 15); MIL specification, Block.
     """
 
-    __slots__ = ()
-
     pred: Value = operand("i1[]")
     then: Region = region()
     otherwise: Region = region()
@@ -97,8 +95,6 @@ class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
 
     Source: MIL operation reference, while_loop (iOS 15); MIL specification, Block.
     """
-
-    __slots__ = ()
 
     loop_vars: tuple[Value, ...] = operand("any", variadic=True)
     condition: Region = region()
@@ -145,8 +141,6 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
 
     Source: MIL operation reference, classify (iOS 15).
     """
-
-    __slots__ = ()
 
     probabilities: Value = operand("f32[*]")
     classes: Value = operand("any", constant=True)
@@ -206,8 +200,6 @@ class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.Re
     Source: MIL operation reference, read_state (iOS 18).
     """
 
-    __slots__ = ()
-
     input: Value = operand("any")
     output: Value = result("any")
 
@@ -228,8 +220,6 @@ class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.
 
     Source: MIL operation reference, read_state (iOS 18); coremltools 9 holds it as coreml_update_state.
     """
-
-    __slots__ = ()
 
     input: Value = operand("any")
     data: Value = operand("any")

@@ -53,8 +53,6 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     Source: MIL operation reference, conv (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, i, s*]")
     weight: Value = operand("T[f, c, k*]")
     bias: Value | None = operand("T[f]", default=None, constant=True)
@@ -117,8 +115,6 @@ class ConvCoreML6(Conv, name="mil.conv", since=CORE_ML_6):
     Source: MIL operation reference, conv (iOS 15), pad_type.
     """
 
-    __slots__ = ()
-
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID)
 
 
@@ -127,8 +123,6 @@ class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
 
     Source: MIL operation reference, conv (iOS 17).
     """
-
-    __slots__ = ()
 
     weight: Value = operand("U[f, c, k*]")
     bias: Value | None = operand("U[f]", default=None)
@@ -154,8 +148,6 @@ class ConvQuantized(Conv, name="mil.conv_quantized"):
 
     Source: MIL operation reference, conv_quantized (iOS 15, experimental).
     """
-
-    __slots__ = ()
 
     weight: Value = operand("U[f, c, k*]")
     bias: Value | None = operand("U[f]", default=None, constant=True)
@@ -201,8 +193,6 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
 
     Source: MIL operation reference, conv_transpose (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     weight: Value = operand("T[c, g, k*]", constant=True)
@@ -284,8 +274,6 @@ class ConvTransposeCoreML7(ConvTranspose, name="mil.conv_transpose", since=CORE_
 
     Source: MIL operation reference, conv_transpose (iOS 17).
     """
-
-    __slots__ = ()
 
     weight: Value = operand("U[c, g, k*]")
     bias: Value | None = operand("U[f]", default=None)

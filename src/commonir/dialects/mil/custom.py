@@ -28,8 +28,6 @@ class CustomLayer(StatedResults, MilOp, name="mil.custom_layer"):
     Source: MIL operation `custom_layer`.
     """
 
-    __slots__ = ()
-
     inputs: tuple[Value, ...] = operand("any", variadic=True)
     class_name: str = attribute(kinds.text)
     input_order: Compound | None = attribute(COMPOUND, default=None)

@@ -29,8 +29,6 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
     Source: MIL operation reference, non_maximum_suppression (iOS 15).
     """
 
-    __slots__ = ()
-
     boxes: Value = operand("T[n, b, 4]")
     scores: Value = operand("T[n, b, k]")
     iou_threshold: float = parameter(kinds.number, spec="T[]")
@@ -61,8 +59,6 @@ class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", tr
 
     Source: MIL operation reference, non_maximum_suppression (iOS 17).
     """
-
-    __slots__ = ()
 
     boxes: Value = operand("T[n, 4, b]")
     scores: Value = operand("T[n, k, b]")

@@ -18,8 +18,6 @@ DATA_TYPE = kinds.enumeration(DataType)
 class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
     """A scalar function of each element."""
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     output: Value = result("T[s*]")
     T = FLOATS
@@ -31,7 +29,6 @@ class Abs(Unary, name="mil.abs"):
     Source: MIL operation reference, abs (iOS 15).
     """
 
-    __slots__ = ()
     T = NUMBERS
 
     def reference(self, x: Value) -> Value:
@@ -44,8 +41,6 @@ class Acos(Unary, name="mil.acos"):
     Source: MIL operation reference, acos (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.acos(x)
 
@@ -55,8 +50,6 @@ class Asin(Unary, name="mil.asin"):
 
     Source: MIL operation reference, asin (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.asin(x)
@@ -68,8 +61,6 @@ class Atan(Unary, name="mil.atan"):
     Source: MIL operation reference, atan (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.atan(x)
 
@@ -79,8 +70,6 @@ class Atanh(Unary, name="mil.atanh"):
 
     Source: MIL operation reference, atanh (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.atanh(x)
@@ -92,8 +81,6 @@ class Ceil(Unary, name="mil.ceil"):
     Source: MIL operation reference, ceil (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.ceil(x)
 
@@ -103,8 +90,6 @@ class Cos(Unary, name="mil.cos"):
 
     Source: MIL operation reference, cos (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.cos(x)
@@ -116,8 +101,6 @@ class Cosh(Unary, name="mil.cosh"):
     Source: MIL operation reference, cosh (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.cosh(x)
 
@@ -127,8 +110,6 @@ class Erf(Unary, name="mil.erf"):
 
     Source: MIL operation reference, erf (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.erf(x)
@@ -140,8 +121,6 @@ class Exp(Unary, name="mil.exp"):
     Source: MIL operation reference, exp (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.exp(x)
 
@@ -152,7 +131,6 @@ class Exp2(Unary, name="mil.exp2"):
     Source: MIL operation reference, exp2 (iOS 15).
     """
 
-    __slots__ = ()
     T = NUMBERS
 
     def reference(self, x: Value) -> Value:
@@ -165,8 +143,6 @@ class Floor(Unary, name="mil.floor"):
     Source: MIL operation reference, floor (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.floor(x)
 
@@ -176,8 +152,6 @@ class Inverse(Unary, name="mil.inverse"):
 
     Source: MIL operation reference, inverse (iOS 15).
     """
-
-    __slots__ = ()
 
     epsilon: float = parameter(kinds.number, spec="T[]", default=1e-4)
 
@@ -191,8 +165,6 @@ class InverseCoreML7(Inverse, name="mil.inverse", since=CORE_ML_7):
     Source: MIL operation reference, inverse (iOS 17).
     """
 
-    __slots__ = ()
-
     epsilon: float = parameter(kinds.number, spec="U[]", default=1e-4)
     U = FLOATS
 
@@ -202,8 +174,6 @@ class Log(Unary, name="mil.log"):
 
     Source: MIL operation reference, log (iOS 15).
     """
-
-    __slots__ = ()
 
     epsilon: float = parameter(kinds.number, spec="T[]", default=1e-45)
 
@@ -217,8 +187,6 @@ class LogCoreML7(Log, name="mil.log", since=CORE_ML_7):
     Source: MIL operation reference, log (iOS 17).
     """
 
-    __slots__ = ()
-
     epsilon: float = parameter(kinds.number, spec="U[]", default=1e-45)
     U = FLOATS
 
@@ -229,7 +197,6 @@ class LogicalNot(Unary, name="mil.logical_not"):
     Source: MIL operation reference, logical_not (iOS 15).
     """
 
-    __slots__ = ()
     T = TRUTH
 
     def reference(self, x: Value) -> Value:
@@ -242,8 +209,6 @@ class Round(Unary, name="mil.round"):
     Source: MIL operation reference, round (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.round(x)
 
@@ -253,8 +218,6 @@ class Rsqrt(Unary, name="mil.rsqrt"):
 
     Source: MIL operation reference, rsqrt (iOS 15).
     """
-
-    __slots__ = ()
 
     epsilon: float = parameter(kinds.number, spec="T[]", default=1e-12)
 
@@ -268,8 +231,6 @@ class RsqrtCoreML7(Rsqrt, name="mil.rsqrt", since=CORE_ML_7):
     Source: MIL operation reference, rsqrt (iOS 17).
     """
 
-    __slots__ = ()
-
     epsilon: float = parameter(kinds.number, spec="U[]", default=1e-12)
     U = FLOATS
 
@@ -280,7 +241,6 @@ class Sign(Unary, name="mil.sign"):
     Source: MIL operation reference, sign (iOS 15).
     """
 
-    __slots__ = ()
     T = NUMBERS
 
     def reference(self, x: Value) -> Value:
@@ -293,8 +253,6 @@ class Sin(Unary, name="mil.sin"):
     Source: MIL operation reference, sin (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.sin(x)
 
@@ -304,8 +262,6 @@ class Sinh(Unary, name="mil.sinh"):
 
     Source: MIL operation reference, sinh (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.sinh(x)
@@ -317,8 +273,6 @@ class Sqrt(Unary, name="mil.sqrt"):
     Source: MIL operation reference, sqrt (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.sqrt(x)
 
@@ -329,7 +283,6 @@ class Square(Unary, name="mil.square"):
     Source: MIL operation reference, square (iOS 15).
     """
 
-    __slots__ = ()
     T = NUMBERS
 
     def reference(self, x: Value) -> Value:
@@ -342,8 +295,6 @@ class Tan(Unary, name="mil.tan"):
     Source: MIL operation reference, tan (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.tan(x)
 
@@ -354,8 +305,6 @@ class Tanh(Unary, name="mil.tanh"):
     Source: MIL operation reference, tanh (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.tanh(x)
 
@@ -365,8 +314,6 @@ class Threshold(Unary, name="mil.threshold"):
 
     Source: MIL operation reference, threshold (iOS 15).
     """
-
-    __slots__ = ()
 
     alpha: float = parameter(kinds.number, spec="T[]")
     T = NUMBERS
@@ -380,8 +327,6 @@ class Clip(Unary, name="mil.clip"):
 
     Source: MIL operation reference, clip (iOS 15).
     """
-
-    __slots__ = ()
 
     alpha: float = parameter(kinds.number, spec="T[]")
     beta: float = parameter(kinds.number, spec="T[]")
@@ -398,8 +343,6 @@ class ClipCoreML7(Clip, name="mil.clip", since=CORE_ML_7):
     Source: MIL operation reference, clip (iOS 17).
     """
 
-    __slots__ = ()
-
     @constraint("C1")
     def _is_range(self) -> bool:
         """alpha is less than beta."""
@@ -414,8 +357,6 @@ class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
 
     Source: MIL operation reference, cast (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     dtype: DataType = parameter(
@@ -435,8 +376,6 @@ class CastCoreML7(Cast, name="mil.cast", since=CORE_ML_7):
     Source: MIL operation reference, cast (iOS 17).
     """
 
-    __slots__ = ()
-
     dtype: DataType = parameter(DATA_TYPE, spec=STRING)
     T = ALL
     U = ALL
@@ -444,8 +383,6 @@ class CastCoreML7(Cast, name="mil.cast", since=CORE_ML_7):
 
 class Binary(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """A scalar function of two elements of one type, operands broadcast as in numpy."""
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     y: Value = operand("T[*]")
@@ -459,8 +396,6 @@ class Add(Binary, name="mil.add", traits=(traits.Commutative,)):
     Source: MIL operation reference, add (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.add(x, y)
 
@@ -470,8 +405,6 @@ class Sub(Binary, name="mil.sub"):
 
     Source: MIL operation reference, sub (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.sub(x, y)
@@ -483,8 +416,6 @@ class Mul(Binary, name="mil.mul", traits=(traits.Commutative,)):
     Source: MIL operation reference, mul (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.mul(x, y)
 
@@ -494,8 +425,6 @@ class RealDiv(Binary, name="mil.real_div"):
 
     Source: MIL operation reference, real_div (iOS 15); integers as coremltools 9 folds them.
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.div(x, y)
@@ -507,8 +436,6 @@ class FloorDiv(Binary, name="mil.floor_div"):
     Source: MIL operation reference, floor_div (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.floor_div(x, y)
 
@@ -518,8 +445,6 @@ class Mod(Binary, name="mil.mod"):
 
     Source: MIL operation reference, mod (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.mod(x, y)
@@ -531,8 +456,6 @@ class Pow(Binary, name="mil.pow"):
     Source: MIL operation reference, pow (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.pow(x, y)
 
@@ -542,8 +465,6 @@ class Maximum(Binary, name="mil.maximum", traits=(traits.Commutative,)):
 
     Source: MIL operation reference, maximum (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.maximum(x, y)
@@ -555,16 +476,12 @@ class Minimum(Binary, name="mil.minimum", traits=(traits.Commutative,)):
     Source: MIL operation reference, minimum (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.minimum(x, y)
 
 
 class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """A truth value of two numbers of one type, operands broadcast as in numpy."""
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     y: Value = operand("T[*]")
@@ -578,8 +495,6 @@ class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
     Source: MIL operation reference, equal (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.equal(x, y)
 
@@ -589,8 +504,6 @@ class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
 
     Source: MIL operation reference, not_equal (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.not_equal(x, y)
@@ -602,8 +515,6 @@ class Greater(Comparison, name="mil.greater"):
     Source: MIL operation reference, greater (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.greater(x, y)
 
@@ -613,8 +524,6 @@ class GreaterEqual(Comparison, name="mil.greater_equal"):
 
     Source: MIL operation reference, greater_equal (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.greater_equal(x, y)
@@ -626,8 +535,6 @@ class Less(Comparison, name="mil.less"):
     Source: MIL operation reference, less (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value, y: Value) -> Value:
         return core.less(x, y)
 
@@ -637,8 +544,6 @@ class LessEqual(Comparison, name="mil.less_equal"):
 
     Source: MIL operation reference, less_equal (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.less_equal(x, y)
@@ -650,7 +555,6 @@ class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
     Source: MIL operation reference, logical_and (iOS 15).
     """
 
-    __slots__ = ()
     T = TRUTH
 
     def reference(self, x: Value, y: Value) -> Value:
@@ -663,7 +567,6 @@ class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
     Source: MIL operation reference, logical_or (iOS 15).
     """
 
-    __slots__ = ()
     T = TRUTH
 
     def reference(self, x: Value, y: Value) -> Value:
@@ -676,7 +579,6 @@ class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
     Source: MIL operation reference, logical_xor (iOS 15).
     """
 
-    __slots__ = ()
     T = TRUTH
 
     def reference(self, x: Value, y: Value) -> Value:
@@ -691,8 +593,6 @@ class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, 
 
     Source: MIL operation reference, select (iOS 15).
     """
-
-    __slots__ = ()
 
     cond: Value = operand("i1[*]")
     a: Value = operand("T[*]")

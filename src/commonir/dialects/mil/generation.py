@@ -35,8 +35,6 @@ class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
     Source: MIL operation reference, fill (iOS 15).
     """
 
-    __slots__ = ()
-
     shape: Value = operand("i32[r]", by_value=True)
     value: Value | None = operand("T[]", default=None, constant=True)
     output: Value = result("any")
@@ -60,8 +58,6 @@ class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML
     Source: MIL operation reference, fill_like (iOS 16).
     """
 
-    __slots__ = ()
-
     ref_tensor: Value = operand("T[*]")
     value: Value | None = operand("U[]", default=None, constant=True)
     output: Value = result("any")
@@ -78,8 +74,6 @@ class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
     Source: MIL operation reference, range_1d (iOS 15).
     """
 
-    __slots__ = ()
-
     end: Value = operand("T[]", by_value=True)
     start: Value = operand("T[]", by_value=True)
     step: Value = operand("T[]", by_value=True)
@@ -95,8 +89,6 @@ class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):
 
     Source: MIL operation reference, non_zero (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     output: Value = result("i32[count, rank]")
@@ -117,8 +109,6 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
 
     Source: MIL operation reference, one_hot (iOS 15).
     """
-
-    __slots__ = ()
 
     indices: Value = operand("i32[*]")
     one_hot_vector_size: Value = operand("i32[]", by_value=True)
@@ -168,8 +158,6 @@ class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
     Source: MIL operation reference, band_part (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[b*, m, n]")
     lower: int = parameter(kinds.integer, spec="i32[]", default=-1)
     upper: int = parameter(kinds.integer, spec="i32[]", default=-1)
@@ -189,8 +177,6 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
 
     Source: MIL operation reference, cumsum (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     axis: int = parameter(kinds.integer, spec="i32[]", default=0)
@@ -217,8 +203,6 @@ class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
     Source: MIL operation reference, argsort (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
     ascending: bool = parameter(kinds.flag, spec="i1[]", default=False)
@@ -244,8 +228,6 @@ class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
 
     Source: MIL operation reference, topk (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     k: int = parameter(kinds.integer, spec="K[]", default=1)
@@ -284,8 +266,6 @@ class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
     Source: MIL operation reference, topk (iOS 16).
     """
 
-    __slots__ = ()
-
     sort: bool = parameter(kinds.flag, spec="i1[]", default=True)
     return_indices: bool = parameter(kinds.flag, spec="i1[]", default=True)
 
@@ -303,8 +283,6 @@ class TopkCoreML7(TopkCoreML6, name="mil.topk", since=CORE_ML_7):
 
     Source: MIL operation reference, topk (iOS 17).
     """
-
-    __slots__ = ()
 
     output_indices_dtype: DataType | None = parameter(
         DATA_TYPE, spec=STRING, default=None, check=one_of(DataType.INT32, DataType.UINT16)

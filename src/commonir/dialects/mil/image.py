@@ -68,8 +68,6 @@ _COORDINATES = {
 class Images(MilOp, traits=(traits.Pure,)):
     """Images in the last two axes, resampled."""
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     output: Value = result("T[*]")
     T = FLOATS
@@ -88,8 +86,6 @@ class ResizeBilinear(Images, name="mil.resize_bilinear"):
     Source: MIL operation reference, resize_bilinear (iOS 15).
     """
 
-    __slots__ = ()
-
     target_size_height: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
     target_size_width: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
     sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
@@ -107,8 +103,6 @@ class ResizeNearestNeighbor(Images, name="mil.resize_nearest_neighbor"):
     Source: MIL operation reference, resize_nearest_neighbor (iOS 15).
     """
 
-    __slots__ = ()
-
     target_size_height: int = parameter(kinds.integer, spec="i32[]", check=positive)
     target_size_width: int = parameter(kinds.integer, spec="i32[]", check=positive)
 
@@ -122,8 +116,6 @@ def _nearest(x: Value, sizes: tuple[Dim, ...]) -> Value:
 
 class Upsample(Images):
     """Images scaled by two factors; a size is rounded down."""
-
-    __slots__ = ()
 
     scale_factor_height: float = parameter(kinds.number, spec="U[]", default=1.0, check=positive)
     scale_factor_width: float = parameter(kinds.number, spec="U[]", default=1.0, check=positive)
@@ -153,8 +145,6 @@ class UpsampleNearestNeighbor(Upsample, name="mil.upsample_nearest_neighbor"):
     Source: MIL operation reference, upsample_nearest_neighbor (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return _nearest(x, self.sizes(x))
 
@@ -168,8 +158,6 @@ class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
 
     Source: MIL operation reference, upsample_bilinear (iOS 15).
     """
-
-    __slots__ = ()
 
     align_corners: bool = parameter(kinds.flag, spec="i1[]", default=True)
 
@@ -189,8 +177,6 @@ class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", si
 
     Source: MIL operation reference, upsample_bilinear (iOS 16).
     """
-
-    __slots__ = ()
 
     half_pixel_centers: bool | None = parameter(kinds.flag, spec="i1[]", default=None)
 
@@ -225,8 +211,6 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
 
     Source: MIL operation reference, resize (iOS 17).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     shape: Value = operand("U[r]", by_value=True)

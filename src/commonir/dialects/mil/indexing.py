@@ -65,8 +65,6 @@ class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
     Source: MIL operation reference, gather (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]", by_value=True)
     axis: int = parameter(kinds.integer, spec="i32[]", default=0)
@@ -93,8 +91,6 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
 
     Source: MIL operation reference, gather (iOS 16).
     """
-
-    __slots__ = ()
 
     batch_dims: int = parameter(kinds.integer, spec="i32[]", default=0, check=non_negative)
     P = SHORT_POSITIONS
@@ -136,8 +132,6 @@ class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
     Source: MIL operation reference, gather (iOS 17).
     """
 
-    __slots__ = ()
-
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
@@ -154,8 +148,6 @@ class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,)
 
     Source: MIL operation reference, gather_along_axis (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     indices: Value = operand("P[i*]")
@@ -184,8 +176,6 @@ class GatherAlongAxisCoreML6(GatherAlongAxis, name="mil.gather_along_axis", sinc
     Source: MIL operation reference, gather_along_axis (iOS 16).
     """
 
-    __slots__ = ()
-
     P = SHORT_POSITIONS
 
 
@@ -194,8 +184,6 @@ class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis
 
     Source: MIL operation reference, gather_along_axis (iOS 17).
     """
-
-    __slots__ = ()
 
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
@@ -212,8 +200,6 @@ class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
 
     Source: MIL operation reference, gather_nd (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]")
@@ -240,8 +226,6 @@ class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
     Source: MIL operation reference, gather_nd (iOS 16).
     """
 
-    __slots__ = ()
-
     batch_dims: int = parameter(kinds.integer, spec="i32[]", default=0, check=non_negative)
     P = SHORT_POSITIONS
 
@@ -264,8 +248,6 @@ class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
 
     Source: MIL operation reference, gather_nd (iOS 17).
     """
-
-    __slots__ = ()
 
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
@@ -308,8 +290,6 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
     Source: MIL operation reference, scatter (iOS 15). Its documentation gives update as the default mode; it is add.
     """
 
-    __slots__ = ()
-
     data: Value = operand("T[s*]")
     indices: Value = operand("i32[*]")
     updates: Value = operand("T[*]")
@@ -349,8 +329,6 @@ class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
     Source: MIL operation reference, scatter (iOS 17).
     """
 
-    __slots__ = ()
-
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
@@ -365,8 +343,6 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
 
     Source: MIL operation reference, scatter_along_axis (iOS 15). coremltools 9 folds it without regard to mode.
     """
-
-    __slots__ = ()
 
     data: Value = operand("T[s*]")
     indices: Value = operand("i32[i*]")
@@ -396,8 +372,6 @@ class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", s
     Source: MIL operation reference, scatter_along_axis (iOS 17).
     """
 
-    __slots__ = ()
-
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
@@ -412,8 +386,6 @@ class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
 
     Source: MIL operation reference, scatter_nd (iOS 15).
     """
-
-    __slots__ = ()
 
     data: Value = operand("T[s*]")
     indices: Value = operand("i32[*]")
@@ -446,8 +418,6 @@ class ScatterNdCoreML7(ScatterNd, name="mil.scatter_nd", since=CORE_ML_7):
 
     Source: MIL operation reference, scatter_nd (iOS 17).
     """
-
-    __slots__ = ()
 
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
 

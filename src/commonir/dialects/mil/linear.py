@@ -29,8 +29,6 @@ class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
     Source: MIL operation reference, linear (iOS 15). Documented for rank 1 to 3; higher ranks occur.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[b*, k]")
     weight: Value = operand("T[n, k]", constant=True)
     bias: Value | None = operand("T[n]", default=None, constant=True)
@@ -48,8 +46,6 @@ class LinearCoreML7(Linear, name="mil.linear", since=CORE_ML_7):
     Source: MIL operation reference, linear (iOS 17).
     """
 
-    __slots__ = ()
-
     weight: Value = operand("U[n, k]", constant=True)
     bias: Value | None = operand("U[n]", default=None, constant=True)
     U = NUMBERS
@@ -66,8 +62,6 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
 
     Source: MIL operation reference, matmul (iOS 15). coremltools 9 infers wrong shapes when y is a vector.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     y: Value = operand("T[*]")
@@ -111,8 +105,6 @@ class MatmulCoreML7(Matmul, name="mil.matmul", since=CORE_ML_7):
     Source: MIL operation reference, matmul (iOS 17).
     """
 
-    __slots__ = ()
-
     y: Value = operand("U[*]")
     U = NUMBERS
 
@@ -143,8 +135,6 @@ class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
 
     Source: MIL operation reference, einsum (iOS 15).
     """
-
-    __slots__ = ()
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
     equation: str = parameter(kinds.text, spec=STRING)
@@ -189,8 +179,6 @@ class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", 
 
     Source: MIL operation reference, scaled_dot_product_attention (iOS 18).
     """
-
-    __slots__ = ()
 
     query: Value = operand("T[b*, l, e]")
     key: Value = operand("T[b*, s, e]")

@@ -45,8 +45,6 @@ class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
     Source: MIL operation reference, make_list (iOS 15).
     """
 
-    __slots__ = ()
-
     init_length: Value | None = operand("i32[]", default=None, by_value=True)
     dynamic_length: bool = parameter(kinds.flag, spec="i1[]", default=True)
     elem_shape: tuple[Value, ...] = operand("any", variadic=True, default=(), constant=True)
@@ -95,8 +93,6 @@ class OfList(MilOp):
 
     C1: ls is a list of tensors.
     """
-
-    __slots__ = ()
 
     ls: Value = operand("any")
 
@@ -168,8 +164,6 @@ class ListLength(OfList, name="mil.list_length", traits=(traits.Pure,)):
     Source: MIL operation reference, list_length (iOS 15).
     """
 
-    __slots__ = ()
-
     output: Value = result("i32[]")
 
     def infer(self) -> tuple[Type, ...]:
@@ -187,8 +181,6 @@ class ListWrite(OfList, name="mil.list_write", traits=(traits.Pure,)):
 
     Source: MIL operation reference, list_write (iOS 15).
     """
-
-    __slots__ = ()
 
     index: Value = operand("i32[*]")
     value: Value = operand("T[*]")
@@ -218,8 +210,6 @@ class ListRead(OfList, name="mil.list_read", traits=(traits.Pure,)):
     Source: MIL operation reference, list_read (iOS 15).
     """
 
-    __slots__ = ()
-
     index: Value = operand("i32[*]")
     output: Value = result("any")
 
@@ -237,8 +227,6 @@ class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
 
     Source: MIL operation reference, list_gather (iOS 15).
     """
-
-    __slots__ = ()
 
     indices: Value = operand("i32[k]")
     output: Value = result("any")
@@ -258,8 +246,6 @@ class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
 
     Source: MIL operation reference, list_scatter (iOS 15).
     """
-
-    __slots__ = ()
 
     indices: Value = operand("i32[k]")
     value: Value = operand("T[*]")

@@ -40,8 +40,6 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
     Source: MIL operation reference, batch_norm (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, s*]")
     mean: Value = operand("T[c]", constant=True)
     variance: Value = operand("T[c]", constant=True)
@@ -69,8 +67,6 @@ class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
     Source: MIL operation reference, batch_norm (iOS 17).
     """
 
-    __slots__ = ()
-
     mean: Value = operand("U[c]", constant=True)
     variance: Value = operand("U[c]", constant=True)
     gamma: Value | None = operand("U[c]", default=None, constant=True)
@@ -86,8 +82,6 @@ class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
 
     Source: MIL operation reference, instance_norm (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     gamma: Value | None = operand("T[c]", default=None, constant=True)
@@ -111,8 +105,6 @@ class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_
     Source: MIL operation reference, instance_norm (iOS 17).
     """
 
-    __slots__ = ()
-
     gamma: Value | None = operand("U[c]", default=None, constant=True)
     beta: Value | None = operand("U[c]", default=None, constant=True)
     epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
@@ -126,8 +118,6 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
 
     Source: MIL operation reference, l2_norm (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     epsilon: float = parameter(kinds.number, spec="T[]", default=1e-6)
@@ -149,8 +139,6 @@ class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
     Source: MIL operation reference, l2_norm (iOS 17).
     """
 
-    __slots__ = ()
-
     epsilon: float = parameter(kinds.number, spec="U[]", default=1e-6)
     U = FLOATS
 
@@ -163,8 +151,6 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
 
     Source: MIL operation reference, layer_norm (iOS 15). coremltools 9 does not check beta.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
@@ -200,8 +186,6 @@ class LayerNormCoreML7(LayerNorm, name="mil.layer_norm", since=CORE_ML_7):
     Source: MIL operation reference, layer_norm (iOS 17).
     """
 
-    __slots__ = ()
-
     gamma: Value | None = operand("U[*]", default=None, constant=True)
     beta: Value | None = operand("U[*]", default=None, constant=True)
     epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
@@ -215,8 +199,6 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
 
     Source: MIL operation reference, local_response_norm (iOS 15); the window of even sizes as in PyTorch.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[n, c, s*]")
     size: int = parameter(kinds.integer, spec="i32[]", check=positive)
@@ -241,8 +223,6 @@ class LocalResponseNormCoreML7(LocalResponseNorm, name="mil.local_response_norm"
 
     Source: MIL operation reference, local_response_norm (iOS 17).
     """
-
-    __slots__ = ()
 
     alpha: float = parameter(kinds.number, spec="U[]", default=1e-4)
     beta: float = parameter(kinds.number, spec="U[]", default=0.75)

@@ -40,8 +40,6 @@ class Composition(
     `defaults` are numbers that fill inputs which are not given.
     """
 
-    __slots__ = ()
-
     sym_name: str = attribute(kinds.symbol_name)
     defaults: DictionaryAttr = attribute(kinds.dictionary)
     content: Region = region()
@@ -82,8 +80,6 @@ class RunModel(StatedResults, MilOp, Invocation, name="mil.run_model"):
     C1: the pipeline has the model, and it has as many inputs and outputs.
     """
 
-    __slots__ = ()
-
     model: int = attribute(kinds.integer)
     inputs: tuple[Value, ...] = operand("any", variadic=True)
     outputs: tuple[Value, ...] = result("any", variadic=True)
@@ -113,8 +109,6 @@ class HandOver(StatedResults, MilOp, name="mil.hand_over"):
     and 255. Core ML does not say how it rounds.
     """
 
-    __slots__ = ()
-
     input: Value = operand("any")
     as_image: bool = attribute(kinds.flag, default=False)
     output: Value = result("any")
@@ -132,8 +126,6 @@ class HandOver(StatedResults, MilOp, name="mil.hand_over"):
 
 class OpaqueModel(StatedResults, MilOp, name="mil.opaque_model"):
     """A model of a kind that is kept as it is, but cannot be run or converted, such as a `neuralNetwork`."""
-
-    __slots__ = ()
 
     kind: str = attribute(kinds.text)
     inputs: tuple[Value, ...] = operand("any", variadic=True)
@@ -155,8 +147,6 @@ class PickTop(StatedResults, MilOp, name="mil.pick_top"):
 
     Source: NonMaximumSuppression.proto, PickTop.
     """
-
-    __slots__ = ()
 
     confidence: Value = operand("any")
     coordinates: Value = operand("any")

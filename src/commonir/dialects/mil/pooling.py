@@ -22,8 +22,6 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
     With ceil_mode a window may overhang at the end, when it starts inside x or its padding at the beginning.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, s*]")
     kernel_sizes: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, check=UNTIL_CORE_ML_5)
@@ -63,8 +61,6 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
 class PoolCoreML6(Pool):
     """As until iOS 15, with the padding same_lower: an odd unit stands at the beginning."""
 
-    __slots__ = ()
-
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING)
 
 
@@ -78,8 +74,6 @@ class AvgPool(Pool, name="mil.avg_pool"):
     Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented:
     here, as in PyTorch, its part inside x and its padding.
     """
-
-    __slots__ = ()
 
     exclude_padding_from_average: bool = parameter(kinds.flag, spec="i1[]", default=False)
 
@@ -97,8 +91,6 @@ class AvgPoolCoreML6(PoolCoreML6, AvgPool, name="mil.avg_pool", since=CORE_ML_6)
     Source: MIL operation reference, avg_pool (iOS 15), pad_type.
     """
 
-    __slots__ = ()
-
 
 class MaxPool(Pool, name="mil.max_pool"):
     """The largest element of each window; padding is less than any element.
@@ -109,8 +101,6 @@ class MaxPool(Pool, name="mil.max_pool"):
 
     Source: MIL operation reference, max_pool (iOS 15).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         wide, strides, pads = self.windows(x, -math.inf)
@@ -123,8 +113,6 @@ class MaxPoolCoreML6(PoolCoreML6, MaxPool, name="mil.max_pool", since=CORE_ML_6)
     Source: MIL operation reference, max_pool (iOS 15), pad_type.
     """
 
-    __slots__ = ()
-
 
 class L2Pool(Pool, name="mil.l2_pool"):
     """The root of the sum of the squares of each window; padding is zero.
@@ -136,8 +124,6 @@ class L2Pool(Pool, name="mil.l2_pool"):
 
     Source: MIL operation reference, l2_pool (iOS 15).
     """
-
-    __slots__ = ()
 
     @constraint("C4")
     def _has_few_axes(self) -> bool:
@@ -155,5 +141,3 @@ class L2PoolCoreML6(PoolCoreML6, L2Pool, name="mil.l2_pool", since=CORE_ML_6):
 
     Source: MIL operation reference, l2_pool (iOS 15), pad_type.
     """
-
-    __slots__ = ()

@@ -183,8 +183,6 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     Source: MIL specification, Function.
     """
 
-    __slots__ = ()
-
     sym_name: str = attribute(kinds.symbol_name)
     opset: str = attribute(kinds.text)
     specializations: tuple[Region, ...] = region(variadic=True)
@@ -274,8 +272,6 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
     Source: MIL specification, Block, outputs.
     """
 
-    __slots__ = ()
-
     values: tuple[Value, ...] = operand("any", variadic=True)
     names: tuple[str, ...] = attribute(kinds.texts)
 
@@ -290,8 +286,6 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
 
 class Constant(MilOp, traits=(Pure, ConstantLike)):
     """A tensor that is known before the program runs."""
-
-    __slots__ = ()
 
     val: Data = attribute(kinds.data)
     output: Value = result("any")
@@ -317,8 +311,6 @@ class Const(Constant, name="mil.const"):
     Source: MIL specification, Value; coremltools operation `const`.
     """
 
-    __slots__ = ()
-
 
 class Literal(Constant, name="mil.literal", traits=(Inline,)):
     """A constant tensor that an operation of the file has in place of the name of a value.
@@ -326,16 +318,12 @@ class Literal(Constant, name="mil.literal", traits=(Inline,)):
     Source: MIL specification, Argument, Binding.
     """
 
-    __slots__ = ()
-
 
 class CompoundConstant(MilOp, name="mil.compound", traits=(Pure, ConstantLike)):
     """A list, tuple or dictionary that is known before the program runs: a `const` of such a type.
 
     Source: MIL specification, Value.
     """
-
-    __slots__ = ()
 
     val: Compound = attribute(COMPOUND)
     output: Value = result("any")
@@ -361,8 +349,6 @@ class CompoundLiteral(CompoundConstant, name="mil.compound_literal", traits=(Inl
 
     Source: MIL specification, Argument, Binding.
     """
-
-    __slots__ = ()
 
 
 def _with_keys(value: Data | Compound, names: Mapping[str, str]) -> Data | Compound:

@@ -62,8 +62,6 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
     Source: MIL operation reference, quantize (iOS 17).
     """
 
-    __slots__ = ()
-
     input: Value = operand("T[s*]")
     scale: Value = operand("T[*]", constant=True)
     output_dtype: DataType = parameter(DATA_TYPE, spec=STRING, check=one_of(DataType.INT8, DataType.UINT8))
@@ -99,8 +97,6 @@ class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE
 
     Source: MIL operation reference, dequantize (iOS 17).
     """
-
-    __slots__ = ()
 
     input: Value = operand("Q[s*]")
     scale: Value = operand("T[*]", constant=True)

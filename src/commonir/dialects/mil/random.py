@@ -44,8 +44,6 @@ class RandomDistribution(MilOp, traits=(traits.Random,)):
     C1: no size is negative.
     """
 
-    __slots__ = ()
-
     shape: Value = operand("i32[r]", by_value=True)
     seed: int = parameter(kinds.integer, spec="i32[]", default=-1)
     output: Value = result("any")
@@ -65,8 +63,6 @@ class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
     Source: MIL operation reference, random_bernoulli (iOS 15).
     """
 
-    __slots__ = ()
-
     prob: Value | None = operand("T[]", default=None, constant=True)
 
     def traced_with(self) -> object:
@@ -85,8 +81,6 @@ class RandomNormal(RandomDistribution, name="mil.random_normal"):
 
     Source: MIL operation reference, random_normal (iOS 15).
     """
-
-    __slots__ = ()
 
     mean: Value | None = operand("T[]", default=None, constant=True)
     stddev: Value | None = operand("T[]", default=None, constant=True)
@@ -113,8 +107,6 @@ class RandomUniform(RandomDistribution, name="mil.random_uniform"):
     Source: MIL operation reference, random_uniform (iOS 15).
     """
 
-    __slots__ = ()
-
     low: Value | None = operand("T[]", default=None, constant=True)
     high: Value | None = operand("T[]", default=None, constant=True)
 
@@ -140,8 +132,6 @@ class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Ran
 
     Source: MIL operation reference, random_categorical (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     mode: CategoricalMode = parameter(MODE, spec=STRING, default=CategoricalMode.LOGITS)

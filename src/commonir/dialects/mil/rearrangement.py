@@ -16,8 +16,6 @@ from commonir.symbolic import floor_div
 class Rearrangement(MilOp, traits=(traits.Pure,)):
     """The elements of a batch of images in another arrangement."""
 
-    __slots__ = ()
-
     x: Value = operand("T[n, c, h, w]")
     output: Value = result("T[m, d, i, j]")
     T = FLOATS
@@ -30,8 +28,6 @@ class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
 
     Source: MIL operation reference, depth_to_space (iOS 15).
     """
-
-    __slots__ = ()
 
     block_size: int = parameter(kinds.integer, spec="i32[]", check=positive)
 
@@ -52,8 +48,6 @@ class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
     Source: MIL operation reference, space_to_depth (iOS 15).
     """
 
-    __slots__ = ()
-
     block_size: int = parameter(kinds.integer, spec="i32[]", check=positive)
 
     @constraint("C1")
@@ -73,8 +67,6 @@ class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
     Source: MIL operation reference, pixel_shuffle (iOS 15).
     """
 
-    __slots__ = ()
-
     upscale_factor: int = parameter(kinds.integer, spec="i32[]", check=positive)
 
     @constraint("C1")
@@ -93,8 +85,6 @@ class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6)
 
     Source: MIL operation reference, pixel_unshuffle (iOS 16).
     """
-
-    __slots__ = ()
 
     downscale_factor: int = parameter(kinds.integer, spec="ui32[]", check=positive)
 
@@ -117,8 +107,6 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
 
     Source: MIL operation reference, space_to_batch (iOS 15).
     """
-
-    __slots__ = ()
 
     block_shape: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
     paddings: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")
@@ -154,8 +142,6 @@ class BatchToSpace(Rearrangement, name="mil.batch_to_space"):
 
     Source: MIL operation reference, batch_to_space (iOS 15).
     """
-
-    __slots__ = ()
 
     block_shape: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
     crops: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")

@@ -132,8 +132,6 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
     Source: MIL operation reference, rnn (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s, b, i]")
     initial_h: Value = operand("T[b, h]")
     weight_ih: Value = operand("T[h, i]", constant=True)
@@ -172,8 +170,6 @@ class RnnCoreML7(Rnn, name="mil.rnn", since=CORE_ML_7):
     Source: MIL operation reference, rnn (iOS 17).
     """
 
-    __slots__ = ()
-
     T = FLOATS
 
 
@@ -188,8 +184,6 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
 
     Source: MIL operation reference, gru (iOS 15); the place of r as in its tests, not as in its formula.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s, b, i]")
     initial_h: Value = operand("T[b, h]")
@@ -242,8 +236,6 @@ class GruCoreML7(Gru, name="mil.gru", since=CORE_ML_7):
     Source: MIL operation reference, gru (iOS 17).
     """
 
-    __slots__ = ()
-
     T = FLOATS
 
 
@@ -255,8 +247,6 @@ class GruCoreML8(GruCoreML7, name="mil.gru", since=CORE_ML_8):
 
     Source: MIL operation reference, gru (iOS 18).
     """
-
-    __slots__ = ()
 
     reset_after: bool | None = parameter(kinds.flag, spec="i1[]", default=None)
     input_bias: Value | None = operand("T[g]", default=None, constant=True)
@@ -281,8 +271,6 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
 
     Source: MIL operation reference, lstm (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s, b, i]")
     initial_h: Value = operand("T[b, w]")
@@ -382,7 +370,5 @@ class LstmCoreML7(Lstm, name="mil.lstm", since=CORE_ML_7):
 
     Source: MIL operation reference, lstm (iOS 17).
     """
-
-    __slots__ = ()
 
     T = FLOATS

@@ -33,8 +33,6 @@ from commonir.symbolic import size_of
 class Reduction(MilOp, traits=(traits.Pure,)):
     """Elements along axes combined into one; along all axes when none are given."""
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
     keep_dims: bool = parameter(kinds.flag, spec="i1[]", default=False)
@@ -71,8 +69,6 @@ class ReduceL1Norm(Reduction, name="mil.reduce_l1_norm"):
     Source: MIL operation reference, reduce_l1_norm (iOS 15).
     """
 
-    __slots__ = ()
-
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(core.abs(x), axes, keep_dims)
 
@@ -84,8 +80,6 @@ class ReduceL2Norm(Reduction, name="mil.reduce_l2_norm"):
 
     Source: MIL operation reference, reduce_l2_norm (iOS 15).
     """
-
-    __slots__ = ()
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         wide = _in_float(x)
@@ -101,8 +95,6 @@ class ReduceLogSum(Reduction, name="mil.reduce_log_sum"):
     Source: MIL operation reference, reduce_log_sum (iOS 15).
     """
 
-    __slots__ = ()
-
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         summed = core.reduce_sum(_in_float(x), axes, keep_dims)
         return converted(core.log(summed), element_of(x))
@@ -115,8 +107,6 @@ class ReduceLogSumExp(Reduction, name="mil.reduce_log_sum_exp"):
 
     Source: MIL operation reference, reduce_log_sum_exp (iOS 15).
     """
-
-    __slots__ = ()
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         wide = _in_float(x)
@@ -134,8 +124,6 @@ class ReduceMax(Reduction, name="mil.reduce_max"):
     Source: MIL operation reference, reduce_max (iOS 15).
     """
 
-    __slots__ = ()
-
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_max(x, axes, keep_dims)
 
@@ -147,8 +135,6 @@ class ReduceMean(Reduction, name="mil.reduce_mean"):
 
     Source: MIL operation reference, reduce_mean (iOS 15).
     """
-
-    __slots__ = ()
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         if element_of(x).is_float:
@@ -165,8 +151,6 @@ class ReduceMin(Reduction, name="mil.reduce_min"):
     Source: MIL operation reference, reduce_min (iOS 15).
     """
 
-    __slots__ = ()
-
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_min(x, axes, keep_dims)
 
@@ -178,8 +162,6 @@ class ReduceProd(Reduction, name="mil.reduce_prod"):
 
     Source: MIL operation reference, reduce_prod (iOS 15).
     """
-
-    __slots__ = ()
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_prod(x, axes, keep_dims)
@@ -193,8 +175,6 @@ class ReduceSum(Reduction, name="mil.reduce_sum"):
     Source: MIL operation reference, reduce_sum (iOS 15).
     """
 
-    __slots__ = ()
-
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(x, axes, keep_dims)
 
@@ -207,16 +187,12 @@ class ReduceSumSquare(Reduction, name="mil.reduce_sum_square"):
     Source: MIL operation reference, reduce_sum_square (iOS 15).
     """
 
-    __slots__ = ()
-
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(core.mul(x, x), axes, keep_dims)
 
 
 class ArgReduction(MilOp, traits=(traits.Pure,)):
     """The position of an extreme element along an axis; of equal ones, the first (MIL does not say which)."""
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
@@ -234,8 +210,6 @@ class ArgReduction(MilOp, traits=(traits.Pure,)):
 class ArgReductionCoreML7(ArgReduction):
     """The position of an extreme element along an axis, in a type to be chosen."""
 
-    __slots__ = ()
-
     output_dtype: DataType = parameter(
         DATA_TYPE, spec=STRING, default=DataType.INT32, check=one_of(DataType.INT32, DataType.UINT16)
     )
@@ -250,8 +224,6 @@ class ReduceArgmax(ArgReduction, name="mil.reduce_argmax"):
     Source: MIL operation reference, reduce_argmax (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.arg_max(x, self.axis, self.keep_dims, i32)
 
@@ -263,8 +235,6 @@ class ReduceArgmaxCoreML7(ArgReductionCoreML7, name="mil.reduce_argmax", since=C
 
     Source: MIL operation reference, reduce_argmax (iOS 17).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.arg_max(x, self.axis, self.keep_dims, self.output_dtype.element)
@@ -278,8 +248,6 @@ class ReduceArgmin(ArgReduction, name="mil.reduce_argmin"):
     Source: MIL operation reference, reduce_argmin (iOS 15).
     """
 
-    __slots__ = ()
-
     def reference(self, x: Value) -> Value:
         return core.arg_min(x, self.axis, self.keep_dims, i32)
 
@@ -291,8 +259,6 @@ class ReduceArgminCoreML7(ArgReductionCoreML7, name="mil.reduce_argmin", since=C
 
     Source: MIL operation reference, reduce_argmin (iOS 17).
     """
-
-    __slots__ = ()
 
     def reference(self, x: Value) -> Value:
         return core.arg_min(x, self.axis, self.keep_dims, self.output_dtype.element)

@@ -84,8 +84,6 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
     Source: MIL operation reference, resample (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[b, c, h, w]")
     coordinates: Value = operand("U[b, i, j, 2]")
     sampling_mode: Interpolation = parameter(kinds.enumeration(Interpolation), spec=STRING)
@@ -118,8 +116,6 @@ class ResampleCoreML6(Resample, name="mil.resample", since=CORE_ML_6):
     Source: MIL operation reference, resample (iOS 16).
     """
 
-    __slots__ = ()
-
     U = element_type(f16, f32, i32)
 
 
@@ -128,8 +124,6 @@ class ResampleCoreML7(ResampleCoreML6, name="mil.resample", since=CORE_ML_7):
 
     Source: MIL operation reference, resample (iOS 17).
     """
-
-    __slots__ = ()
 
     U = element_type(f16, f32, i8, u8, i16, u16, i32)
 
@@ -144,8 +138,6 @@ class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):
 
     Source: MIL operation reference, affine (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[b, c, h, w]")
     transform_matrix: Value = operand("T[d, 6]")
@@ -303,8 +295,6 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
     Source: MIL operation reference, crop_resize (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[b, c, h, w]")
     roi: Value = operand("T[n, 1, k, 1, 1]")
     target_height: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
@@ -358,8 +348,6 @@ class CropResizeCoreML6(CropResize, name="mil.crop_resize", since=CORE_ML_6):
     Source: MIL operation reference, crop_resize (iOS 16).
     """
 
-    __slots__ = ()
-
     pad_value: float = parameter(kinds.number, spec="T[]", default=0.0)
 
     @property
@@ -378,8 +366,6 @@ class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), si
 
     Source: MIL operation reference, crop_resize (iOS 17).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[b, c, h, w]")
     boxes: Value = operand("U[n, 4]")

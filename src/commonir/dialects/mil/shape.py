@@ -50,8 +50,6 @@ class Shape(MilOp, name="mil.shape", traits=(traits.Pure,)):
     Source: MIL operation reference, shape (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     output: Value = result("i32[r]")
     T = BASIC
@@ -65,8 +63,6 @@ class Identity(MilOp, name="mil.identity", traits=(traits.Pure,)):
 
     Source: MIL operation reference, identity (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("any")
     output: Value = result("any")
@@ -86,8 +82,6 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
 
     Source: MIL operation reference, reshape (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     shape: Value = operand("U[r]", by_value=True)
@@ -164,8 +158,6 @@ class ReshapeCoreML7(Reshape, name="mil.reshape", since=CORE_ML_7):
     Source: MIL operation reference, reshape (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
     U = POSITIONS
 
@@ -183,8 +175,6 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since=C
 
     Source: MIL operation reference, reshape_like (iOS 16).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     ref_tensors: tuple[Value, ...] = operand("any[*]", variadic=True)
@@ -234,8 +224,6 @@ class ReshapeLikeCoreML7(ReshapeLike, name="mil.reshape_like", since=CORE_ML_7):
     Source: MIL operation reference, reshape_like (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
 
 
@@ -246,8 +234,6 @@ class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
 
     Source: MIL operation reference, expand_dims (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axes: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]")
@@ -269,8 +255,6 @@ class ExpandDimsCoreML7(ExpandDims, name="mil.expand_dims", since=CORE_ML_7):
     Source: MIL operation reference, expand_dims (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
 
 
@@ -284,8 +268,6 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
 
     Source: MIL operation reference, squeeze (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
@@ -313,8 +295,6 @@ class SqueezeCoreML7(Squeeze, name="mil.squeeze", since=CORE_ML_7):
     Source: MIL operation reference, squeeze (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
 
 
@@ -325,8 +305,6 @@ class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
 
     Source: MIL operation reference, transpose (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     perm: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]")
@@ -348,8 +326,6 @@ class TransposeCoreML7(Transpose, name="mil.transpose", since=CORE_ML_7):
     Source: MIL operation reference, transpose (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
 
 
@@ -360,8 +336,6 @@ class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
 
     Source: MIL operation reference, flatten2d (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axis: int = parameter(kinds.integer, spec="i32[]", default=1)
@@ -390,8 +364,6 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
 
     Source: MIL operation reference, concat (iOS 15). coremltools 9 folds it without regard to interleave.
     """
-
-    __slots__ = ()
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
     axis: int = parameter(kinds.integer, spec="i32[]")
@@ -440,8 +412,6 @@ class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
     Source: MIL operation reference, stack (iOS 15).
     """
 
-    __slots__ = ()
-
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
     axis: int = parameter(kinds.integer, spec="i32[]")
     output: Value = result("T[*]")
@@ -470,8 +440,6 @@ class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
 
     Source: MIL operation reference, split (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axis: int = parameter(kinds.integer, spec="i32[]")
@@ -516,8 +484,6 @@ class Tile(MilOp, name="mil.tile", traits=(traits.Pure,)):
 
     Source: MIL operation reference, tile (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     reps: Value = operand("i32[r]", by_value=True)

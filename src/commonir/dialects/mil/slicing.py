@@ -147,8 +147,6 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
     Source: MIL operation reference, slice_by_index (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     begin: Value = operand("U[r]", by_value=True)
     end: Value = operand("U[r]", by_value=True)
@@ -184,8 +182,6 @@ class SliceByIndexCoreML7(SliceByIndex, name="mil.slice_by_index", since=CORE_ML
     Source: MIL operation reference, slice_by_index (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
     U = POSITIONS
 
@@ -199,8 +195,6 @@ class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=C
 
     Source: MIL operation reference, slice_update (iOS 18).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     update: Value = operand("T[*]")
@@ -257,8 +251,6 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
     Source: MIL operation reference, slice_by_size (iOS 15). coremltools 9 folds a size of 0 as -1.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     begin: Value = operand("U[r]", by_value=True)
     size: Value = operand("U[r]", by_value=True)
@@ -298,8 +290,6 @@ class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7)
     Source: MIL operation reference, slice_by_size (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
     U = POSITIONS
 
@@ -313,8 +303,6 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
 
     Source: MIL operation reference, sliding_windows (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     axis: int = parameter(kinds.integer, spec="i32[]")
@@ -348,8 +336,6 @@ class SlidingWindowsCoreML7(SlidingWindows, name="mil.sliding_windows", since=CO
     Source: MIL operation reference, sliding_windows (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
 
 
@@ -377,8 +363,6 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
     Source: MIL operation reference, pad (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[*]")
     pad: Value = operand("i32[p]", by_value=True)
@@ -455,8 +439,6 @@ class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
     Source: MIL operation reference, crop (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[*]")
     crop_height: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=non_negative)
     crop_width: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=non_negative)
@@ -489,8 +471,6 @@ class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
     Source: MIL operation reference, reverse (iOS 15).
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
     output: Value = result("T[s*]")
@@ -511,8 +491,6 @@ class ReverseCoreML7(Reverse, name="mil.reverse", since=CORE_ML_7):
     Source: MIL operation reference, reverse (iOS 17).
     """
 
-    __slots__ = ()
-
     T = ALL
 
 
@@ -524,8 +502,6 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
 
     Source: MIL operation reference, reverse_sequence (iOS 15).
     """
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     lengths: Value = operand("U[b]")
@@ -562,8 +538,6 @@ class ReverseSequenceCoreML7(ReverseSequence, name="mil.reverse_sequence", since
 
     Source: MIL operation reference, reverse_sequence (iOS 17).
     """
-
-    __slots__ = ()
 
     T = ALL
     U = POSITIONS

@@ -25,8 +25,6 @@ class UnrealizedConversionCast(
     C1: it gives something.
     """
 
-    __slots__ = ()
-
     inputs: tuple[Value, ...] = operand(any_type, variadic=True)
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 

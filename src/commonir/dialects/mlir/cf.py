@@ -35,8 +35,6 @@ _counts = array_of(i32)
 class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
     """Ends the run with a message when a condition does not hold."""
 
-    __slots__ = ()
-
     arg: Value = operand(I1)
     msg: str = attribute(kinds.text)
 
@@ -50,8 +48,6 @@ class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):
 
     C1: what is passed to a block are as many values as it has arguments, of their types.
     """
-
-    __slots__ = ()
 
     def verify(self) -> Iterator[Diagnostic]:
         for number, block in enumerate(self.successors):
@@ -71,8 +67,6 @@ class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):
 
 class Br(_BranchOp, name="cf.br", assembly="$dest (`(` $destOperands^ `:` type($destOperands) `)`)? attr-dict"):
     """Continues with a block."""
-
-    __slots__ = ()
 
     dest: Block = successor()
     destOperands: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -97,8 +91,6 @@ class CondBr(
     " $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict",
 ):
     """Continues with the first block when a condition holds, else with the second."""
-
-    __slots__ = ()
 
     condition: Value = operand(I1)
     trueDest: Block = successor()
@@ -133,8 +125,6 @@ class Switch(
 
     C2: there is a block for each case, and a count of the values passed to it.
     """
-
-    __slots__ = ()
 
     flag: Value = operand(AnyInteger)
     case_operand_segments: tuple[int, ...] = attribute(_counts)

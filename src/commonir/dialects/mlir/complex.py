@@ -57,8 +57,6 @@ def _part_matches(target: str) -> traits.Trait:
 class ComplexOp(MlirOp, traits=(traits.Pure,)):
     """Base of the operations of the complex dialect."""
 
-    __slots__ = ()
-
     def folds(self, operands: Sequence[Data]) -> bool:
         del operands
         return isinstance(self, Re | Im)
@@ -70,8 +68,6 @@ class _Unary(
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
     """A function of one number."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function1]
 
@@ -86,8 +82,6 @@ class _Unary(
 class _Binary(FloatBinary, ComplexOp):
     """A function of two numbers."""
 
-    __slots__ = ()
-
     lhs: Value = operand(FloatComplex)
     rhs: Value = operand(FloatComplex)
     result_: Value = result(FloatComplex)
@@ -99,8 +93,6 @@ class _ToReal(
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
     """A real number of a complex one."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function1]
 
@@ -115,14 +107,12 @@ class _ToReal(
 class Abs(_ToReal, name="complex.abs"):
     """The absolute value."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.magnitude)
 
 
 class Angle(_ToReal, name="complex.angle"):
     """The argument."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.angle)
 
 
@@ -133,8 +123,6 @@ class Re(
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
     """The real part."""
-
-    __slots__ = ()
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -155,8 +143,6 @@ class Im(
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
     """The imaginary part."""
-
-    __slots__ = ()
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -182,8 +168,6 @@ class Create(
 ):
     """The number of a real and an imaginary part."""
 
-    __slots__ = ()
-
     real: Value = operand(AnyFloat)
     imaginary: Value = operand(AnyFloat)
     complex: Value = result(FloatComplex)
@@ -207,7 +191,6 @@ class Constant(
     C1: the array has two floating-point numbers or two integers. C2: they have the type of the parts of the result.
     """
 
-    __slots__ = ()
     result_name = "cst"
 
     value: Attribute = attribute(kinds.any_attribute)
@@ -256,8 +239,6 @@ class Bitcast(ComplexOp, name="complex.bitcast", assembly="$operand attr-dict `:
     C1: one side is complex, the other a float or an integer, unless both are of one type. C2: both have the same width.
     """
 
-    __slots__ = ()
-
     operand: Value = operand(AnyType)
     result_: Value = result(AnyType)
 
@@ -293,8 +274,6 @@ class _Comparison(
     traits=(all_types_match("lhs", "rhs"), traits.Elementwise),
     assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
-    __slots__ = ()
-
     lhs: Value = operand(FloatComplex)
     rhs: Value = operand(FloatComplex)
     result_: Value = result(I1)
@@ -302,8 +281,6 @@ class _Comparison(
 
 class Equal(_Comparison, name="complex.eq"):
     """Whether both parts are equal."""
-
-    __slots__ = ()
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         same = core.equal(core.imag(lhs), core.imag(rhs))
@@ -313,8 +290,6 @@ class Equal(_Comparison, name="complex.eq"):
 class NotEqual(_Comparison, name="complex.neq"):
     """Whether either part differs; true when a part is NaN."""
 
-    __slots__ = ()
-
     def reference(self, lhs: Value, rhs: Value) -> Value:
         differs = core.not_equal(core.imag(lhs), core.imag(rhs))
         return core.logical_or(core.not_equal(core.real(lhs), core.real(rhs)), differs)
@@ -323,42 +298,36 @@ class NotEqual(_Comparison, name="complex.neq"):
 class Add(_Binary, name="complex.add", traits=(traits.Commutative,)):
     """The sum."""
 
-    __slots__ = ()
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="complex.sub"):
     """The difference."""
 
-    __slots__ = ()
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="complex.mul", traits=(traits.Commutative,)):
     """The product."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.product)
 
 
 class Div(_Binary, name="complex.div"):
     """The quotient."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.quotient)
 
 
 class Pow(_Binary, name="complex.pow"):
     """The first number to the power of the second."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.power)
 
 
 class Atan2(_Binary, name="complex.atan2"):
     """-i log((b + i a) / sqrt(a^2 + b^2)) of two numbers a and b."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.arc_tangent_of_two)
 
 
@@ -369,8 +338,6 @@ class Powi(
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) `,` type($rhs)",
 ):
     """A number to the power of a signed integer."""
-
-    __slots__ = ()
 
     lhs: Value = operand(FloatComplex)
     rhs: Value = operand(AnySignlessInteger)
@@ -384,7 +351,6 @@ class Powi(
 class Conj(_Unary, name="complex.conj"):
     """The number with the other imaginary sign."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.conjugate)
 
     def fold(self) -> Value | None:
@@ -395,7 +361,6 @@ class Conj(_Unary, name="complex.conj"):
 class Neg(_Unary, name="complex.neg"):
     """The number with the other sign."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.negative)
 
     def fold(self) -> Value | None:
@@ -406,77 +371,66 @@ class Neg(_Unary, name="complex.neg"):
 class Cos(_Unary, name="complex.cos"):
     """The cosine."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.cosine)
 
 
 class Exp(_Unary, name="complex.exp"):
     """e to the power of the number."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.exponential)
 
 
 class Expm1(_Unary, name="complex.expm1"):
     """e to the power of the number, less one."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.exponential_less_one)
 
 
 class Log(_Unary, name="complex.log"):
     """The principal natural logarithm."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.logarithm)
 
 
 class Log1p(_Unary, name="complex.log1p"):
     """The principal natural logarithm of one plus the number."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.logarithm_of_one_more)
 
 
 class Rsqrt(_Unary, name="complex.rsqrt"):
     """One divided by the square root."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.reciprocal_root)
 
 
 class Sign(_Unary, name="complex.sign"):
     """The number divided by its absolute value; zero for zero."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.direction)
 
 
 class Sin(_Unary, name="complex.sin"):
     """The sine."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.sine)
 
 
 class Sqrt(_Unary, name="complex.sqrt"):
     """The principal square root."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.square_root)
 
 
 class Tan(_Unary, name="complex.tan"):
     """The tangent."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.tangent)
 
 
 class Tanh(_Unary, name="complex.tanh"):
     """The hyperbolic tangent."""
 
-    __slots__ = ()
     fn = staticmethod(complex_numbers.hyperbolic_tangent)
 
 

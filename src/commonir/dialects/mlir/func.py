@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 class Func(FunctionOp, name="func.func"):
     """A function whose operations run in order; without a body, one of which only the name and types are known."""
 
-    __slots__ = ()
     default_dialect = "func"
 
     no_inline: bool = attribute(kinds.unit, default=False, doc="whether its body must not take the place of calls")
@@ -55,8 +54,6 @@ class Func(FunctionOp, name="func.func"):
 
 class Return(ReturnOp, name="func.return", traits=(has_parent("func.func"),)):
     """Ends a function and returns values."""
-
-    __slots__ = ()
 
     gives = "return"
 
@@ -88,8 +85,6 @@ class Call(
 
     C1: the name is that of a function. C2: operands and results are as many and of the types that the function states.
     """
-
-    __slots__ = ()
 
     callee_: str = attribute(kinds.symbol, doc="the function")
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -200,8 +195,6 @@ class CallIndirect(
 ):
     """Runs a function that a value is."""
 
-    __slots__ = ()
-
     callee: Value = operand(FunctionConstraint)
     callee_operands: tuple[Value, ...] = operand(AnyType, variadic=True)
     arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(kinds.dictionaries, default=None)
@@ -220,7 +213,6 @@ class Constant(
     C1: the name is that of a function. C2: the result has its type.
     """
 
-    __slots__ = ()
     result_name = "f"
 
     value: str = attribute(kinds.symbol, doc="the function")

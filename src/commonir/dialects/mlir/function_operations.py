@@ -41,8 +41,6 @@ class FunctionOp(
 ):
     """Base of operations that are functions. The names of its inputs are those of the arguments of its first block."""
 
-    __slots__ = ()
-
     sym_name: str = attribute(kinds.symbol_name, doc="the name it is called by")
     function_type: FunctionType = attribute(kinds.function_type, doc="what it receives and returns")
     body_region: Region = region(doc="what runs; without blocks it is a declaration")
@@ -147,8 +145,6 @@ class FunctionOp(
 
 class ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:` type($operands))?"):
     """Base of operations that end a function and give its results."""
-
-    __slots__ = ()
 
     says_all = True
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 class IndexOp(MlirOp, traits=(traits.Pure,)):
     """Base of the operations of the index dialect."""
 
-    __slots__ = ()
     sign: ClassVar[bool] = True
 
     def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:
@@ -52,8 +51,6 @@ def _in_32_bits(data: Data, *, sign: bool) -> Data:
 class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
     """A function of two positions."""
 
-    __slots__ = ()
-
     fn: ClassVar[Function2]
 
     lhs: Value = operand(Index)
@@ -67,28 +64,24 @@ class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
 class Add(_Binary, name="index.add", traits=(traits.Commutative,)):
     """The sum."""
 
-    __slots__ = ()
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="index.sub"):
     """The difference."""
 
-    __slots__ = ()
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="index.mul", traits=(traits.Commutative,)):
     """The product."""
 
-    __slots__ = ()
     fn = staticmethod(core.mul)
 
 
 class DivS(_Binary, name="index.divs"):
     """The quotient of signed numbers, rounded toward zero."""
 
-    __slots__ = ()
     fn = staticmethod(integers.div_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -98,7 +91,6 @@ class DivS(_Binary, name="index.divs"):
 class DivU(_Binary, name="index.divu"):
     """The quotient of unsigned numbers, rounded down."""
 
-    __slots__ = ()
     sign = False
     fn = staticmethod(integers.div_unsigned)
 
@@ -109,7 +101,6 @@ class DivU(_Binary, name="index.divu"):
 class CeilDivS(_Binary, name="index.ceildivs"):
     """The quotient of signed numbers, rounded up."""
 
-    __slots__ = ()
     fn = staticmethod(integers.ceil_div_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -119,7 +110,6 @@ class CeilDivS(_Binary, name="index.ceildivs"):
 class CeilDivU(_Binary, name="index.ceildivu"):
     """The quotient of unsigned numbers, rounded up."""
 
-    __slots__ = ()
     sign = False
     fn = staticmethod(integers.ceil_div_unsigned)
 
@@ -130,7 +120,6 @@ class CeilDivU(_Binary, name="index.ceildivu"):
 class FloorDivS(_Binary, name="index.floordivs"):
     """The quotient of signed numbers, rounded down."""
 
-    __slots__ = ()
     fn = staticmethod(integers.floor_div_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -140,7 +129,6 @@ class FloorDivS(_Binary, name="index.floordivs"):
 class RemS(_Binary, name="index.rems"):
     """What division of signed numbers leaves, with the sign of the first."""
 
-    __slots__ = ()
     fn = staticmethod(integers.remainder_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -150,7 +138,6 @@ class RemS(_Binary, name="index.rems"):
 class RemU(_Binary, name="index.remu"):
     """What division of unsigned numbers leaves."""
 
-    __slots__ = ()
     sign = False
     fn = staticmethod(integers.remainder_unsigned)
 
@@ -161,14 +148,12 @@ class RemU(_Binary, name="index.remu"):
 class MaxS(_Binary, name="index.maxs", traits=(traits.Commutative,)):
     """The larger of signed numbers."""
 
-    __slots__ = ()
     fn = staticmethod(core.maximum)
 
 
 class MaxU(_Binary, name="index.maxu", traits=(traits.Commutative,)):
     """The larger of unsigned numbers."""
 
-    __slots__ = ()
     sign = False
     fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
@@ -176,14 +161,12 @@ class MaxU(_Binary, name="index.maxu", traits=(traits.Commutative,)):
 class MinS(_Binary, name="index.mins", traits=(traits.Commutative,)):
     """The smaller of signed numbers."""
 
-    __slots__ = ()
     fn = staticmethod(core.minimum)
 
 
 class MinU(_Binary, name="index.minu", traits=(traits.Commutative,)):
     """The smaller of unsigned numbers."""
 
-    __slots__ = ()
     sign = False
     fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
@@ -191,7 +174,6 @@ class MinU(_Binary, name="index.minu", traits=(traits.Commutative,)):
 class Shl(_Binary, name="index.shl"):
     """The bits moved up by an unsigned distance; nothing is specified from the width on."""
 
-    __slots__ = ()
     fn = staticmethod(integers.shift_left_of)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -201,7 +183,6 @@ class Shl(_Binary, name="index.shl"):
 class ShrS(_Binary, name="index.shrs"):
     """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
 
-    __slots__ = ()
     fn = staticmethod(integers.shift_right_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -211,7 +192,6 @@ class ShrS(_Binary, name="index.shrs"):
 class ShrU(_Binary, name="index.shru"):
     """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
 
-    __slots__ = ()
     sign = False
     fn = staticmethod(integers.shift_right_unsigned)
 
@@ -222,21 +202,18 @@ class ShrU(_Binary, name="index.shru"):
 class And(_Binary, name="index.and", traits=(traits.Commutative,)):
     """The bits that are set in both."""
 
-    __slots__ = ()
     fn = staticmethod(core.bitwise_and)
 
 
 class Or(_Binary, name="index.or", traits=(traits.Commutative,)):
     """The bits that are set in either."""
 
-    __slots__ = ()
     fn = staticmethod(core.bitwise_or)
 
 
 class XOr(_Binary, name="index.xor", traits=(traits.Commutative,)):
     """The bits that are set in exactly one."""
 
-    __slots__ = ()
     fn = staticmethod(core.bitwise_xor)
 
 
@@ -248,8 +225,6 @@ class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($outp
 
     C1: one side is a position and the other an integer.
     """
-
-    __slots__ = ()
 
     sign = False
     input: Value = operand(_INDEX_OR_INTEGER)
@@ -270,14 +245,11 @@ class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($outp
 class CastS(_Cast, name="index.casts"):
     """The number in another width, cut off or its sign repeated."""
 
-    __slots__ = ()
     sign = True
 
 
 class CastU(_Cast, name="index.castu"):
     """The number in another width, cut off or zeros before it."""
-
-    __slots__ = ()
 
 
 class CmpPredicate(Enum):
@@ -319,8 +291,6 @@ OWN = own_forms(cmp_predicate)
 class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
     """Whether two positions compare as a predicate says."""
 
-    __slots__ = ()
-
     pred: CmpPredicate = attribute(cmp_predicate)
     lhs: Value = operand(Index)
     rhs: Value = operand(Index)
@@ -336,8 +306,6 @@ class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` at
 class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
     """The width of positions in bits."""
 
-    __slots__ = ()
-
     result_: Value = result(Index)
 
     def reference(self) -> Value:
@@ -346,8 +314,6 @@ class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
 
 class Constant(IndexOp, HoldsData, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
     """A position known before the program runs."""
-
-    __slots__ = ()
 
     value: int = attribute(typed_integer(index))
     result_: Value = result(Index)
@@ -370,8 +336,6 @@ class BoolConstant(
     IndexOp, HoldsData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
 ):
     """A truth value known before the program runs."""
-
-    __slots__ = ()
 
     value: bool = attribute(kinds.flag)
     result_: Value = result(I1)

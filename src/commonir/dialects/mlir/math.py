@@ -39,7 +39,6 @@ class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
     where that is zero.
     """
 
-    __slots__ = ()
     folds_in_double = True
 
     folded_for: ClassVar[frozenset[ElementType] | None] = frozenset({f32, f64})
@@ -56,13 +55,9 @@ class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
 class _FloatUnary(FloatUnary, MathOp):
     """A function of one floating-point number."""
 
-    __slots__ = ()
-
 
 class _FloatBinary(FloatBinary, MathOp):
     """A function of two floating-point numbers."""
-
-    __slots__ = ()
 
 
 class _Classification(
@@ -76,7 +71,6 @@ class _Classification(
 ):
     """Whether a floating-point number is of some kind."""
 
-    __slots__ = ()
     folds_in_double = False
 
     fn: ClassVar[Function1]
@@ -96,7 +90,6 @@ class _Classification(
 class _IntUnary(MathOp, traits=(SameOperandsAndResultType,), assembly="$operand attr-dict `:` type($result)"):
     """A function of one integer."""
 
-    __slots__ = ()
     folded_for = None
 
     fn: ClassVar[Function1]
@@ -111,7 +104,6 @@ class _IntUnary(MathOp, traits=(SameOperandsAndResultType,), assembly="$operand 
 class AbsF(_FloatUnary, name="math.absf"):
     """The number without its sign."""
 
-    __slots__ = ()
     folded_for = None
     fn = staticmethod(core.abs)
 
@@ -119,63 +111,54 @@ class AbsF(_FloatUnary, name="math.absf"):
 class AbsI(_IntUnary, name="math.absi"):
     """The signed number without its sign; the least one stays as it is."""
 
-    __slots__ = ()
     fn = staticmethod(integers.absolute)
 
 
 class Acos(_FloatUnary, name="math.acos"):
     """The angle in radians whose cosine is the number."""
 
-    __slots__ = ()
     fn = staticmethod(core.acos)
 
 
 class Acosh(_FloatUnary, name="math.acosh"):
     """The inverse hyperbolic cosine."""
 
-    __slots__ = ()
     fn = staticmethod(core.acosh)
 
 
 class Asin(_FloatUnary, name="math.asin"):
     """The angle in radians whose sine is the number."""
 
-    __slots__ = ()
     fn = staticmethod(core.asin)
 
 
 class Asinh(_FloatUnary, name="math.asinh"):
     """The inverse hyperbolic sine."""
 
-    __slots__ = ()
     fn = staticmethod(core.asinh)
 
 
 class Atan(_FloatUnary, name="math.atan"):
     """The angle in radians whose tangent is the number."""
 
-    __slots__ = ()
     fn = staticmethod(core.atan)
 
 
 class Atanh(_FloatUnary, name="math.atanh"):
     """The inverse hyperbolic tangent."""
 
-    __slots__ = ()
     fn = staticmethod(core.atanh)
 
 
 class Atan2(_FloatBinary, name="math.atan2"):
     """The angle in radians of the point whose ordinate is the first number and whose abscissa is the second."""
 
-    __slots__ = ()
     fn = staticmethod(made_of(real_functions.in_single, real_functions.atan2))
 
 
 class Cbrt(_FloatUnary, name="math.cbrt"):
     """The cube root."""
 
-    __slots__ = ()
     folded_for = frozenset[ElementType]()
     fn = staticmethod(made_of(real_functions.in_single, real_functions.cbrt))
 
@@ -183,7 +166,6 @@ class Cbrt(_FloatUnary, name="math.cbrt"):
 class Ceil(_FloatUnary, name="math.ceil"):
     """The least integer that is not below the number."""
 
-    __slots__ = ()
     folded_for = None
     fn = staticmethod(core.ceil)
 
@@ -196,7 +178,6 @@ class ClampF(
 ):
     """The number, or the end of the range that it lies beyond; NaN when any of them is."""
 
-    __slots__ = ()
     folded_for = frozenset[ElementType]()
 
     value: Value = operand(FloatLike)
@@ -212,7 +193,6 @@ class ClampF(
 class CopySign(_FloatBinary, name="math.copysign"):
     """The first number with the sign of the second."""
 
-    __slots__ = ()
     folded_for = None
     fn = staticmethod(real_functions.copy_sign)
 
@@ -220,77 +200,66 @@ class CopySign(_FloatBinary, name="math.copysign"):
 class Cos(_FloatUnary, name="math.cos"):
     """The cosine of an angle in radians."""
 
-    __slots__ = ()
     fn = staticmethod(core.cos)
 
 
 class Cosh(_FloatUnary, name="math.cosh"):
     """The hyperbolic cosine."""
 
-    __slots__ = ()
     fn = staticmethod(core.cosh)
 
 
 class CountLeadingZeros(_IntUnary, name="math.ctlz"):
     """How many zeros stand before the first bit that is set."""
 
-    __slots__ = ()
     fn = staticmethod(integers.count_leading_zeros)
 
 
 class CountTrailingZeros(_IntUnary, name="math.cttz"):
     """How many zeros follow the last bit that is set."""
 
-    __slots__ = ()
     fn = staticmethod(integers.count_trailing_zeros)
 
 
 class CtPop(_IntUnary, name="math.ctpop"):
     """How many bits are set."""
 
-    __slots__ = ()
     fn = staticmethod(integers.count_ones)
 
 
 class Erf(_FloatUnary, name="math.erf"):
     """The error function."""
 
-    __slots__ = ()
     fn = staticmethod(core.erf)
 
 
 class Erfc(_FloatUnary, name="math.erfc"):
     """One less the error function."""
 
-    __slots__ = ()
     fn = staticmethod(real_functions.erfc)
 
 
 class Exp(_FloatUnary, name="math.exp"):
     """e to the power of the number."""
 
-    __slots__ = ()
     fn = staticmethod(core.exp)
 
 
 class Exp2(_FloatUnary, name="math.exp2"):
     """2 to the power of the number."""
 
-    __slots__ = ()
     fn = staticmethod(core.exp2)
 
 
 class ExpM1(_FloatUnary, name="math.expm1"):
     """e to the power of the number, less one."""
 
-    __slots__ = ()
     fn = staticmethod(made_of(real_functions.in_single, real_functions.expm1))
 
 
 class Floor(_FloatUnary, name="math.floor"):
     """The largest integer that is not above the number."""
 
-    __slots__ = ()
     folded_for = None
     fn = staticmethod(core.floor)
 
@@ -303,7 +272,6 @@ class Fma(
 ):
     """The product of two numbers and the sum with a third, rounded once."""
 
-    __slots__ = ()
     folded_for = frozenset[ElementType]()
 
     a: Value = operand(FloatLike)
@@ -324,7 +292,6 @@ class FPowI(
 ):
     """A floating-point number to the power of a signed integer."""
 
-    __slots__ = ()
     folded_for = frozenset[ElementType]()
 
     lhs: Value = operand(FloatLike)
@@ -344,7 +311,6 @@ class IPowI(
 ):
     """A signed integer to the power of another; what a negative power leaves is zero, but for 1 and -1."""
 
-    __slots__ = ()
     folded_for = None
 
     lhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -364,35 +330,30 @@ class IPowI(
 class IsFinite(_Classification, name="math.isfinite"):
     """Whether the number is neither infinite nor NaN."""
 
-    __slots__ = ()
     fn = staticmethod(real_functions.is_finite)
 
 
 class IsInf(_Classification, name="math.isinf"):
     """Whether the number is an infinity of either sign."""
 
-    __slots__ = ()
     fn = staticmethod(core.is_inf)
 
 
 class IsNaN(_Classification, name="math.isnan"):
     """Whether it is not a number."""
 
-    __slots__ = ()
     fn = staticmethod(core.is_nan)
 
 
 class IsNormal(_Classification, name="math.isnormal"):
     """Whether the number is neither zero, subnormal, infinite nor NaN."""
 
-    __slots__ = ()
     fn = staticmethod(real_functions.is_normal)
 
 
 class Log(_FloatUnary, name="math.log"):
     """The natural logarithm."""
 
-    __slots__ = ()
     folded_from = 0.0
     fn = staticmethod(core.log)
 
@@ -400,7 +361,6 @@ class Log(_FloatUnary, name="math.log"):
 class Log10(_FloatUnary, name="math.log10"):
     """The logarithm to base 10."""
 
-    __slots__ = ()
     folded_from = 0.0
     fn = staticmethod(real_functions.log10)
 
@@ -408,7 +368,6 @@ class Log10(_FloatUnary, name="math.log10"):
 class Log1p(_FloatUnary, name="math.log1p"):
     """The natural logarithm of one plus the number."""
 
-    __slots__ = ()
     folded_from = -1.0
     fn = staticmethod(made_of(real_functions.in_single, real_functions.log1p))
 
@@ -416,7 +375,6 @@ class Log1p(_FloatUnary, name="math.log1p"):
 class Log2(_FloatUnary, name="math.log2"):
     """The logarithm to base 2."""
 
-    __slots__ = ()
     folded_from = 0.0
     fn = staticmethod(real_functions.log2)
 
@@ -424,21 +382,18 @@ class Log2(_FloatUnary, name="math.log2"):
 class PowF(_FloatBinary, name="math.powf"):
     """The first number to the power of the second."""
 
-    __slots__ = ()
     fn = staticmethod(core.pow)
 
 
 class Round(_FloatUnary, name="math.round"):
     """The nearest integer; halves go away from zero."""
 
-    __slots__ = ()
     fn = staticmethod(made_of(real_functions.in_single, real_functions.round_away))
 
 
 class RoundEven(_FloatUnary, name="math.roundeven"):
     """The nearest integer; halves go to the even one."""
 
-    __slots__ = ()
     folded_for = None
     fn = staticmethod(core.round)
 
@@ -446,7 +401,6 @@ class RoundEven(_FloatUnary, name="math.roundeven"):
 class Rsqrt(_FloatUnary, name="math.rsqrt"):
     """One divided by the square root."""
 
-    __slots__ = ()
     folded_for = frozenset[ElementType]()
     fn = staticmethod(core.rsqrt)
 
@@ -454,7 +408,6 @@ class Rsqrt(_FloatUnary, name="math.rsqrt"):
 class Sin(_FloatUnary, name="math.sin"):
     """The sine of an angle in radians."""
 
-    __slots__ = ()
     fn = staticmethod(core.sin)
 
 
@@ -466,7 +419,6 @@ class Sincos(
 ):
     """The sine and the cosine of an angle in radians."""
 
-    __slots__ = ()
     folded_for = frozenset[ElementType]()
 
     operand: Value = operand(FloatLike)
@@ -481,14 +433,12 @@ class Sincos(
 class Sinh(_FloatUnary, name="math.sinh"):
     """The hyperbolic sine."""
 
-    __slots__ = ()
     fn = staticmethod(core.sinh)
 
 
 class Sqrt(_FloatUnary, name="math.sqrt"):
     """The square root; NaN below zero."""
 
-    __slots__ = ()
     folded_from = 0.0
     fn = staticmethod(core.sqrt)
 
@@ -496,21 +446,18 @@ class Sqrt(_FloatUnary, name="math.sqrt"):
 class Tan(_FloatUnary, name="math.tan"):
     """The tangent of an angle in radians."""
 
-    __slots__ = ()
     fn = staticmethod(core.tan)
 
 
 class Tanh(_FloatUnary, name="math.tanh"):
     """The hyperbolic tangent."""
 
-    __slots__ = ()
     fn = staticmethod(core.tanh)
 
 
 class Trunc(_FloatUnary, name="math.trunc"):
     """The number without its fraction."""
 
-    __slots__ = ()
     fn = staticmethod(core.truncate)
 
 

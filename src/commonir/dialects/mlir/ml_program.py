@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 class Func(FunctionOp, name="ml_program.func"):
     """A function whose operations run in order."""
 
-    __slots__ = ()
-
     constants = "core.constant"
 
     def give_interface(self, new: NewInterface) -> Function:
@@ -71,21 +69,15 @@ class Func(FunctionOp, name="ml_program.func"):
 class Subgraph(FunctionOp, name="ml_program.subgraph", traits=(GraphRegion, SingleBlock)):
     """A function whose operations run in any order that data and tokens allow."""
 
-    __slots__ = ()
-
 
 class Return(ReturnOp, name="ml_program.return", traits=(has_parent("ml_program.func"),)):
     """Ends a function and returns values."""
-
-    __slots__ = ()
 
     gives = "return"
 
 
 class Output(ReturnOp, name="ml_program.output", traits=(has_parent("ml_program.subgraph"),)):
     """Ends a subgraph and yields values."""
-
-    __slots__ = ()
 
     gives = "output"
 
@@ -110,8 +102,6 @@ class Global(
 
     C1. A global that is not mutable has a value.
     """
-
-    __slots__ = ()
 
     sym_name: str = attribute(kinds.symbol_name, doc="the name it is loaded and stored by")
     type: Type = attribute(kinds.type_, doc="the type of its contents")
@@ -204,8 +194,6 @@ _reference: Kind[tuple[str, ...]] = Kind("symbol reference", _to_path, lambda v:
 class GlobalUse(StatedResults):
     """Base of loads and stores."""
 
-    __slots__ = ()
-
     global_: tuple[str, ...] = attribute(_reference, doc="the global")
 
     outward: ClassVar[bool] = True
@@ -246,8 +234,6 @@ class GlobalUse(StatedResults):
 
 
 class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
-    __slots__ = ()
-
     result_: Value = result(any_type, doc="the contents")
 
     @classmethod
@@ -262,13 +248,9 @@ class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
 class GlobalLoad(_GlobalLoad, name="ml_program.global_load", traits=(OnlyReads,)):
     """Reads a global that may be mutable, in program order."""
 
-    __slots__ = ()
-
 
 class GlobalLoadConst(_GlobalLoad, name="ml_program.global_load_const", traits=(Pure,)):
     """Reads a global that is not mutable."""
-
-    __slots__ = ()
 
     outward = False
 
@@ -299,8 +281,6 @@ class GlobalLoadGraph(
 ):
     """Reads a global in a subgraph, after what its tokens come from."""
 
-    __slots__ = ()
-
     outward = False
 
     consume_tokens: tuple[Value, ...] = operand(_Token, variadic=True, doc="it runs after what made these")
@@ -318,8 +298,6 @@ class GlobalLoadGraph(
 
 
 class _GlobalStore(GlobalUse):
-    __slots__ = ()
-
     value: Value = operand(any_type, doc="what is stored")
 
     @property
@@ -387,8 +365,6 @@ def _older_ordering(reader: FormReader) -> tuple[Value, ...] | None:
 class GlobalStore(_GlobalStore, name="ml_program.global_store"):
     """Replaces the contents of a mutable global, in program order."""
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = _StoreForm()
 
     @classmethod
@@ -405,8 +381,6 @@ class GlobalStoreGraph(
 ):
     """Replaces the contents of a mutable global in a subgraph, after what its tokens come from."""
 
-    __slots__ = ()
-
     outward = False
 
     consume_tokens: tuple[Value, ...] = operand(_Token, variadic=True, doc="it runs after what made these")
@@ -421,8 +395,6 @@ class GlobalStoreGraph(
 
 class Token(MlirOp, name="ml_program.token", traits=(Pure,), assembly="attr-dict"):
     """A token that waits for nothing."""
-
-    __slots__ = ()
 
     token: Value = result(_Token, doc="the token")
 

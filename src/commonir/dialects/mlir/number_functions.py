@@ -24,8 +24,6 @@ class FloatUnary(
 ):
     """A function of one floating-point number."""
 
-    __slots__ = ()
-
     fn: ClassVar[Function1]
 
     operand: Value = operand(FloatLike)
@@ -42,8 +40,6 @@ class FloatBinary(
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
 ):
     """A function of two floating-point numbers."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function2]
 

@@ -34,8 +34,6 @@ class Poison(
     C1: what it says of itself is `#ub.poison`.
     """
 
-    __slots__ = ()
-
     value: Attribute = attribute(kinds.any_attribute, default=POISON)
     result_: Value = result(AnyType)
 
@@ -54,8 +52,6 @@ class Poison(
 
 class Unreachable(MlirOp, name="ub.unreachable", traits=(traits.Terminator,), assembly="attr-dict"):
     """Ends a block that no execution enters."""
-
-    __slots__ = ()
 
 
 DIALECT = Dialect(

@@ -35,8 +35,6 @@ FLOATS_6_22 = by_version(opset6=FLOATS_1, opset22=FLOATS)
 class Relu(UnaryX, name="onnx.Relu"):
     """The element, or zero where it is negative."""
 
-    __slots__ = ()
-
     T = by_version(opset6=FLOATS_1, opset13=FLOATS, opset14=FLOATS | SIGNED_INTEGERS)
 
     def reference(self, X: Value) -> Value:
@@ -45,8 +43,6 @@ class Relu(UnaryX, name="onnx.Relu"):
 
 class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
     """The element, or alpha times it where it is negative."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=0.01)
     T = by_version(opset6=FLOATS_1, opset16=FLOATS)
@@ -57,8 +53,6 @@ class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
 
 class PRelu(OnnxOp, name="onnx.PRelu"):
     """The element, or slope times it where it is negative; slope is broadcast to x."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     slope: Value = operand("T")
@@ -73,8 +67,6 @@ class PRelu(OnnxOp, name="onnx.PRelu"):
 class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
     """The element where it is larger than alpha, else zero."""
 
-    __slots__ = ()
-
     alpha: float = attribute(kinds.number, default=1.0)
     T = by_version(opset10=FLOATS_1, opset22=FLOATS)
 
@@ -84,8 +76,6 @@ class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
 
 class Elu(UnaryX, name="onnx.Elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=1.0)
     T = FLOATS_6_22
@@ -97,8 +87,6 @@ class Elu(UnaryX, name="onnx.Elu"):
 class Selu(UnaryX, name="onnx.Selu"):
     """gamma times the element where it is positive, elsewhere gamma * alpha * (exp(x) - 1)."""
 
-    __slots__ = ()
-
     gamma: float = attribute(kinds.number, default=1.0507010221481323)
     alpha: float = attribute(kinds.number, default=1.6732631921768188)
     T = FLOATS_6_22
@@ -109,8 +97,6 @@ class Selu(UnaryX, name="onnx.Selu"):
 
 class Celu(UnaryX, name="onnx.Celu"):
     """The element where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=1.0)
     T = by_version(opset12=element_type(f32), opset28=FLOATS)
@@ -124,8 +110,6 @@ class Celu(UnaryX, name="onnx.Celu"):
 class Sigmoid(UnaryX, name="onnx.Sigmoid"):
     """1 / (1 + exp(-x))."""
 
-    __slots__ = ()
-
     T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
@@ -134,8 +118,6 @@ class Sigmoid(UnaryX, name="onnx.Sigmoid"):
 
 class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
     """alpha * x + beta, limited to [0, 1]."""
-
-    __slots__ = ()
 
     beta: float = attribute(kinds.number, default=0.5)
     alpha: float = attribute(kinds.number, default=0.2)
@@ -148,8 +130,6 @@ class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
 class HardSwish(UnaryX, name="onnx.HardSwish"):
     """x times the hard sigmoid of slope 1/6."""
 
-    __slots__ = ()
-
     T = by_version(opset14=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -158,8 +138,6 @@ class HardSwish(UnaryX, name="onnx.HardSwish"):
 
 class Swish(UnaryX, name="onnx.Swish", since="opset24"):
     """x times the sigmoid of alpha * x."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=1.0)
     T = FLOATS
@@ -176,8 +154,6 @@ def swish(x: Value, alpha: float) -> Value:
 class SwiGLU(OnnxOp, name="onnx.SwiGLU", since="opset28"):
     """B times A times the sigmoid of alpha * A."""
 
-    __slots__ = ()
-
     A: Value = operand("T[s*]")
     B: Value = operand("T[s*]")
     alpha: float = attribute(kinds.number, default=1.0)
@@ -191,8 +167,6 @@ class SwiGLU(OnnxOp, name="onnx.SwiGLU", since="opset28"):
 class Mish(UnaryX, name="onnx.Mish"):
     """x times the hyperbolic tangent of log(1 + exp(x))."""
 
-    __slots__ = ()
-
     T = by_version(opset18=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -202,8 +176,6 @@ class Mish(UnaryX, name="onnx.Mish"):
 class Softplus(UnaryX, name="onnx.Softplus"):
     """log(1 + exp(x))."""
 
-    __slots__ = ()
-
     T = FLOATS_1_22
 
     def reference(self, X: Value) -> Value:
@@ -212,8 +184,6 @@ class Softplus(UnaryX, name="onnx.Softplus"):
 
 class Softsign(UnaryInput, name="onnx.Softsign"):
     """x / (1 + |x|)."""
-
-    __slots__ = ()
 
     T = FLOATS_1_22
 
@@ -226,8 +196,6 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
 
     Of integers, the attributes count without their fractions, and unsigned ones are never below.
     """
-
-    __slots__ = ()
 
     bias: float = attribute(kinds.number, default=0.0)
     lambd: float = attribute(kinds.number, default=0.5)
@@ -247,8 +215,6 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
 class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
     """x times the probability that a standard normal variable is below it, exactly or by a hyperbolic tangent."""
 
-    __slots__ = ()
-
     approximate: str = attribute(kinds.text, default="none", check=one_of("none", "tanh"))
     T = FLOATS
 
@@ -260,8 +226,6 @@ class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
 class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
     """Exponentials along an axis divided by their sum."""
 
-    __slots__ = ()
-
     axis: int = attribute(kinds.integer, default=-1)
     T = FLOATS
 
@@ -272,8 +236,6 @@ class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
 class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
     """The logarithm of the softmax."""
 
-    __slots__ = ()
-
     axis: int = attribute(kinds.integer, default=-1)
     T = FLOATS
 
@@ -283,8 +245,6 @@ class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
 
 class Hardmax(UnaryInput, name="onnx.Hardmax", since="opset13"):
     """1 at the first of the largest elements along an axis, and 0 elsewhere."""
-
-    __slots__ = ()
 
     axis: int = attribute(kinds.integer, default=-1)
     T = FLOATS
@@ -314,16 +274,12 @@ def of_matrix(function: Callable[[Value, int], Value], x: Value, axis: int) -> V
 class OfMatrix(UnaryInput):
     """A function of each row of the input seen as a matrix: the axes from `axis` on are one."""
 
-    __slots__ = ()
-
     axis: int = attribute(kinds.integer, default=1)
     T = FLOATS_1
 
 
 class Softmax1(OfMatrix, name="onnx.Softmax", since="opset1 opset11"):
     """Exponentials divided by their sum over all axes from `axis` on."""
-
-    __slots__ = ()
 
     def reference(self, input: Value) -> Value:
         return of_matrix(core.softmax, input, self.axis)
@@ -332,16 +288,12 @@ class Softmax1(OfMatrix, name="onnx.Softmax", since="opset1 opset11"):
 class LogSoftmax1(OfMatrix, name="onnx.LogSoftmax", since="opset1 opset11"):
     """The logarithm of the softmax over all axes from `axis` on."""
 
-    __slots__ = ()
-
     def reference(self, input: Value) -> Value:
         return of_matrix(core.log_softmax, input, self.axis)
 
 
 class Hardmax1(OfMatrix, name="onnx.Hardmax", since="opset1 opset11"):
     """1 at the first of the largest elements over all axes from `axis` on, and 0 elsewhere."""
-
-    __slots__ = ()
 
     def reference(self, input: Value) -> Value:
         return of_matrix(hardmax, input, self.axis)

@@ -41,8 +41,6 @@ def combined(combine: Callable[[Value, Value], Value], values: tuple[Value, ...]
 class Arithmetic(OnnxOp):
     """A function of two elements, operands broadcast as in numpy."""
 
-    __slots__ = ()
-
     A: Value = operand("T")
     B: Value = operand("T")
     C: Value = result("T")
@@ -52,16 +50,12 @@ class Arithmetic(OnnxOp):
 class Add(Arithmetic, name="onnx.Add"):
     """The sum."""
 
-    __slots__ = ()
-
     def reference(self, A: Value, B: Value) -> Value:
         return core.add(A, B)
 
 
 class Sub(Arithmetic, name="onnx.Sub"):
     """The difference."""
-
-    __slots__ = ()
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.sub(A, B)
@@ -70,8 +64,6 @@ class Sub(Arithmetic, name="onnx.Sub"):
 class Mul(Arithmetic, name="onnx.Mul"):
     """The product."""
 
-    __slots__ = ()
-
     def reference(self, A: Value, B: Value) -> Value:
         return core.mul(A, B)
 
@@ -79,16 +71,12 @@ class Mul(Arithmetic, name="onnx.Mul"):
 class Div(Arithmetic, name="onnx.Div"):
     """The quotient; of integers, rounded toward zero."""
 
-    __slots__ = ()
-
     def reference(self, A: Value, B: Value) -> Value:
         return core.div(A, B)
 
 
 class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
     """The remainder, with the sign of the divisor, or with `fmod` that of the dividend."""
-
-    __slots__ = ()
 
     fmod: bool = attribute(kinds.flag, default=False)
     T = by_version(opset10=NUMBERS_1, opset13=NUMBERS)
@@ -99,8 +87,6 @@ class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
 
 class Pow(OnnxOp, name="onnx.Pow"):
     """The first to the power of the second, in the type of the first."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     Y: Value = operand("T1")
@@ -122,8 +108,6 @@ class Pow(OnnxOp, name="onnx.Pow"):
 class Pow7(OnnxOp, name="onnx.Pow", since="opset7"):
     """The first to the power of the second; both have one type."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = operand("T")
     Z: Value = result("T")
@@ -140,8 +124,6 @@ class BitShift(OnnxOp, name="onnx.BitShift"):
     more, only what follows is left.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = operand("T")
     direction: str = attribute(kinds.text, check=one_of("LEFT", "RIGHT"))
@@ -155,8 +137,6 @@ class BitShift(OnnxOp, name="onnx.BitShift"):
 class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
     """The bits that are set in both."""
 
-    __slots__ = ()
-
     T = INTEGERS
 
     def reference(self, A: Value, B: Value) -> Value:
@@ -165,8 +145,6 @@ class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
 
 class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
     """The bits that are set in either."""
-
-    __slots__ = ()
 
     T = INTEGERS
 
@@ -177,8 +155,6 @@ class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
 class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
     """The bits that are set in exactly one."""
 
-    __slots__ = ()
-
     T = INTEGERS
 
     def reference(self, A: Value, B: Value) -> Value:
@@ -187,8 +163,6 @@ class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
 
 class Max(OnnxOp, name="onnx.Max"):
     """The largest of any number of tensors, broadcast; NaN when any is NaN."""
-
-    __slots__ = ()
 
     data: tuple[Value, ...] = operand("T", variadic=True)
     max: Value = result("T")
@@ -201,8 +175,6 @@ class Max(OnnxOp, name="onnx.Max"):
 class Min(OnnxOp, name="onnx.Min"):
     """The smallest of any number of tensors, broadcast; NaN when any is NaN."""
 
-    __slots__ = ()
-
     data: tuple[Value, ...] = operand("T", variadic=True)
     min: Value = result("T")
     T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
@@ -213,8 +185,6 @@ class Min(OnnxOp, name="onnx.Min"):
 
 class Sum(OnnxOp, name="onnx.Sum"):
     """The sum of any number of tensors, broadcast."""
-
-    __slots__ = ()
 
     data: tuple[Value, ...] = operand("T", variadic=True)
     sum: Value = result("T")
@@ -227,8 +197,6 @@ class Sum(OnnxOp, name="onnx.Sum"):
 class Mean(OnnxOp, name="onnx.Mean"):
     """The mean of any number of tensors, broadcast."""
 
-    __slots__ = ()
-
     data: tuple[Value, ...] = operand("T", variadic=True)
     mean: Value = result("T")
     T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset13=FLOATS)
@@ -240,8 +208,6 @@ class Mean(OnnxOp, name="onnx.Mean"):
 
 class Clip(OnnxOp, name="onnx.Clip"):
     """The element limited to a range, either end of which may be open."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     min: Value | None = operand("T[]", default=None, by_value=True)
@@ -266,8 +232,6 @@ def _known_bound(bound: Value | None) -> float | None:
 
 class Clip6(OnnxOp, name="onnx.Clip", since="opset6"):
     """The element limited to a range."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     max: float = attribute(kinds.number, default=LARGEST_SINGLE)

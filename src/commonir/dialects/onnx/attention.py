@@ -174,8 +174,6 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
     or after what changes them, as `qk_matmul_output_mode` says.
     """
 
-    __slots__ = ()
-
     Q: Value = operand("T1")
     K: Value = operand("T1")
     V: Value = operand("T2")
@@ -277,8 +275,6 @@ class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
     With positions the caches hold a row for each position, else for each element of the sequence.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     cos_cache: Value = operand("T")
     sin_cache: Value = operand("T")
@@ -334,8 +330,6 @@ class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
     A position multiplies the state by exp(decay) (`gated`), and adds k v^T to it, or with `delta`
     beta k (v - S^T k)^T. The state, in single precision, is given and returned.
     """
-
-    __slots__ = ()
 
     query: Value = operand("T")
     key: Value = operand("T")
@@ -420,8 +414,6 @@ class FlexAttention(
     Each graph takes the tensor [batch, head, query, key] in the precision of the softmax, and gives one like it. Keys
     and values may have fewer heads, each for as many queries.
     """
-
-    __slots__ = ()
 
     Q: Value = operand("T1")
     K: Value = operand("T1")

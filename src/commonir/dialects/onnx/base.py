@@ -89,8 +89,6 @@ _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)
 class OnnxOp(Op, traits=(traits.Pure,)):
     """Base of the operators. Optional results that are not asked for are left out from the end."""
 
-    __slots__ = ()
-
     shapes_count = False
 
     deprecated_since = ""

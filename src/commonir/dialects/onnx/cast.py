@@ -69,8 +69,6 @@ class Cast(OnnxOp, name="onnx.Cast"):
     what it has for infinity; `round_mode` is for powers of two.
     """
 
-    __slots__ = ()
-
     input: Value = operand("T1", by_value=True)
     to: ElementType = attribute(kinds.element)
     saturate: bool = attribute(kinds.flag, default=True, since="opset19")
@@ -89,8 +87,6 @@ class Cast(OnnxOp, name="onnx.Cast"):
 class CastLike(OnnxOp, name="onnx.CastLike"):
     """The element converted to the type of another tensor, as by `Cast`."""
 
-    __slots__ = ()
-
     input: Value = operand("T1", by_value=True)
     target_type: Value = operand("T2")
     saturate: bool = attribute(kinds.flag, default=True, since="opset19")
@@ -105,8 +101,6 @@ class CastLike(OnnxOp, name="onnx.CastLike"):
 
 class BitCast(OnnxOp, name="onnx.BitCast", since="opset26"):
     """The bits of each element as those of another type of the same width."""
-
-    __slots__ = ()
 
     input: Value = operand("T1")
     to: ElementType = attribute(kinds.element)

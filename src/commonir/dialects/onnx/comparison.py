@@ -24,8 +24,6 @@ from commonir.ods import by_version, operand, result
 class Logic(OnnxOp):
     """A function of two truth values."""
 
-    __slots__ = ()
-
     A: Value = operand("i1")
     B: Value = operand("i1")
     C: Value = result("i1")
@@ -34,8 +32,6 @@ class Logic(OnnxOp):
 class Comparison(OnnxOp):
     """A truth value of two elements."""
 
-    __slots__ = ()
-
     A: Value = operand("T")
     B: Value = operand("T")
     C: Value = result("i1")
@@ -43,8 +39,6 @@ class Comparison(OnnxOp):
 
 class Equal(Comparison, name="onnx.Equal"):
     """Whether both are equal."""
-
-    __slots__ = ()
 
     T = by_version(
         opset7=POSITIONS | BOOLEAN,
@@ -60,8 +54,6 @@ class Equal(Comparison, name="onnx.Equal"):
 class Less(Comparison, name="onnx.Less"):
     """Whether the first is smaller."""
 
-    __slots__ = ()
-
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, A: Value, B: Value) -> Value:
@@ -70,8 +62,6 @@ class Less(Comparison, name="onnx.Less"):
 
 class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
     """Whether the first is not larger."""
-
-    __slots__ = ()
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
 
@@ -82,8 +72,6 @@ class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
 class Greater(Comparison, name="onnx.Greater"):
     """Whether the first is larger."""
 
-    __slots__ = ()
-
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, A: Value, B: Value) -> Value:
@@ -92,8 +80,6 @@ class Greater(Comparison, name="onnx.Greater"):
 
 class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
     """Whether the first is not smaller."""
-
-    __slots__ = ()
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
 
@@ -104,16 +90,12 @@ class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
 class And(Logic, name="onnx.And", since="opset7"):
     """Whether both are true."""
 
-    __slots__ = ()
-
     def reference(self, A: Value, B: Value) -> Value:
         return core.logical_and(A, B)
 
 
 class Or(Logic, name="onnx.Or", since="opset7"):
     """Whether either is true."""
-
-    __slots__ = ()
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.logical_or(A, B)
@@ -122,16 +104,12 @@ class Or(Logic, name="onnx.Or", since="opset7"):
 class Xor(Logic, name="onnx.Xor", since="opset7"):
     """Whether exactly one is true."""
 
-    __slots__ = ()
-
     def reference(self, A: Value, B: Value) -> Value:
         return core.logical_xor(A, B)
 
 
 class Where(OnnxOp, name="onnx.Where"):
     """The first where the condition holds, else the second; all three are broadcast."""
-
-    __slots__ = ()
 
     condition: Value = operand("i1")
     X: Value = operand("T")

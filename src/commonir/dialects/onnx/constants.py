@@ -51,8 +51,6 @@ _RANGED = POSITIONS | element_type(f32, f64, i16)
 class ConstantOp(OnnxOp):
     """A tensor known before the program runs, given by exactly one attribute."""
 
-    __slots__ = ()
-
     type_says = True
 
     def data(self) -> Data:
@@ -79,8 +77,6 @@ class ConstantOp(OnnxOp):
 class Constant1(ConstantOp, name="onnx.Constant", since="opset1 opset9"):
     """A tensor known before the program runs."""
 
-    __slots__ = ()
-
     value: Data = attribute(kinds.data)
     output: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset9=ANY_1)
@@ -97,8 +93,6 @@ class Constant(
     `sparse_value` has the entries `values`, `indices`, a position in row-major order or a row of positions for each
     value, and `dims`, the shape; what it has no value for is zero.
     """
-
-    __slots__ = ()
 
     value_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None, since="opset12")
     value_string: str | None = attribute(kinds.text, default=None, since="opset12")
@@ -187,8 +181,6 @@ def _flat_positions(indices: Data, shape: tuple[int, ...], count: int) -> list[i
 class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
     """A tensor of one value under a shape; without `value`, of zeros in single precision."""
 
-    __slots__ = ()
-
     input: Value = operand("T1", by_value=True)
     value: Data | None = attribute(kinds.data, default=None)
     output: Value = result("T2")
@@ -216,8 +208,6 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
 class EyeLike(OnnxOp, name="onnx.EyeLike"):
     """A matrix of the shape of another one, with ones on a diagonal and zeros elsewhere."""
 
-    __slots__ = ()
-
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(kinds.element, default=None)
     k: int = attribute(kinds.integer, default=0)
@@ -242,8 +232,6 @@ class Range(OnnxOp, name="onnx.Range"):
 
     Those of half precision are calculated in the type of `stash_type`, single (1) or double precision (11).
     """
-
-    __slots__ = ()
 
     start: Value = operand("T", by_value=True)
     limit: Value = operand("T", by_value=True)

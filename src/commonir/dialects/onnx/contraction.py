@@ -28,8 +28,6 @@ from commonir.ods import attribute, by_version, kinds, operand, result
 class MatMul(OnnxOp, name="onnx.MatMul"):
     """Product of matrices, as numpy's."""
 
-    __slots__ = ()
-
     A: Value = operand("T")
     B: Value = operand("T")
     Y: Value = result("T")
@@ -41,8 +39,6 @@ class MatMul(OnnxOp, name="onnx.MatMul"):
 
 class AffineProduct(OnnxOp):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
-
-    __slots__ = ()
 
     A: Value = operand("T")
     B: Value = operand("T")
@@ -66,8 +62,6 @@ class AffineProduct(OnnxOp):
 class Gemm(AffineProduct, name="onnx.Gemm"):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
 
-    __slots__ = ()
-
     T = by_version(opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 
     def reference(self, A: Value, B: Value, C: Value | None) -> Value:
@@ -77,16 +71,12 @@ class Gemm(AffineProduct, name="onnx.Gemm"):
 class Gemm9(Gemm, name="onnx.Gemm"):
     """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
 
-    __slots__ = ()
-
     C: Value = operand("T")  # pyright: ignore[reportIncompatibleVariableOverride]  # not optional here
     T = by_version(opset7=FLOATS_1, opset9=WIDE_NUMBERS_1)
 
 
 class Gemm6(Gemm9, name="onnx.Gemm", since="opset6"):
     """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
-
-    __slots__ = ()
 
     broadcast: bool = attribute(kinds.flag, default=False)
     T = FLOATS_1
@@ -107,8 +97,6 @@ class Einsum(OnnxOp, name="onnx.Einsum"):
 
     `...` stands for any number of axes. Axes of size 1 are broadcast, as in numpy and onnxruntime.
     """
-
-    __slots__ = ()
 
     Inputs: tuple[Value, ...] = operand("T", variadic=True)
     equation: str = attribute(kinds.text)

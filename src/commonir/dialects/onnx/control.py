@@ -163,8 +163,6 @@ class If(
     Source: ONNX operator reference, If.
     """
 
-    __slots__ = ()
-
     else_branch: Region = region()
     then_branch: Region = region()
     cond: Value = operand("i1")
@@ -199,8 +197,6 @@ class Loop(
 
     Source: ONNX operator reference, Loop.
     """
-
-    __slots__ = ()
 
     body: Region = region()
     M: Value | None = operand("i64", default=None)
@@ -258,8 +254,6 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
 
     Source: ONNX operator reference, Scan, version 8.
     """
-
-    __slots__ = ()
 
     body: Region = region()
     num_scan_inputs: int = attribute(kinds.integer)
@@ -339,8 +333,6 @@ class Scan(
 
     Source: ONNX operator reference, Scan.
     """
-
-    __slots__ = ()
 
     initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True)
     body: Region = region()
@@ -459,8 +451,6 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
 
     Source: ONNX operator reference, SequenceMap.
     """
-
-    __slots__ = ()
 
     body: Region = region()
     input_sequence: Value = operand("S")

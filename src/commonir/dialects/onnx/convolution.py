@@ -31,8 +31,6 @@ from commonir.symbolic import Dim, floor_div, size_of
 class Convolution(OnnxOp):
     """A filter moved over the spatial axes."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     W: Value = operand("T")
     B: Value | None = operand("T", default=None)
@@ -49,8 +47,6 @@ class Convolution(OnnxOp):
 class Conv(Convolution, name="onnx.Conv"):
     """Convolution over any number of spatial axes, with zeros as padding."""
 
-    __slots__ = ()
-
     def reference(self, X: Value, W: Value, B: Value | None) -> Value:
         found = window(self, X, kernel_of(W), self.dilations)
         return core.conv(found.x, W, B, found.strides, found.dilations, found.pads, self.group)
@@ -58,8 +54,6 @@ class Conv(Convolution, name="onnx.Conv"):
 
 class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
     """The gradient of a convolution by its input."""
-
-    __slots__ = ()
 
     output_padding: tuple[int, ...] | None = attribute(kinds.integers, default=None)
     output_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -92,8 +86,6 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
     Offsets have, for each group of channels that share them and each element of the filter, a displacement along each
     spatial axis; a mask multiplies what is read.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     W: Value = operand("T")
@@ -147,8 +139,6 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
 class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
     """Blocks added up where they lie in an image: each column holds the elements of one block."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     image_shape: Value = operand("i64", by_value=True)
     block_shape: Value = operand("i64", by_value=True)
@@ -198,8 +188,6 @@ class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset2
 
     Gives the result, perhaps times its sigmoid, and the elements that precede the next ones.
     """
-
-    __slots__ = ()
 
     input: Value = operand("T")
     weight: Value = operand("T")

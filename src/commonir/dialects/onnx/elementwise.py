@@ -30,8 +30,6 @@ FLOATS_9_22 = by_version(opset9=FLOATS_1, opset22=FLOATS)
 class UnaryX(OnnxOp):
     """A function of each element of `X`."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = result("T")
 
@@ -39,16 +37,12 @@ class UnaryX(OnnxOp):
 class UnaryInput(OnnxOp):
     """A function of each element of `input`."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     output: Value = result("T")
 
 
 class Neg(UnaryX, name="onnx.Neg"):
     """The negative."""
-
-    __slots__ = ()
 
     T = by_version(opset6=FLOATS_1 | SIGNED_INTEGERS, opset13=FLOATS | SIGNED_INTEGERS)
 
@@ -59,8 +53,6 @@ class Neg(UnaryX, name="onnx.Neg"):
 class Exp(UnaryInput, name="onnx.Exp"):
     """e to the power of the element."""
 
-    __slots__ = ()
-
     T = FLOATS_6_13
 
     def reference(self, input: Value) -> Value:
@@ -69,8 +61,6 @@ class Exp(UnaryInput, name="onnx.Exp"):
 
 class Log(UnaryInput, name="onnx.Log"):
     """The natural logarithm."""
-
-    __slots__ = ()
 
     T = FLOATS_6_13
 
@@ -81,8 +71,6 @@ class Log(UnaryInput, name="onnx.Log"):
 class Sqrt(UnaryX, name="onnx.Sqrt"):
     """The square root; NaN below zero."""
 
-    __slots__ = ()
-
     T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
@@ -91,8 +79,6 @@ class Sqrt(UnaryX, name="onnx.Sqrt"):
 
 class Reciprocal(UnaryX, name="onnx.Reciprocal"):
     """One divided by the element."""
-
-    __slots__ = ()
 
     T = FLOATS_6_13
 
@@ -103,8 +89,6 @@ class Reciprocal(UnaryX, name="onnx.Reciprocal"):
 class Sin(UnaryInput, name="onnx.Sin"):
     """The sine of an angle in radians."""
 
-    __slots__ = ()
-
     T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
@@ -113,8 +97,6 @@ class Sin(UnaryInput, name="onnx.Sin"):
 
 class Cos(UnaryInput, name="onnx.Cos"):
     """The cosine of an angle in radians."""
-
-    __slots__ = ()
 
     T = FLOATS_7_22
 
@@ -125,8 +107,6 @@ class Cos(UnaryInput, name="onnx.Cos"):
 class Tan(UnaryInput, name="onnx.Tan"):
     """The tangent of an angle in radians."""
 
-    __slots__ = ()
-
     T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
@@ -135,8 +115,6 @@ class Tan(UnaryInput, name="onnx.Tan"):
 
 class Asin(UnaryInput, name="onnx.Asin"):
     """The angle in radians whose sine is the element."""
-
-    __slots__ = ()
 
     T = FLOATS_7_22
 
@@ -147,8 +125,6 @@ class Asin(UnaryInput, name="onnx.Asin"):
 class Acos(UnaryInput, name="onnx.Acos"):
     """The angle in radians whose cosine is the element."""
 
-    __slots__ = ()
-
     T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
@@ -157,8 +133,6 @@ class Acos(UnaryInput, name="onnx.Acos"):
 
 class Atan(UnaryInput, name="onnx.Atan"):
     """The angle in radians whose tangent is the element."""
-
-    __slots__ = ()
 
     T = FLOATS_7_22
 
@@ -169,8 +143,6 @@ class Atan(UnaryInput, name="onnx.Atan"):
 class Sinh(UnaryInput, name="onnx.Sinh"):
     """The hyperbolic sine."""
 
-    __slots__ = ()
-
     T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
@@ -179,8 +151,6 @@ class Sinh(UnaryInput, name="onnx.Sinh"):
 
 class Cosh(UnaryInput, name="onnx.Cosh"):
     """The hyperbolic cosine."""
-
-    __slots__ = ()
 
     T = FLOATS_9_22
 
@@ -191,8 +161,6 @@ class Cosh(UnaryInput, name="onnx.Cosh"):
 class Tanh(UnaryInput, name="onnx.Tanh"):
     """The hyperbolic tangent."""
 
-    __slots__ = ()
-
     T = FLOATS_6_13
 
     def reference(self, input: Value) -> Value:
@@ -201,8 +169,6 @@ class Tanh(UnaryInput, name="onnx.Tanh"):
 
 class Asinh(UnaryInput, name="onnx.Asinh"):
     """The inverse hyperbolic sine."""
-
-    __slots__ = ()
 
     T = FLOATS_9_22
 
@@ -213,8 +179,6 @@ class Asinh(UnaryInput, name="onnx.Asinh"):
 class Acosh(UnaryInput, name="onnx.Acosh"):
     """The inverse hyperbolic cosine."""
 
-    __slots__ = ()
-
     T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
@@ -224,8 +188,6 @@ class Acosh(UnaryInput, name="onnx.Acosh"):
 class Atanh(UnaryInput, name="onnx.Atanh"):
     """The inverse hyperbolic tangent."""
 
-    __slots__ = ()
-
     T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
@@ -234,8 +196,6 @@ class Atanh(UnaryInput, name="onnx.Atanh"):
 
 class Erf(UnaryInput, name="onnx.Erf"):
     """The error function; of integers, without the fraction of its value."""
-
-    __slots__ = ()
 
     T = by_version(opset9=NUMBERS_1, opset13=FLOATS)
 
@@ -247,8 +207,6 @@ class Erf(UnaryInput, name="onnx.Erf"):
 class Floor(UnaryX, name="onnx.Floor"):
     """The largest integer that is not larger."""
 
-    __slots__ = ()
-
     T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
@@ -257,8 +215,6 @@ class Floor(UnaryX, name="onnx.Floor"):
 
 class Ceil(UnaryX, name="onnx.Ceil"):
     """The smallest integer that is not smaller."""
-
-    __slots__ = ()
 
     T = FLOATS_6_13
 
@@ -269,8 +225,6 @@ class Ceil(UnaryX, name="onnx.Ceil"):
 class Round(UnaryX, name="onnx.Round"):
     """The nearest integer, of two the even one."""
 
-    __slots__ = ()
-
     T = by_version(opset11=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -279,8 +233,6 @@ class Round(UnaryX, name="onnx.Round"):
 
 class Not(OnnxOp, name="onnx.Not", since="opset1"):
     """Whether the element is false."""
-
-    __slots__ = ()
 
     X: Value = operand("i1")
     Y: Value = result("i1")
@@ -292,8 +244,6 @@ class Not(OnnxOp, name="onnx.Not", since="opset1"):
 class IsNaN(OnnxOp, name="onnx.IsNaN"):
     """Whether the element is not a number."""
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     Y: Value = result("i1")
     T1 = by_version(opset9=FLOATS_1, opset13=FLOATS, opset20=FLOATS | FLOATS_8)
@@ -304,8 +254,6 @@ class IsNaN(OnnxOp, name="onnx.IsNaN"):
 
 class IsInf(OnnxOp, name="onnx.IsInf"):
     """Whether the element is an infinity of one of the signs asked for."""
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     detect_negative: bool = attribute(kinds.flag, default=True)
@@ -326,8 +274,6 @@ class IsInf(OnnxOp, name="onnx.IsInf"):
 class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
     """Each bit inverted."""
 
-    __slots__ = ()
-
     T = INTEGERS
 
     def reference(self, X: Value) -> Value:
@@ -337,8 +283,6 @@ class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
 class Abs(UnaryX, name="onnx.Abs"):
     """The absolute value."""
 
-    __slots__ = ()
-
     T = by_version(opset6=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, X: Value) -> Value:
@@ -347,8 +291,6 @@ class Abs(UnaryX, name="onnx.Abs"):
 
 class Sign(UnaryInput, name="onnx.Sign"):
     """-1, 0 or 1 as the element is negative, zero or positive."""
-
-    __slots__ = ()
 
     T = by_version(opset9=NUMBERS_1, opset13=NUMBERS)
 

@@ -59,8 +59,6 @@ class LocalFunction(
     `onnx.attribute_references`.
     """
 
-    __slots__ = ()
-
     sym_name: str = attribute(kinds.symbol_name)
     function_name: str = attribute(kinds.text, doc="its name in its domain")
     opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
@@ -120,8 +118,6 @@ class LocalFunction(
 class Call(StatedResults, Invocation, name="onnx.call"):
     """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
 
-    __slots__ = ()
-
     function: str = attribute(kinds.symbol, doc="the function")
     attributes: DictionaryAttr = attribute(kinds.dictionary, default=_NOTHING)
     inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
@@ -169,8 +165,6 @@ class FunctionInstance(
     GraphFunction, name="onnx.function_instance", traits=(traits.IsolatedFromAbove, traits.SingleBlock)
 ):
     """A function where it is called: with types of operands and values for its attributes. In no program."""
-
-    __slots__ = ()
 
     sym_name: str = attribute(kinds.symbol_name)
     content: Region = region()

@@ -15,8 +15,6 @@ from commonir.ods import attribute, element_type, kinds, one_of, operand, result
 class ImageDecoder(OnnxOp, name="onnx.ImageDecoder", since="opset20"):
     """The pixels [height, width, channel] of a picture given as the bytes of its file; empty when it is none."""
 
-    __slots__ = ()
-
     encoded_stream: Value = operand("T1")
     pixel_format: str = attribute(kinds.text, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))
     image: Value = result("T2")

@@ -78,8 +78,6 @@ def scattered(data: Value, indices: Value, updates: Value, axis: int, reduction:
 class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
     """Slices of a tensor along an axis at the positions given; a negative position counts from the end."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     indices: Value = operand("Tind", by_value=True)
     axis: int = attribute(kinds.integer, default=0)
@@ -94,8 +92,6 @@ class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
 class GatherElements(OnnxOp, name="onnx.GatherElements"):
     """The elements at the positions given along an axis, and at the same place along the others."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     indices: Value = operand("Tind")
     axis: int = attribute(kinds.integer, default=0)
@@ -109,8 +105,6 @@ class GatherElements(OnnxOp, name="onnx.GatherElements"):
 
 class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
     """Slices of a tensor at the positions that are the rows of the last axis of indices."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     indices: Value = operand("i64")
@@ -136,8 +130,6 @@ class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
     What lies beyond the end of the condition is left out.
     """
 
-    __slots__ = ()
-
     input: Value = operand("T")
     condition: Value = operand("T1", by_value=True)
     axis: int | None = attribute(kinds.integer, default=None)
@@ -154,8 +146,6 @@ class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
 
 class ReverseSequence(OnnxOp, name="onnx.ReverseSequence"):
     """The tensor with, in each batch, the order of the first elements along the axis of time reversed."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     sequence_lens: Value = operand("i64")
@@ -187,8 +177,6 @@ def with_reversed_time(x: Value, lengths: Value, time_axis: int = 0) -> Value:
 class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 opset18"):
     """A copy of a tensor with slices combined at the positions that are the rows of the last axis of indices."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     indices: Value = operand("i64")
     updates: Value = operand("T")
@@ -205,8 +193,6 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 op
 
 class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset13 opset16 opset18"):
     """A copy of a tensor with updates combined at the positions given along an axis."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
@@ -225,8 +211,6 @@ class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset1
 
 class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
     """A copy of a tensor with updates at the positions given along an axis; from opset 11 on, `ScatterElements`."""
-
-    __slots__ = ()
 
     deprecated_since = "opset11"
     successor = "ScatterElements"
@@ -247,8 +231,6 @@ class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
     """A cache with an update written along an axis, in each batch from a position on; without positions, from the
     start. In mode `circular` what leaves the end goes on at the start.
     """
-
-    __slots__ = ()
 
     past_cache: Value = operand("T")
     update: Value = operand("T")
@@ -278,8 +260,6 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     A negative position counts from the end.
     """
 
-    __slots__ = ()
-
     indices: Value = operand("T1")
     depth: Value = operand("T2", by_value=True)
     values: Value = operand("T3")
@@ -303,8 +283,6 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
 class Trilu(OnnxOp, name="onnx.Trilu", since="opset14"):
     """The upper or lower triangle of matrices, from the k-th diagonal; zero elsewhere."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     k: Value | None = operand("i64", default=None, by_value=True)
     upper: bool = attribute(kinds.flag, default=True)
@@ -318,8 +296,6 @@ class Trilu(OnnxOp, name="onnx.Trilu", since="opset14"):
 
 class NonZero(OnnxOp, name="onnx.NonZero"):
     """Positions of the elements that are not zero, a column for each."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     Y: Value = result("i64")
@@ -336,8 +312,6 @@ class Unique(OnnxOp, name="onnx.Unique"):
     often each occurs.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     sorted: bool = attribute(kinds.flag, default=True)
     axis: int | None = attribute(kinds.integer, default=None)
@@ -353,8 +327,6 @@ class Unique(OnnxOp, name="onnx.Unique"):
 
 class Cumulative(OnnxOp):
     """What the elements up to each position along an axis make together."""
-
-    __slots__ = ()
 
     combine: ClassVar[Callable[[Value, int, bool, bool], Value]]
     x: Value = operand("T")
@@ -374,8 +346,6 @@ class Cumulative(OnnxOp):
 class CumSum(Cumulative, name="onnx.CumSum"):
     """The sum of the elements up to each position along an axis."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.cumsum)
     T = SUMMED
 
@@ -383,16 +353,12 @@ class CumSum(Cumulative, name="onnx.CumSum"):
 class CumProd(Cumulative, name="onnx.CumProd", since="opset26"):
     """The product of the elements up to each position along an axis."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.cumprod)
     T = WIDE_NUMBERS
 
 
 class TopK1(OnnxOp, name="onnx.TopK", since="opset1"):
     """The k largest elements along an axis, the largest first, and their positions; of equal ones, the first."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     k: int = attribute(kinds.integer)
@@ -411,8 +377,6 @@ class TopK(OnnxOp, name="onnx.TopK"):
 
     Those that need no order are in this one too.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     K: Value = operand("i64", by_value=True)

@@ -30,8 +30,6 @@ def _aligned(a: Value, b: Value, axis: int | None) -> Value:
 class Limited(OnnxOp):
     """A function of elements of two tensors."""
 
-    __slots__ = ()
-
     combine: ClassVar[Callable[[Value, Value], Value]]
     A: Value = operand("T")
     B: Value = operand("T")
@@ -46,15 +44,11 @@ class Limited(OnnxOp):
 class LimitedPredicate(Limited):
     """A truth value of elements of two tensors."""
 
-    __slots__ = ()
-
     C: Value = result("i1")
 
 
 class Add6(Limited, name="onnx.Add", since="opset6"):
     """The sum."""
-
-    __slots__ = ()
 
     combine = staticmethod(core.add)
     T = WIDE_NUMBERS_1
@@ -63,16 +57,12 @@ class Add6(Limited, name="onnx.Add", since="opset6"):
 class Sub6(Limited, name="onnx.Sub", since="opset6"):
     """The difference."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.sub)
     T = WIDE_NUMBERS_1
 
 
 class Mul6(Limited, name="onnx.Mul", since="opset6"):
     """The product."""
-
-    __slots__ = ()
 
     combine = staticmethod(core.mul)
     T = WIDE_NUMBERS_1
@@ -81,16 +71,12 @@ class Mul6(Limited, name="onnx.Mul", since="opset6"):
 class Div6(Limited, name="onnx.Div", since="opset6"):
     """The quotient; of integers, rounded toward zero."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.div)
     T = WIDE_NUMBERS_1
 
 
 class And1(LimitedPredicate, name="onnx.And", since="opset1"):
     """Whether both are true."""
-
-    __slots__ = ()
 
     combine = staticmethod(core.logical_and)
     T = BOOLEAN
@@ -99,16 +85,12 @@ class And1(LimitedPredicate, name="onnx.And", since="opset1"):
 class Or1(LimitedPredicate, name="onnx.Or", since="opset1"):
     """Whether either is true."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.logical_or)
     T = BOOLEAN
 
 
 class Xor1(LimitedPredicate, name="onnx.Xor", since="opset1"):
     """Whether exactly one is true."""
-
-    __slots__ = ()
 
     combine = staticmethod(core.logical_xor)
     T = BOOLEAN
@@ -117,16 +99,12 @@ class Xor1(LimitedPredicate, name="onnx.Xor", since="opset1"):
 class Equal1(LimitedPredicate, name="onnx.Equal", since="opset1"):
     """Whether both are equal."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.equal)
     T = POSITIONS | BOOLEAN
 
 
 class Less1(LimitedPredicate, name="onnx.Less", since="opset1"):
     """Whether the first is smaller."""
-
-    __slots__ = ()
 
     combine = staticmethod(core.less)
     T = FLOATS_1
@@ -135,16 +113,12 @@ class Less1(LimitedPredicate, name="onnx.Less", since="opset1"):
 class Greater1(LimitedPredicate, name="onnx.Greater", since="opset1"):
     """Whether the first is larger."""
 
-    __slots__ = ()
-
     combine = staticmethod(core.greater)
     T = FLOATS_1
 
 
 class Pow1(OnnxOp, name="onnx.Pow", since="opset1"):
     """The first to the power of the second."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     Y: Value = operand("T")
@@ -159,8 +133,6 @@ class Pow1(OnnxOp, name="onnx.Pow", since="opset1"):
 
 class PRelu6(OnnxOp, name="onnx.PRelu", since="opset6"):
     """The element, or slope times it where it is negative; slopes are one, or one for each channel (axis 1)."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     slope: Value = operand("T")

@@ -45,8 +45,6 @@ def weighted_loss(
 class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
     """The negative logarithm of the probability of the class of each sample, from logarithms of probabilities."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     target: Value = operand("Tind")
     weight: Value | None = operand("T", default=None)
@@ -62,8 +60,6 @@ class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
 
 class SoftmaxCrossEntropyLoss(OnnxOp, name="onnx.SoftmaxCrossEntropyLoss"):
     """The negative logarithm of the softmax at the class of each sample, and the logarithms of all."""
-
-    __slots__ = ()
 
     scores: Value = operand("T")
     labels: Value = operand("Tind")

@@ -14,8 +14,6 @@ from commonir.ods import by_version, operand, result
 class Det(OnnxOp, name="onnx.Det"):
     """The determinant of the square matrices of the last two axes."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = result("T")
     T = by_version(opset11=FLOATS_1, opset22=FLOATS)

@@ -33,8 +33,6 @@ def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
 class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"):
     """The tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Scale: Value = operand("T")
     B: Value | None = operand("T", default=None)
@@ -76,8 +74,6 @@ _BF16 = 16
 
 class RMSNormalization(OnnxOp, name="onnx.RMSNormalization", since="opset23"):
     """The tensor divided by the root of its mean square over its trailing axes, then scaled."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     scale: Value = operand("V")
@@ -138,8 +134,6 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"
     When training these are those of the batch, and what is given is moved toward them.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     scale: Value = operand("T1")
     B: Value = operand("T1")
@@ -169,8 +163,6 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"
 class BatchNormalization14(BatchNormalization, name="onnx.BatchNormalization", since="opset14"):
     """As `BatchNormalization`, scale and bias being of the type of X."""
 
-    __slots__ = ()
-
     scale: Value = operand("T")
     B: Value = operand("T")
     input_mean: Value = operand("U")
@@ -187,8 +179,6 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
     With more than one result it trains: the mean and the variance are those of the batch, which are results too, and
     what is given is moved toward them.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     scale: Value = operand("T")
@@ -223,8 +213,6 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
 class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", since="opset7"):
     """As `BatchNormalization9`; unless `spatial`, each position of a sample is a channel of its own."""
 
-    __slots__ = ()
-
     spatial: int = attribute(kinds.integer, default=1)
 
     def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
@@ -240,8 +228,6 @@ class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", s
 class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", since="opset6"):
     """As `BatchNormalization7`, but it trains unless `is_test`."""
 
-    __slots__ = ()
-
     is_test: int = attribute(kinds.integer, default=0)
 
     @property
@@ -251,8 +237,6 @@ class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", s
 
 class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
     """Each channel of each sample with mean 0 and variance 1, then scaled and shifted."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     scale: Value = operand("T")
@@ -267,8 +251,6 @@ class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
 
 class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"):
     """Each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by channel."""
-
-    __slots__ = ()
 
     X: Value = operand("T[n, c, s*]")
     scale: Value = operand("T[k]")
@@ -289,8 +271,6 @@ class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"
 class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset18"):
     """Each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by group."""
 
-    __slots__ = ()
-
     X: Value = operand("T[n, c, s*]")
     scale: Value = operand("T[k]")
     bias: Value = operand("T[k]")
@@ -307,8 +287,6 @@ class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset1
 
 class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
     """The tensor with mean 0 and variance 1 over some axes."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     axes: tuple[int, ...] = attribute(kinds.integers, default=(0, 2, 3))
@@ -327,8 +305,6 @@ class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
 
     Zero where the norm is.
     """
-
-    __slots__ = ()
 
     input: Value = operand("T")
     p: int = attribute(kinds.integer, default=2, check=one_of(1, 2))
@@ -349,8 +325,6 @@ class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
 
 class LRN(OnnxOp, name="onnx.LRN"):
     """x / (bias + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1)."""
-
-    __slots__ = ()
 
     X: Value = operand("T[n, c, s*]")
     size: int = attribute(kinds.integer, check=positive)

@@ -30,8 +30,6 @@ from commonir.symbolic import Dim, size_of
 class Pooled(OnnxOp):
     """One value for each window of the spatial axes."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
     pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -49,8 +47,6 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
 
     Positions count the last axis fastest, with a storage order of 1 the first spatial axis.
     """
-
-    __slots__ = ()
 
     storage_order: int = attribute(kinds.integer, default=0, since="opset8")
     dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset10")
@@ -106,8 +102,6 @@ def _column_major(positions: Value, sizes: tuple[Dim, ...]) -> Value:
 class AveragePool(Pooled, name="onnx.AveragePool"):
     """The mean of each window; whether padding counts is `count_include_pad`."""
 
-    __slots__ = ()
-
     count_include_pad: bool = attribute(kinds.flag, default=False, since="opset7")
     dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset19")
     ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
@@ -126,8 +120,6 @@ class AveragePool(Pooled, name="onnx.AveragePool"):
 
 class LpPool(Pooled, name="onnx.LpPool"):
     """The p-norm of each window."""
-
-    __slots__ = ()
 
     p: int = attribute(kinds.integer, default=2, check=positive)
     ceil_mode: bool = attribute(kinds.flag, default=False, since="opset18")
@@ -159,8 +151,6 @@ def _root(x: Value, p: int) -> Value:
 class Global(OnnxOp):
     """One value of all spatial axes, which keep size 1."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = result("T")
 
@@ -172,8 +162,6 @@ def _spatial_axes(x: Value) -> tuple[int, ...]:
 class GlobalAveragePool(Global, name="onnx.GlobalAveragePool"):
     """The mean over all spatial axes, which keep size 1."""
 
-    __slots__ = ()
-
     T = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -183,8 +171,6 @@ class GlobalAveragePool(Global, name="onnx.GlobalAveragePool"):
 class GlobalMaxPool(Global, name="onnx.GlobalMaxPool"):
     """The largest element over all spatial axes, which keep size 1."""
 
-    __slots__ = ()
-
     T = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -193,8 +179,6 @@ class GlobalMaxPool(Global, name="onnx.GlobalMaxPool"):
 
 class GlobalLpPool(Global, name="onnx.GlobalLpPool"):
     """The p-norm over all spatial axes, which keep size 1."""
-
-    __slots__ = ()
 
     p: int = attribute(kinds.integer, default=2, check=positive)
     T = by_version(opset2=FLOATS_1, opset22=FLOATS)
@@ -209,8 +193,6 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
 
     When a larger shape is given, positions still count in the one that windows lead to.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     I: Value = operand("T2")  # noqa: E741  its name in the standard

@@ -104,8 +104,6 @@ def version_in(domain: str, number: int) -> str:
 class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
     """Ends a graph; the names of its operands are those of the outputs."""
 
-    __slots__ = ()
-
     outputs: tuple[Value, ...] = operand(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
@@ -130,8 +128,6 @@ def returned(graph: Region) -> tuple[Value, ...]:
 
 class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.ConstantLike)):
     """A constant that the graph holds beside its operators."""
-
-    __slots__ = ()
 
     type_says = True
 
@@ -159,8 +155,6 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
 
     `indices` are positions in row-major order, or one row of positions along the axes for each of the `values`.
     """
-
-    __slots__ = ()
 
     values: Data = attribute(kinds.data)
     indices: Data = attribute(kinds.data)
@@ -233,8 +227,6 @@ def _names_in(attribute: Attribute | None, key: str) -> Iterator[str]:
 class GraphFunction(Op, Function):
     """A function whose region is a graph: its inputs are the arguments of the block, its outputs what that returns."""
 
-    __slots__ = ()
-
     ordered_by_data = True
 
     @property
@@ -272,8 +264,6 @@ class Graph(
 
     `opset_import` has the version of each operator set by its domain; the default domain is the empty name.
     """
-
-    __slots__ = ()
 
     sym_name: str = attribute(kinds.symbol_name, doc="the name of the graph")
     opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
@@ -333,8 +323,6 @@ class Custom(StatedResults, name="onnx.custom"):
 
     Its results have the types that the file states. `absent` are the positions of inputs that are not given.
     """
-
-    __slots__ = ()
 
     op_type: str = attribute(kinds.text, doc="its name in its domain")
     domain: str = attribute(kinds.text, default="")

@@ -137,8 +137,6 @@ def _quantized_type(x: Value, zero_point: Value | None, element: ElementType) ->
 class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
     """The element divided by a scale, rounded to the nearest number (half to even), shifted, limited to the type."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     y_scale: Value = operand("T2")
     y_zero_point: Value | None = operand("T3", default=None)
@@ -163,8 +161,6 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
 class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
     """As `QuantizeLinear`, the scale being of the type of x."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
     y_zero_point: Value | None = operand("T2", default=None)
@@ -187,8 +183,6 @@ class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
 class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset13"):
     """The element divided by a scale, rounded to the nearest integer (half to even), shifted, limited to the type."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     y_scale: Value = operand("f32")
     y_zero_point: Value | None = operand("T2", default=None)
@@ -206,8 +200,6 @@ class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset1
 
 class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
     """The element less the zero point, times a scale."""
-
-    __slots__ = ()
 
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
@@ -227,8 +219,6 @@ class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
 class DequantizeLinear19(OnnxOp, name="onnx.DequantizeLinear"):
     """As `DequantizeLinear`, in the type of the scale."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
@@ -245,8 +235,6 @@ class DequantizeLinear19(OnnxOp, name="onnx.DequantizeLinear"):
 class DequantizeLinear10(OnnxOp, name="onnx.DequantizeLinear", since="opset10 opset13"):
     """The element less the zero point, times a scale."""
 
-    __slots__ = ()
-
     x: Value = operand("T")
     x_scale: Value = operand("f32")
     x_zero_point: Value | None = operand("T", default=None)
@@ -260,8 +248,6 @@ class DequantizeLinear10(OnnxOp, name="onnx.DequantizeLinear", since="opset10 op
 
 class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="opset11"):
     """The tensor quantized to bytes by the scale and zero point that its range calls for, and these two."""
-
-    __slots__ = ()
 
     x: Value = operand("T1")
     y: Value = result("T2")

@@ -56,8 +56,6 @@ def result_scale(a: Value, b: Value, y: Value) -> Value:
 class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
     """Product of matrices of bytes less their zero points: of A one for each row, of B one for each column, or one."""
 
-    __slots__ = ()
-
     A: Value = operand("T1")
     B: Value = operand("T2")
     a_zero_point: Value | None = operand("T1", default=None)
@@ -74,8 +72,6 @@ class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
 
 class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
     """Product of quantized matrices, quantized again."""
-
-    __slots__ = ()
 
     a: Value = operand("T1")
     a_scale: Value = operand("TS")
@@ -111,8 +107,6 @@ class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
 class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
     """Convolution of bytes less their zero points, zeros being the padding; of w one for each filter, or one."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     w: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
@@ -137,8 +131,6 @@ class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
 
 class QuantizedConvolution(OnnxOp):
     """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
-
-    __slots__ = ()
 
     x: Value = operand("T1")
     x_scale: Value = operand("f32")
@@ -182,5 +174,3 @@ class QuantizedConvolution(OnnxOp):
 
 class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"):
     """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
-
-    __slots__ = ()

@@ -44,8 +44,6 @@ def _element(dtype: ElementType | None, like: Value) -> ElementType:
 class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
     """A tensor of a shape with numbers evenly distributed over [low, high)."""
 
-    __slots__ = ()
-
     shape: tuple[int, ...] = attribute(kinds.integers)
     dtype: ElementType = attribute(kinds.element, default=f32)
     high: float = attribute(kinds.number, default=1.0)
@@ -61,8 +59,6 @@ class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
 
 class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
     """A tensor of a shape with numbers of the normal distribution of a mean and a standard deviation."""
-
-    __slots__ = ()
 
     shape: tuple[int, ...] = attribute(kinds.integers)
     dtype: ElementType = attribute(kinds.element, default=f32)
@@ -80,8 +76,6 @@ class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
 class RandomUniformLike(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Random,)):
     """A tensor of the shape of another with numbers evenly distributed over [low, high)."""
 
-    __slots__ = ()
-
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(kinds.element, default=None)
     high: float = attribute(kinds.number, default=1.0)
@@ -98,8 +92,6 @@ class RandomUniformLike(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Ra
 
 class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Random,)):
     """A tensor of the shape of another with numbers of the normal distribution of a mean and a standard deviation."""
-
-    __slots__ = ()
 
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(kinds.element, default=None)
@@ -119,8 +111,6 @@ class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Rand
 class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
     """1 with the probability that the element is, else 0."""
 
-    __slots__ = ()
-
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(kinds.element, default=None)
     seed: float | None = attribute(kinds.number, default=None)
@@ -138,8 +128,6 @@ class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
 
 class Multinomial(OnnxOp, name="onnx.Multinomial", traits=(traits.Random,)):
     """Numbers of classes drawn for each sample, from logarithms of what their probabilities are proportional to."""
-
-    __slots__ = ()
 
     input: Value = operand("T1[batch, classes]")
     dtype: ElementType = attribute(kinds.element, default=i32)
@@ -183,8 +171,6 @@ class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
     `mask` is true for what is kept. What a seed gives are the numbers that onnx's reference draws for it.
     """
 
-    __slots__ = ()
-
     data: Value = operand("T")
     ratio: Value | None = operand("T1", default=None, by_value=True)
     training_mode: Value | None = operand("T2", default=None, by_value=True)
@@ -210,8 +196,6 @@ class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
 class Dropout7(OnnxOp, name="onnx.Dropout"):
     """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     ratio: float = attribute(kinds.number, default=0.5)
     output: Value = result("T")
@@ -225,8 +209,6 @@ class Dropout7(OnnxOp, name="onnx.Dropout"):
 class Dropout10(Dropout7, name="onnx.Dropout", since="opset10"):
     """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
 
-    __slots__ = ()
-
     mask: Value | None = result("T1", optional=True)
     T = FLOATS_1
     T1 = BOOLEAN
@@ -237,8 +219,6 @@ class Dropout10(Dropout7, name="onnx.Dropout", since="opset10"):
 
 class Dropout6(OnnxOp, name="onnx.Dropout", traits=(traits.Random,), since="opset6"):
     """Unless `is_test`, each element is zero with the probability `ratio`, and the others make up for it."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     is_test: int = attribute(kinds.integer, default=0)

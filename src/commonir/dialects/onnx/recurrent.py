@@ -40,8 +40,6 @@ Given = tuple[Value | None, ...]
 class RecurrentOp(OnnxOp):
     """A layer that takes the steps of a sequence one after another."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     W: Value = operand("T")
     R: Value = operand("T")
@@ -169,8 +167,6 @@ def of_direction(value: Value, n: int) -> Value:
 class RNN(RecurrentOp, name="onnx.RNN"):
     """h = f(W x + R h + b) for each step of a sequence."""
 
-    __slots__ = ()
-
     activations: tuple[str, ...] | None = attribute(kinds.texts, default=("Tanh", "Tanh"))
 
     def reference(
@@ -208,8 +204,6 @@ def _given(functions: Functions) -> tuple[float, ...]:
 class GRU(RecurrentOp, name="onnx.GRU"):
     """h = (1 - z) n + z h for each step of a sequence."""
 
-    __slots__ = ()
-
     linear_before_reset: int = attribute(kinds.integer, default=0)
 
     def reference(
@@ -242,8 +236,6 @@ class GRU(RecurrentOp, name="onnx.GRU"):
 
 class LSTM(RecurrentOp, name="onnx.LSTM"):
     """c = f c + i z and h = o k(c) for each step of a sequence."""
-
-    __slots__ = ()
 
     initial_c: Value | None = operand("T", default=None)
     P: Value | None = operand("T", default=None)

@@ -46,8 +46,6 @@ Combine = Callable[[Value, Axes, bool], Value]
 class Reduction(OnnxOp):
     """A function of all elements along some axes; along all of them without `axes`, unless told to fold none."""
 
-    __slots__ = ()
-
     combine: ClassVar[Combine]
     data: Value = operand("T")
     axes: Value | None = operand("i64", default=None, by_value=True)
@@ -96,8 +94,6 @@ class Reduction(OnnxOp):
 
 class ReductionAlongAttribute(OnnxOp):
     """A function of all elements along some axes; along all of them without `axes`."""
-
-    __slots__ = ()
 
     combine: ClassVar[Combine]
     data: Value = operand("T")
@@ -189,16 +185,12 @@ def log_of_exponentials_along(data: Value, axes: Axes, keep: bool) -> Value:
 class ReduceSum(Reduction, name="onnx.ReduceSum", since="opset13"):
     """The sum over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(sum_along)
     T = WIDE_NUMBERS
 
 
 class ReduceSum1(ReductionAlongAttribute, name="onnx.ReduceSum", since="opset1 opset11"):
     """The sum over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(sum_along)
     T = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1)
@@ -207,8 +199,6 @@ class ReduceSum1(ReductionAlongAttribute, name="onnx.ReduceSum", since="opset1 o
 class ReduceMean(Reduction, name="onnx.ReduceMean", since="opset18"):
     """The mean over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(mean_along)
     T = WIDE_NUMBERS
 
@@ -216,15 +206,11 @@ class ReduceMean(Reduction, name="onnx.ReduceMean", since="opset18"):
 class ReduceMean1(ReductionAlongAttribute, name="onnx.ReduceMean"):
     """The mean over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(mean_along)
 
 
 class ReduceMax(Reduction, name="onnx.ReduceMax"):
     """The largest element over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(largest_along)
     T = EXTREMES
@@ -233,16 +219,12 @@ class ReduceMax(Reduction, name="onnx.ReduceMax"):
 class ReduceMax1(ReductionAlongAttribute, name="onnx.ReduceMax"):
     """The largest element over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(largest_along)
     T = EXTREMES_ALONG_ATTRIBUTE
 
 
 class ReduceMin(Reduction, name="onnx.ReduceMin"):
     """The smallest element over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(smallest_along)
     T = EXTREMES
@@ -251,16 +233,12 @@ class ReduceMin(Reduction, name="onnx.ReduceMin"):
 class ReduceMin1(ReductionAlongAttribute, name="onnx.ReduceMin"):
     """The smallest element over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(smallest_along)
     T = EXTREMES_ALONG_ATTRIBUTE
 
 
 class ReduceProd(Reduction, name="onnx.ReduceProd", since="opset18"):
     """The product over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(product_along)
     T = WIDE_NUMBERS
@@ -269,15 +247,11 @@ class ReduceProd(Reduction, name="onnx.ReduceProd", since="opset18"):
 class ReduceProd1(ReductionAlongAttribute, name="onnx.ReduceProd"):
     """The product over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(product_along)
 
 
 class ReduceL1(Reduction, name="onnx.ReduceL1", since="opset18"):
     """The sum of absolute values over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(absolute_sum_along)
     T = WIDE_NUMBERS
@@ -286,15 +260,11 @@ class ReduceL1(Reduction, name="onnx.ReduceL1", since="opset18"):
 class ReduceL11(ReductionAlongAttribute, name="onnx.ReduceL1"):
     """The sum of absolute values over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(absolute_sum_along)
 
 
 class ReduceL2(Reduction, name="onnx.ReduceL2", since="opset18"):
     """The root of the sum of squares over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(root_of_squares_along)
     T = WIDE_NUMBERS
@@ -303,15 +273,11 @@ class ReduceL2(Reduction, name="onnx.ReduceL2", since="opset18"):
 class ReduceL21(ReductionAlongAttribute, name="onnx.ReduceL2"):
     """The root of the sum of squares over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(root_of_squares_along)
 
 
 class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare", since="opset18"):
     """The sum of squares over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(square_sum_along)
     T = WIDE_NUMBERS
@@ -320,15 +286,11 @@ class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare", since="opset18"):
 class ReduceSumSquare1(ReductionAlongAttribute, name="onnx.ReduceSumSquare"):
     """The sum of squares over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(square_sum_along)
 
 
 class ReduceLogSum(Reduction, name="onnx.ReduceLogSum"):
     """The logarithm of the sum over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(log_of_sum_along)
     T = by_version(opset18=WIDE_NUMBERS, opset28=FLOATS)
@@ -337,15 +299,11 @@ class ReduceLogSum(Reduction, name="onnx.ReduceLogSum"):
 class ReduceLogSum1(ReductionAlongAttribute, name="onnx.ReduceLogSum"):
     """The logarithm of the sum over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(log_of_sum_along)
 
 
 class ReduceLogSumExp(Reduction, name="onnx.ReduceLogSumExp"):
     """The logarithm of the sum of exponentials over some axes."""
-
-    __slots__ = ()
 
     combine = staticmethod(log_of_exponentials_along)
     T = by_version(opset18=WIDE_NUMBERS, opset28=FLOATS)
@@ -354,15 +312,11 @@ class ReduceLogSumExp(Reduction, name="onnx.ReduceLogSumExp"):
 class ReduceLogSumExp1(ReductionAlongAttribute, name="onnx.ReduceLogSumExp"):
     """The logarithm of the sum of exponentials over some axes."""
 
-    __slots__ = ()
-
     combine = staticmethod(log_of_exponentials_along)
 
 
 class ArgReduction(OnnxOp):
     """The position of an extreme element along an axis; of equal ones, the first unless told otherwise."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     axis: int = attribute(kinds.integer, default=0)
@@ -383,16 +337,12 @@ class ArgReduction(OnnxOp):
 class ArgMax(ArgReduction, name="onnx.ArgMax"):
     """The position of the largest element along an axis."""
 
-    __slots__ = ()
-
     def reference(self, data: Value) -> Value:
         return self.position(core.arg_max, data)
 
 
 class ArgMin(ArgReduction, name="onnx.ArgMin"):
     """The position of the smallest element along an axis."""
-
-    __slots__ = ()
 
     def reference(self, data: Value) -> Value:
         return self.position(core.arg_min, data)

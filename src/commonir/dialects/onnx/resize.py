@@ -342,8 +342,6 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
 class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
     """The tensor resampled to other sizes, given as such or as factors; factors and region are there, perhaps empty."""
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     roi: Value = operand("T2", by_value=True)
     scales: Value = operand("f32", by_value=True)
@@ -381,8 +379,6 @@ class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
     `axes` names those that sizes, factors and region are given for; without it they are given for all.
     """
 
-    __slots__ = ()
-
     roi: Value | None = operand("T2", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # optional from here on
     scales: Value | None = operand("f32", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # as above
     coordinate_transformation_mode: str = attribute(
@@ -409,8 +405,6 @@ def by_factors(mode: str, nearest: str = "floor") -> Resizing:
 class ResizingByFactors(OnnxOp):
     """The tensor with each axis times a factor; positions are counted from the first element."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     scales: Value = operand("f32", by_value=True)
     mode: str = attribute(kinds.text, default="nearest", check=one_of("nearest", "linear"))
@@ -430,8 +424,6 @@ class Resize10(ResizingByFactors, name="onnx.Resize", since="opset10"):
     The nearest element is the one before a position, or the one after it along an axis that becomes shorter.
     Source: ONNX operator reference, Resize-10, which does not say what is nearest; onnxruntime, which this follows.
     """
-
-    __slots__ = ()
 
     def reference(self, X: Value, scales: Value) -> Value:
         factors = known_numbers(scales, "scales")

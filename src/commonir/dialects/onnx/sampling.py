@@ -37,8 +37,6 @@ def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corner
 class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
     """Images read at positions (x, y), of which those within an image lie in [-1, 1]."""
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     grid: Value = operand("T2")
     mode: str = attribute(kinds.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
@@ -58,8 +56,6 @@ class GridSample(GridSample16, name="onnx.GridSample"):
     A position counts along the last axis first.
     """
 
-    __slots__ = ()
-
     mode: str = attribute(kinds.text, default="linear", check=one_of("linear", "nearest", "cubic"))
     T1 = by_version(opset20=ANY_1, opset22=ANY_1 | element_type(bf16))
     T2 = by_version(opset20=FLOATS_1, opset22=FLOATS)
@@ -70,8 +66,6 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
 
     The elements of a result lie in [-1, 1], by their centres or, with `align_corners` unset, by their outer edges.
     """
-
-    __slots__ = ()
 
     theta: Value = operand("T1")
     size: Value = operand("T2", by_value=True)
@@ -119,8 +113,6 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
     """Rows (image, class, box) of the boxes that stay, of each class from the best on, when each takes away those of
     its class that it overlaps by more than a threshold.
     """
-
-    __slots__ = ()
 
     boxes: Value = operand("f32")
     scores: Value = operand("f32")

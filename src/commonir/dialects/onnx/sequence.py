@@ -29,8 +29,6 @@ SEQUENCES = types(lists(ANY_1))
 class SequenceConstruct(OnnxOp, name="onnx.SequenceConstruct", since="opset11"):
     """A sequence of tensors."""
 
-    __slots__ = ()
-
     inputs: tuple[Value, ...] = operand("T", variadic=True)
     output_sequence: Value = result("S")
     T = ANY_1
@@ -43,8 +41,6 @@ class SequenceConstruct(OnnxOp, name="onnx.SequenceConstruct", since="opset11"):
 class SequenceEmpty(OnnxOp, name="onnx.SequenceEmpty", since="opset11"):
     """A sequence without tensors; without `dtype`, of single precision."""
 
-    __slots__ = ()
-
     dtype: ElementType | None = attribute(kinds.element, default=None)
     output: Value = result("S")
     S = SEQUENCES
@@ -55,8 +51,6 @@ class SequenceEmpty(OnnxOp, name="onnx.SequenceEmpty", since="opset11"):
 
 class SequenceLength(OnnxOp, name="onnx.SequenceLength", since="opset11"):
     """The number of tensors, as a scalar."""
-
-    __slots__ = ()
 
     input_sequence: Value = operand("S")
     length: Value = result("I")
@@ -69,8 +63,6 @@ class SequenceLength(OnnxOp, name="onnx.SequenceLength", since="opset11"):
 
 class SequenceAt(OnnxOp, name="onnx.SequenceAt", since="opset11"):
     """The tensor at a position; a negative one counts from the end."""
-
-    __slots__ = ()
 
     input_sequence: Value = operand("S")
     position: Value = operand("I", by_value=True)
@@ -85,8 +77,6 @@ class SequenceAt(OnnxOp, name="onnx.SequenceAt", since="opset11"):
 
 class SequenceInsert(OnnxOp, name="onnx.SequenceInsert", since="opset11"):
     """The sequence with a tensor before the one at a position, or at the end when there is none."""
-
-    __slots__ = ()
 
     input_sequence: Value = operand("S")
     tensor: Value = operand("T")
@@ -103,8 +93,6 @@ class SequenceInsert(OnnxOp, name="onnx.SequenceInsert", since="opset11"):
 class SequenceErase(OnnxOp, name="onnx.SequenceErase", since="opset11"):
     """The sequence without the tensor at a position, or without the last one when there is none."""
 
-    __slots__ = ()
-
     input_sequence: Value = operand("S")
     position: Value | None = operand("I", default=None, by_value=True)
     output_sequence: Value = result("S")
@@ -117,8 +105,6 @@ class SequenceErase(OnnxOp, name="onnx.SequenceErase", since="opset11"):
 
 class ConcatFromSequence(OnnxOp, name="onnx.ConcatFromSequence", since="opset11"):
     """The tensors of a sequence one after another along an axis, or along a new one."""
-
-    __slots__ = ()
 
     input_sequence: Value = operand("S")
     axis: int = attribute(kinds.integer)
@@ -136,8 +122,6 @@ class SplitToSequence(OnnxOp, name="onnx.SplitToSequence"):
 
     Without sizes the pieces have size 1, and without `keepdims` they have no such axis.
     """
-
-    __slots__ = ()
 
     input: Value = operand("T")
     split: Value | None = operand("I", default=None, by_value=True)
@@ -169,8 +153,6 @@ PERHAPS_HELD = types_by_version(
 class Optional(OnnxOp, name="onnx.Optional"):
     """A value that may be absent: the operand, or absent, of the given type, when there is none."""
 
-    __slots__ = ()
-
     input: Value | None = operand("V", default=None)
     type: Type | None = attribute(kinds.type_, default=None)
     output: Value = result("O")
@@ -188,8 +170,6 @@ class Optional(OnnxOp, name="onnx.Optional"):
 class OptionalGetElement(OnnxOp, name="onnx.OptionalGetElement"):
     """What a value that may be absent holds; what cannot be absent, as it is."""
 
-    __slots__ = ()
-
     input: Value = operand("O")
     output: Value = result("V")
     O = PERHAPS_HELD  # noqa: E741  the name of the standard
@@ -202,8 +182,6 @@ class OptionalGetElement(OnnxOp, name="onnx.OptionalGetElement"):
 class OptionalHasElement15(OnnxOp, name="onnx.OptionalHasElement", since="opset15"):
     """Whether a value that may be absent is there."""
 
-    __slots__ = ()
-
     input: Value = operand("O")
     output: Value = result("B")
     O = _OPTIONAL_15  # noqa: E741  the name of the standard
@@ -215,8 +193,6 @@ class OptionalHasElement15(OnnxOp, name="onnx.OptionalHasElement", since="opset1
 
 class OptionalHasElement(OnnxOp, name="onnx.OptionalHasElement", since="opset18 opset28"):
     """Whether a value that may be absent, or not be given at all, is there."""
-
-    __slots__ = ()
 
     input: Value | None = operand("O", default=None)
     output: Value = result("B")

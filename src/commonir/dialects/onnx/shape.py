@@ -300,8 +300,6 @@ class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19
     One size may be -1, and 0 keeps the size of an axis unless `allowzero`.
     """
 
-    __slots__ = ()
-
     data: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
     allowzero: bool = attribute(kinds.flag, default=False, since="opset14")
@@ -314,8 +312,6 @@ class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19
 
 class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 opset21 opset23 opset24 opset25"):
     """The elements as a matrix: the axes before one are its rows, the others its columns."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     axis: int = attribute(kinds.integer, default=1)
@@ -333,8 +329,6 @@ class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 
 class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 opset23 opset24 opset25"):
     """The tensor with its axes in another order; without `perm`, reversed."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     perm: tuple[int, ...] | None = attribute(kinds.integers, default=None)
     transposed: Value = result("T")
@@ -347,8 +341,6 @@ class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 ops
 
 class Slice1(OnnxOp, name="onnx.Slice", since="opset1"):
     """A range of some axes, with Python's meaning of negative and too large bounds; without `axes`, of the first."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     starts: tuple[int, ...] = attribute(kinds.integers)
@@ -364,8 +356,6 @@ class Slice1(OnnxOp, name="onnx.Slice", since="opset1"):
 
 class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
     """Every step-th element of a range of some axes, with Python's meaning of negative and too large bounds."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     starts: Value = operand("Tind", by_value=True)
@@ -388,8 +378,6 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
 class Pad2(OnnxOp, name="onnx.Pad", since="opset2"):
     """The tensor continued on both sides of each axis by a value, its border, or mirrored copies."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     pads: tuple[int, ...] = attribute(kinds.integers)
     value: float = attribute(kinds.number, default=0.0)
@@ -408,8 +396,6 @@ class Pad(
     since="opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25",
 ):
     """The tensor continued on both sides of some axes by a value, its border, or mirrored or periodic copies."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
@@ -434,8 +420,6 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
 
     What cannot be halved is left out at the end, and added there.
     """
-
-    __slots__ = ()
 
     input_data: Value = operand("T")
     shape: Value = operand("Tind", by_value=True)
@@ -483,8 +467,6 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
 class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
     """Tensors one after another along an axis."""
 
-    __slots__ = ()
-
     inputs: tuple[Value, ...] = operand("T", variadic=True)
     axis: int = attribute(kinds.integer)
     concat_result: Value = result("T")
@@ -497,8 +479,6 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
 class SplitOp(OnnxOp):
     """A tensor cut into pieces along an axis: as many as there are results, where nothing tells their sizes."""
 
-    __slots__ = ()
-
     def traced_with(self) -> object:
         return self.declared_results()
 
@@ -509,8 +489,6 @@ class SplitOp(OnnxOp):
 
 class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
     """A tensor cut into pieces along an axis, of given sizes or of one size."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     split: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -525,8 +503,6 @@ class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
 
 class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
     """A tensor cut into pieces along an axis, of given sizes or `num_outputs` of one size, the last perhaps smaller."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     split: Value | None = operand("i64", default=None, by_value=True)
@@ -555,8 +531,6 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
 class Squeeze1(OnnxOp, name="onnx.Squeeze", since="opset1 opset11"):
     """The tensor without some axes of size 1; without `axes`, without all of them."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
     squeezed: Value = result("T")
@@ -568,8 +542,6 @@ class Squeeze1(OnnxOp, name="onnx.Squeeze", since="opset1 opset11"):
 
 class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset24 opset25"):
     """The tensor without some axes of size 1; without `axes`, without all of them."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     axes: Value | None = operand("i64", default=None, by_value=True)
@@ -588,8 +560,6 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset2
 class Unsqueeze1(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11"):
     """The tensor with new axes of size 1; positions are those in the result."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     axes: tuple[int, ...] = attribute(kinds.integers)
     expanded: Value = result("T")
@@ -601,8 +571,6 @@ class Unsqueeze1(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11"):
 
 class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 opset24 opset25"):
     """The tensor with new axes of size 1; positions are those in the result."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     axes: Value = operand("i64", by_value=True)
@@ -619,8 +587,6 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 op
 
 class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
     """The tensor broadcast with a shape, in both directions."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
@@ -645,8 +611,6 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
 class Shape(OnnxOp, name="onnx.Shape", since="opset1 opset13 opset15 opset19 opset21 opset23 opset24 opset25"):
     """The sizes of a range of the axes, as a vector."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     end: int | None = attribute(kinds.integer, default=None, since="opset15")
     start: int = attribute(kinds.integer, default=0, since="opset15")
@@ -664,8 +628,6 @@ class Shape(OnnxOp, name="onnx.Shape", since="opset1 opset13 opset15 opset19 ops
 class Size(OnnxOp, name="onnx.Size", since="opset1 opset13 opset19 opset21 opset23 opset24 opset25"):
     """The number of elements, as a scalar."""
 
-    __slots__ = ()
-
     data: Value = operand("T")
     size: Value = result("T1")
     T = MOVED_TO_25
@@ -677,8 +639,6 @@ class Size(OnnxOp, name="onnx.Size", since="opset1 opset13 opset19 opset21 opset
 
 class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
     """The tensor repeated along each axis."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     repeats: Value = operand("T1", by_value=True)
@@ -696,8 +656,6 @@ class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
 class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset13 opset28"):
     """Blocks of channels laid out as blocks of rows and columns."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     blocksize: int = attribute(kinds.integer)
     mode: str = attribute(kinds.text, default="DCR", check=one_of("DCR", "CRD"), since="opset11")
@@ -710,8 +668,6 @@ class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset
 
 class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset1 opset13 opset28"):
     """Blocks of rows and columns laid out as blocks of channels."""
-
-    __slots__ = ()
 
     input: Value = operand("T")
     blocksize: int = attribute(kinds.integer)
@@ -730,8 +686,6 @@ def _anything(tensors: ElementClass) -> TypeClass:
 class Identity1(OnnxOp, name="onnx.Identity", since="opset1 opset13"):
     """Its operand."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     output: Value = result("T")
     T = MOVED
@@ -742,8 +696,6 @@ class Identity1(OnnxOp, name="onnx.Identity", since="opset1 opset13"):
 
 class Identity(OnnxOp, name="onnx.Identity", since="opset14 opset16 opset19 opset21 opset23 opset24 opset25"):
     """Its operand."""
-
-    __slots__ = ()
 
     input: Value = operand("V")
     output: Value = result("V")

@@ -52,8 +52,6 @@ def transformed_type(x: Value, length: Value | None, axis: int | None, *, invers
 class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
     """The discrete Fourier transform along an axis, of real numbers or pairs of real and imaginary part."""
 
-    __slots__ = ()
-
     input: Value = operand("T1")
     dft_length: Value | None = operand("T2", default=None, by_value=True)
     axis: Value | None = operand("i64", default=None, by_value=True)
@@ -77,8 +75,6 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
 class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
     """The discrete Fourier transform along an axis, of real numbers or pairs of real and imaginary part."""
 
-    __slots__ = ()
-
     input: Value = operand("T1")
     dft_length: Value | None = operand("T2", default=None, by_value=True)
     axis: int = attribute(kinds.integer, default=1)
@@ -97,8 +93,6 @@ class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
 
 class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
     """The Fourier transforms of parts of a signal [batch, length, 1 or 2] that follow one another, times a window."""
-
-    __slots__ = ()
 
     signal: Value = operand("T1")
     frame_step: Value = operand("T2", by_value=True)
@@ -136,8 +130,6 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
 class WindowOp(OnnxOp):
     """A window: a sum of cosines over one period, which ends before the first value comes again when it is periodic."""
 
-    __slots__ = ()
-
     weights: ClassVar[tuple[float, ...]]
     size: Value = operand("T1", by_value=True)
     output_datatype: ElementType = attribute(kinds.element, default=f32)
@@ -164,23 +156,17 @@ class WindowOp(OnnxOp):
 class HannWindow(WindowOp, name="onnx.HannWindow", since="opset17"):
     """The window 1/2 - 1/2 cos(2 pi n / N)."""
 
-    __slots__ = ()
-
     weights = (0.5, -0.5)
 
 
 class HammingWindow(WindowOp, name="onnx.HammingWindow", since="opset17"):
     """The window 25/46 - 21/46 cos(2 pi n / N)."""
 
-    __slots__ = ()
-
     weights = (25 / 46, -21 / 46)
 
 
 class BlackmanWindow(WindowOp, name="onnx.BlackmanWindow", since="opset17"):
     """The window 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)."""
-
-    __slots__ = ()
 
     weights = (0.42, -0.5, 0.08)
 
@@ -191,8 +177,6 @@ class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
     Each bin is a triangle between the frequencies of its neighbours; they are equally far apart in mel,
     2595 log10(1 + f / 700).
     """
-
-    __slots__ = ()
 
     num_mel_bins: Value = operand("T1", by_value=True)
     dft_length: Value = operand("T1", by_value=True)

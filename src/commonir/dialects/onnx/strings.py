@@ -17,8 +17,6 @@ from commonir.ods import attribute, element_type, kinds, one_of, operand, result
 class StringConcat(OnnxOp, name="onnx.StringConcat", since="opset20"):
     """The texts of the first followed by those of the second, broadcast as in numpy."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = operand("T")
     Z: Value = result("T")
@@ -33,8 +31,6 @@ class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
 
     Without a delimiter, parts are what stands between white space.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     maxsplit: int | None = attribute(kinds.integer, default=None)
@@ -56,8 +52,6 @@ class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
     Letters have the case of Unicode whatever the `locale`.
     """
 
-    __slots__ = ()
-
     X: Value = operand("!builtin.string")
     stopwords: tuple[str, ...] | None = attribute(kinds.texts, default=None)
     is_case_sensitive: bool = attribute(kinds.flag, default=False)
@@ -72,8 +66,6 @@ class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
 
 class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
     """Whether a pattern, in the syntax of RE2, matches the whole of each text."""
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     pattern: str | None = attribute(kinds.text, default=None)
@@ -93,8 +85,6 @@ class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
     In mode `TF` the number, in mode `IDF` whether it occurs, in mode `TFIDF` the number again; the last two are
     multiplied by weights, of which there is one for each n-gram.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     max_gram_length: int = attribute(kinds.integer)

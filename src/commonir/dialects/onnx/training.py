@@ -30,8 +30,6 @@ def _as(element: ElementType, value: Value) -> Value:
 class Optimizer(OnnxOp):
     """A step of training with a learning rate R after T steps."""
 
-    __slots__ = ()
-
     R: Value = operand("T1")
     T: Value = operand("i64")
     inputs: tuple[Value, ...] = operand(any_type, variadic=True)
@@ -52,8 +50,6 @@ class Optimizer(OnnxOp):
 
 class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):
     """x - r g / (root of h + epsilon), where h is the sum of squares of all gradients g so far."""
-
-    __slots__ = ()
 
     norm_coefficient: float = attribute(kinds.number, default=0.0)
     decay_factor: float = attribute(kinds.number, default=0.0)
@@ -77,8 +73,6 @@ class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
 
     After the first step the learning rate makes up for the means having begun at zero.
     """
-
-    __slots__ = ()
 
     epsilon: float = attribute(kinds.number, default=1e-6)
     norm_coefficient_post: float = attribute(kinds.number, default=0.0)
@@ -112,8 +106,6 @@ class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
 class Momentum(Optimizer, name="onnx.preview.training.Momentum", since="training1"):
     """x - r v, where v sums gradients of which earlier ones count ever less; `nesterov` looks one step ahead."""
 
-    __slots__ = ()
-
     norm_coefficient: float = attribute(kinds.number)
     beta: float = attribute(kinds.number)
     mode: str = attribute(kinds.text, check=one_of("standard", "nesterov"))
@@ -138,8 +130,6 @@ class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1")
     It is defined by the operators around it and not by its operands, so that it has no reference: a program is
     differentiated as a whole, which this package does not do.
     """
-
-    __slots__ = ()
 
     Inputs: tuple[Value, ...] = operand(any_type, variadic=True)
     y: str = attribute(kinds.text)

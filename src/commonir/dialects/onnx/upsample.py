@@ -20,8 +20,6 @@ class Upsample(ResizingByFactors, name="onnx.Upsample", since="opset9 opset10"):
     The nearest element is the one before a position. From opset 10 on, `Resize`.
     """
 
-    __slots__ = ()
-
     deprecated_since = "opset10"
     successor = "Resize"
 
@@ -31,8 +29,6 @@ class Upsample7(OnnxOp, name="onnx.Upsample", since="opset7"):
 
     The nearest element is the one before a position.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     scales: tuple[float, ...] = attribute(kinds.numbers)

@@ -18,8 +18,6 @@ class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
     Regions are counted from the corner of the first element.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     rois: Value = operand("T1")
     batch_indices: Value = operand("T2")
@@ -47,8 +45,6 @@ class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
 class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
     """Regions of images divided into equal parts, each the mean or the largest share of samples within it."""
 
-    __slots__ = ()
-
     coordinate_transformation_mode: str = attribute(
         kinds.text, default="half_pixel", check=one_of("half_pixel", "output_half_pixel")
     )
@@ -61,8 +57,6 @@ class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
 
 class MaxRoiPool(OnnxOp, name="onnx.MaxRoiPool"):
     """The largest element of each of the equal parts of regions, which are rounded to whole elements."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     rois: Value = operand("T")

@@ -72,8 +72,6 @@ class RecordOp(MlirOp):
     class of ours that the record does not have, `equal_results` says that several groups of results are of one size.
     """
 
-    __slots__ = ()
-
     record: ClassVar[str] = ""
     place: ClassVar[Location | None] = None
     cpp_form: ClassVar[bool] = False

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
     """Base of the operations of the arith dialect."""
 
-    __slots__ = ()
-
 
 def carried_element(value: Value) -> ElementType:
     """The element type of the tensor that carries a value in the core."""
@@ -66,8 +64,6 @@ class IntBinary(
 ):
     """A function of two integers that state no sign."""
 
-    __slots__ = ()
-
     fn: ClassVar[Function2]
 
     lhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -80,8 +76,6 @@ class IntBinary(
 
 class Comparison(ArithOp):
     """A truth value of two operands of one type."""
-
-    __slots__ = ()
 
     result_: Value = result(BoolLike)
 

@@ -116,8 +116,6 @@ class CmpI(
 ):
     """Whether two integers compare as a predicate says."""
 
-    __slots__ = ()
-
     predicate: CmpIPredicate = attribute(numbered(CmpIPredicate, i64))
     lhs: Value = operand(SignlessIntegerOrIndexLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -133,8 +131,6 @@ class CmpF(
     assembly="$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)",
 ):
     """Whether two floats compare as a predicate says."""
-
-    __slots__ = ()
 
     predicate: CmpFPredicate = attribute(numbered(CmpFPredicate, i64))
     lhs: Value = operand(FloatLike)
@@ -191,7 +187,6 @@ class Select(
     C1: the condition is one truth value or has the shape of the values.
     """
 
-    __slots__ = ()
     custom_form = _SelectForm()
 
     condition: Value = operand(BoolLike)

@@ -37,8 +37,6 @@ class Constant(
     length depends on the machine has one number in all places.
     """
 
-    __slots__ = ()
-
     value: Attribute = attribute(kinds.any_attribute)
     result_: Value = result(AnyType)
 

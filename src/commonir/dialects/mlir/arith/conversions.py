@@ -57,8 +57,6 @@ class Cast(
     C1: the operand and the result have the same dimensions, whose number is known. C2: the types can be converted.
     """
 
-    __slots__ = ()
-
     in_: Value
     out: Value
 
@@ -90,15 +88,11 @@ def _dimensions(type: Type) -> object:
 
 
 class _IntegerToInteger(Cast):
-    __slots__ = ()
-
     in_: Value = operand(SignlessFixedWidthIntegerLike)
     out: Value = result(SignlessFixedWidthIntegerLike)
 
 
 class _Extension(_IntegerToInteger):
-    __slots__ = ()
-
     sign: ClassVar[bool] = False
 
     def converts(self, source: Type, target: Type) -> bool:
@@ -111,13 +105,10 @@ class _Extension(_IntegerToInteger):
 class ExtUI(_Extension, name="arith.extui"):
     """The number in a wider type, zeros before it."""
 
-    __slots__ = ()
-
 
 class ExtSI(_Extension, name="arith.extsi"):
     """The number in a wider type, its sign repeated."""
 
-    __slots__ = ()
     sign = True
 
 
@@ -127,8 +118,6 @@ class TruncI(
     assembly="$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)",
 ):
     """The low bits of the number."""
-
-    __slots__ = ()
 
     overflowFlags: Overflow = attribute(overflow, default=Overflow.NONE)
 
@@ -141,8 +130,6 @@ class TruncI(
 
 class ExtF(Cast, name="arith.extf", assembly="$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"):
     """The number in a wider type."""
-
-    __slots__ = ()
 
     in_: Value = operand(FloatLike)
     fastmath: FastMath | None = attribute(fastmath, default=None)
@@ -161,8 +148,6 @@ class TruncF(
     assembly="$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)",
 ):
     """The number in a narrower type, rounded to the nearest, of two to the even one, unless stated otherwise."""
-
-    __slots__ = ()
 
     in_: Value = operand(FloatLike)
     roundingmode: Rounding | None = attribute(rounding_mode, default=None)
@@ -185,8 +170,6 @@ class _Scaling(ArithOp, traits=(NonScalarsAlike,)):
 
     C1: the operands and the result have the same dimensions. C2: the types can be converted.
     """
-
-    __slots__ = ()
 
     in_: Value = operand(FloatLike)
     scale: Value = operand(FloatLike)
@@ -221,8 +204,6 @@ class ScalingExtF(
 ):
     """The number in a wider type, times its scale; the scale is first rounded to a power of two."""
 
-    __slots__ = ()
-
     fastmath: FastMath | None = attribute(fastmath, default=None)
 
     def converts(self, source: Type, target: Type) -> bool:
@@ -241,8 +222,6 @@ class ScalingTruncF(
 ):
     """The number divided by its scale, in a narrower type; the scale is first rounded to a power of two."""
 
-    __slots__ = ()
-
     roundingmode: Rounding | None = attribute(rounding_mode, default=None)
     fastmath: FastMath | None = attribute(fastmath, default=None)
 
@@ -258,8 +237,6 @@ class ScalingTruncF(
 
 
 class _IntegerToFloat(Cast):
-    __slots__ = ()
-
     sign: ClassVar[bool] = False
     in_: Value = operand(SignlessFixedWidthIntegerLike)
     out: Value = result(FloatLike)
@@ -271,19 +248,14 @@ class _IntegerToFloat(Cast):
 class UIToFP(_IntegerToFloat, name="arith.uitofp"):
     """The nearest float of an unsigned number."""
 
-    __slots__ = ()
-
 
 class SIToFP(_IntegerToFloat, name="arith.sitofp"):
     """The nearest float of a signed number."""
 
-    __slots__ = ()
     sign = True
 
 
 class _FloatToInteger(Cast):
-    __slots__ = ()
-
     sign: ClassVar[bool] = False
     in_: Value = operand(FloatLike)
     out: Value = result(SignlessFixedWidthIntegerLike)
@@ -301,19 +273,14 @@ class _FloatToInteger(Cast):
 class FPToUI(_FloatToInteger, name="arith.fptoui"):
     """The unsigned number without its fraction; what does not fit has no specified value."""
 
-    __slots__ = ()
-
 
 class FPToSI(_FloatToInteger, name="arith.fptosi"):
     """The signed number without its fraction; what does not fit has no specified value."""
 
-    __slots__ = ()
     sign = True
 
 
 class _IndexCast(Cast):
-    __slots__ = ()
-
     sign: ClassVar[bool] = False
     in_: Value = operand(IndexCastTypes)
     out: Value = result(IndexCastTypes)
@@ -328,20 +295,15 @@ class _IndexCast(Cast):
 class IndexCast(_IndexCast, name="arith.index_cast"):
     """A position as an integer or an integer as a position, cut off or its sign repeated."""
 
-    __slots__ = ()
     sign = True
 
 
 class IndexCastUI(_IndexCast, name="arith.index_castui"):
     """A position as an integer or an integer as a position, cut off or zeros before it."""
 
-    __slots__ = ()
-
 
 class Bitcast(Cast, name="arith.bitcast"):
     """The bits of the number as those of another type of the same width."""
-
-    __slots__ = ()
 
     in_: Value = operand(BitcastTypes)
     out: Value = result(BitcastTypes)

@@ -19,7 +19,6 @@ from commonir.ods import traits
 class NegF(FloatUnary, name="arith.negf"):
     """The number with the other sign."""
 
-    __slots__ = ()
     fn = staticmethod(core.neg)
 
     def fold(self) -> Value | None:
@@ -30,7 +29,6 @@ class NegF(FloatUnary, name="arith.negf"):
 class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
     """The sum."""
 
-    __slots__ = ()
     fn = staticmethod(core.add)
 
     def fold(self) -> Value | None:
@@ -40,7 +38,6 @@ class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
 class SubF(FloatBinary, name="arith.subf"):
     """The difference."""
 
-    __slots__ = ()
     fn = staticmethod(core.sub)
 
     def fold(self) -> Value | None:
@@ -50,7 +47,6 @@ class SubF(FloatBinary, name="arith.subf"):
 class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
     """The product."""
 
-    __slots__ = ()
     fn = staticmethod(core.mul)
 
     def fold(self) -> Value | None:
@@ -63,7 +59,6 @@ class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
 class DivF(FloatBinary, name="arith.divf"):
     """The quotient."""
 
-    __slots__ = ()
     fn = staticmethod(core.div)
 
     def fold(self) -> Value | None:
@@ -73,14 +68,12 @@ class DivF(FloatBinary, name="arith.divf"):
 class RemF(FloatBinary, name="arith.remf"):
     """What is left of a quotient rounded toward zero, with the sign of the first."""
 
-    __slots__ = ()
     fn = staticmethod(core.remainder)
 
 
 class _Extreme(FloatBinary, traits=(traits.Commutative,)):
     """`neutral` is the number that is never chosen."""
 
-    __slots__ = ()
     neutral: ClassVar[float] = math.nan
 
     def fold(self) -> Value | None:
@@ -90,7 +83,6 @@ class _Extreme(FloatBinary, traits=(traits.Commutative,)):
 class MaximumF(_Extreme, name="arith.maximumf"):
     """The larger; NaN when either is; positive zero is larger than negative zero."""
 
-    __slots__ = ()
     neutral = -math.inf
     fn = staticmethod(real_functions.larger)
 
@@ -98,14 +90,12 @@ class MaximumF(_Extreme, name="arith.maximumf"):
 class MaxNumF(_Extreme, name="arith.maxnumf"):
     """The larger; the other one when one is NaN."""
 
-    __slots__ = ()
     fn = staticmethod(real_functions.larger_number)
 
 
 class MinimumF(_Extreme, name="arith.minimumf"):
     """The smaller; NaN when either is; negative zero is smaller than positive zero."""
 
-    __slots__ = ()
     neutral = math.inf
     fn = staticmethod(real_functions.smaller)
 
@@ -113,5 +103,4 @@ class MinimumF(_Extreme, name="arith.minimumf"):
 class MinNumF(_Extreme, name="arith.minnumf"):
     """The smaller; the other one when one is NaN."""
 
-    __slots__ = ()
     fn = staticmethod(real_functions.smaller_number)

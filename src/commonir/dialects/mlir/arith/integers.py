@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"):
     """An operation that wraps; flags tell which overflow does not happen."""
 
-    __slots__ = ()
-
     overflowFlags: Overflow = attribute(overflow, default=Overflow.NONE)
 
 
 class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"):
     """An operation that may lose bits; a flag tells that it does not."""
-
-    __slots__ = ()
 
     isExact: bool = attribute(kinds.unit, default=False)
 
@@ -51,7 +47,6 @@ def _either(of_numbers: Function2, of_truths: Function2) -> Function2:
 class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
     """The sum."""
 
-    __slots__ = ()
     fn = staticmethod(_either(core.add, core.logical_xor))
 
     def fold(self) -> Value | None:
@@ -61,7 +56,6 @@ class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
 class SubI(_Wrapping, name="arith.subi"):
     """The difference."""
 
-    __slots__ = ()
     fn = staticmethod(_either(core.sub, core.logical_xor))
 
     def fold(self) -> Value | None:
@@ -71,7 +65,6 @@ class SubI(_Wrapping, name="arith.subi"):
 class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
     """The product."""
 
-    __slots__ = ()
     fn = staticmethod(_either(core.mul, core.logical_and))
 
     def fold(self) -> Value | None:
@@ -86,7 +79,6 @@ class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
 class DivUI(_Exact, name="arith.divui"):
     """The quotient of unsigned numbers, rounded down."""
 
-    __slots__ = ()
     fn = staticmethod(integers.div_unsigned)
 
     def fold(self) -> Value | None:
@@ -99,7 +91,6 @@ class DivUI(_Exact, name="arith.divui"):
 class DivSI(_Exact, name="arith.divsi"):
     """The quotient of signed numbers, rounded toward zero."""
 
-    __slots__ = ()
     fn = staticmethod(integers.div_signed)
 
     def fold(self) -> Value | None:
@@ -112,7 +103,6 @@ class DivSI(_Exact, name="arith.divsi"):
 class CeilDivUI(IntBinary, name="arith.ceildivui"):
     """The quotient of unsigned numbers, rounded up."""
 
-    __slots__ = ()
     fn = staticmethod(integers.ceil_div_unsigned)
 
     def fold(self) -> Value | None:
@@ -125,7 +115,6 @@ class CeilDivUI(IntBinary, name="arith.ceildivui"):
 class CeilDivSI(IntBinary, name="arith.ceildivsi"):
     """The quotient of signed numbers, rounded up."""
 
-    __slots__ = ()
     fn = staticmethod(integers.ceil_div_signed)
 
     def fold(self) -> Value | None:
@@ -138,7 +127,6 @@ class CeilDivSI(IntBinary, name="arith.ceildivsi"):
 class FloorDivSI(IntBinary, name="arith.floordivsi"):
     """The quotient of signed numbers, rounded down."""
 
-    __slots__ = ()
     fn = staticmethod(integers.floor_div_signed)
 
     def fold(self) -> Value | None:
@@ -151,7 +139,6 @@ class FloorDivSI(IntBinary, name="arith.floordivsi"):
 class RemUI(IntBinary, name="arith.remui"):
     """What division of unsigned numbers leaves."""
 
-    __slots__ = ()
     fn = staticmethod(integers.remainder_unsigned)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -161,7 +148,6 @@ class RemUI(IntBinary, name="arith.remui"):
 class RemSI(IntBinary, name="arith.remsi"):
     """What division of signed numbers leaves, with the sign of the first."""
 
-    __slots__ = ()
     fn = staticmethod(integers.remainder_signed)
 
     def folds(self, operands: Sequence[Data]) -> bool:
@@ -176,7 +162,6 @@ def _same(op: IntBinary) -> Value | None:
 class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
     """The bits that are set in both."""
 
-    __slots__ = ()
     fn = staticmethod(_either(core.bitwise_and, core.logical_and))
 
     def fold(self) -> Value | None:
@@ -191,7 +176,6 @@ class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
 class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
     """The bits that are set in either."""
 
-    __slots__ = ()
     fn = staticmethod(_either(core.bitwise_or, core.logical_or))
 
     def fold(self) -> Value | None:
@@ -206,7 +190,6 @@ class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
 class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
     """The bits that are set in exactly one."""
 
-    __slots__ = ()
     fn = staticmethod(_either(core.bitwise_xor, core.logical_xor))
 
     def fold(self) -> Value | None:
@@ -216,7 +199,6 @@ class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
 class ShLI(_Wrapping, name="arith.shli"):
     """The bits moved up by an unsigned distance, zeros after them; nothing is specified from the width on."""
 
-    __slots__ = ()
     fn = staticmethod(integers.shift_left_of)
 
     def fold(self) -> Value | None:
@@ -229,7 +211,6 @@ class ShLI(_Wrapping, name="arith.shli"):
 class ShRUI(_Exact, name="arith.shrui"):
     """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
 
-    __slots__ = ()
     fn = staticmethod(integers.shift_right_unsigned)
 
     def fold(self) -> Value | None:
@@ -242,7 +223,6 @@ class ShRUI(_Exact, name="arith.shrui"):
 class ShRSI(_Exact, name="arith.shrsi"):
     """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
 
-    __slots__ = ()
     fn = staticmethod(integers.shift_right_signed)
 
     def fold(self) -> Value | None:
@@ -253,7 +233,6 @@ class ShRSI(_Exact, name="arith.shrsi"):
 
 
 class _Extreme(IntBinary, traits=(traits.Commutative,)):
-    __slots__ = ()
     largest: ClassVar[bool] = False
     signed: ClassVar[bool] = False
 
@@ -277,7 +256,6 @@ class _Extreme(IntBinary, traits=(traits.Commutative,)):
 class MaxSI(_Extreme, name="arith.maxsi"):
     """The larger of signed numbers."""
 
-    __slots__ = ()
     largest = signed = True
     fn = staticmethod(made_of(integers.signed, core.maximum))
 
@@ -285,7 +263,6 @@ class MaxSI(_Extreme, name="arith.maxsi"):
 class MaxUI(_Extreme, name="arith.maxui"):
     """The larger of unsigned numbers."""
 
-    __slots__ = ()
     largest = True
     fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
@@ -293,7 +270,6 @@ class MaxUI(_Extreme, name="arith.maxui"):
 class MinSI(_Extreme, name="arith.minsi"):
     """The smaller of signed numbers."""
 
-    __slots__ = ()
     signed = True
     fn = staticmethod(made_of(integers.signed, core.minimum))
 
@@ -301,7 +277,6 @@ class MinSI(_Extreme, name="arith.minsi"):
 class MinUI(_Extreme, name="arith.minui"):
     """The smaller of unsigned numbers."""
 
-    __slots__ = ()
     fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
 
@@ -319,8 +294,6 @@ class AddUIExtended(
 ):
     """The sum of unsigned numbers, and whether it does not fit."""
 
-    __slots__ = ()
-
     lhs: Value = operand(SignlessIntegerOrIndexLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
     sum: Value = result(SignlessIntegerOrIndexLike)
@@ -335,8 +308,6 @@ class _Product(
     traits=(traits.Commutative, all_types_match("lhs", "rhs", "low", "high")),
     assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
-    __slots__ = ()
-
     lhs: Value = operand(SignlessIntegerOrIndexLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
     low: Value = result(SignlessIntegerOrIndexLike)
@@ -346,16 +317,12 @@ class _Product(
 class MulSIExtended(_Product, name="arith.mulsi_extended"):
     """The product of signed numbers in twice the width: its lower and its upper half."""
 
-    __slots__ = ()
-
     def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
         return integers.low_and_high(lhs, rhs, sign=True)
 
 
 class MulUIExtended(_Product, name="arith.mului_extended"):
     """The product of unsigned numbers in twice the width: its lower and its upper half."""
-
-    __slots__ = ()
 
     def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
         return integers.low_and_high(lhs, rhs, sign=False)

@@ -101,8 +101,6 @@ type_function = dialect_enumeration(TypeFn, "linalg.type_fn")
 class LinalgOp(MlirOp):
     """Base of the operations of the linalg dialect."""
 
-    __slots__ = ()
-
     def violated(self, message: str) -> Diagnostic:
         """A finding that the operation contradicts its definition."""
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
@@ -115,7 +113,6 @@ class LinalgOp(MlirOp):
 class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
     """Base of operations that compute elements by a scalar program over an iteration space."""
 
-    __slots__ = ()
     has_kind: ClassVar[bool] = False
 
     @property
@@ -287,8 +284,6 @@ class Yield(
 ):
     """Hands values to the operation around."""
 
-    __slots__ = ()
-
     values: tuple[Value, ...] = operand(AnyType, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -317,8 +312,6 @@ class Index_(  # noqa: N801  `Index` is a type
 
     C1: the dimension is one of that operation.
     """
-
-    __slots__ = ()
 
     dim: int = attribute(typed_integer(i64), check=non_negative)
     result_: Value = result(Index)

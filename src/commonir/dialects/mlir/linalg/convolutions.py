@@ -11,13 +11,9 @@ from commonir.dialects.mlir.linalg.windows import ConvolutionOp, PlainWindowOp
 class Conv1D(PlainWindowOp, name="linalg.conv_1d", indices="I[ow + kw] K[kw] -> O[ow]"):
     """A convolution of a vector."""
 
-    __slots__ = ()
-
 
 class Conv2D(PlainWindowOp, name="linalg.conv_2d", indices="I[oh + kh, ow + kw] K[kh, kw] -> O[oh, ow]"):
     """A convolution of a matrix."""
-
-    __slots__ = ()
 
 
 class Conv3D(
@@ -25,23 +21,17 @@ class Conv3D(
 ):
     """A convolution of a tensor of three axes."""
 
-    __slots__ = ()
-
 
 class Conv1DNwcWcf(
     ConvolutionOp, name="linalg.conv_1d_nwc_wcf", indices="I[n, ow*s0 + kw*d0, c] K[kw, c, f] -> O[n, ow, f]"
 ):
     """A convolution along one axis; channels last, filters last."""
 
-    __slots__ = ()
-
 
 class Conv1DNcwFcw(
     ConvolutionOp, name="linalg.conv_1d_ncw_fcw", indices="I[n, c, ow*s0 + kw*d0] K[f, c, kw] -> O[n, f, ow]"
 ):
     """A convolution along one axis; channels first, filters first."""
-
-    __slots__ = ()
 
 
 class Conv2DNhwcHwcf(
@@ -51,8 +41,6 @@ class Conv2DNhwcHwcf(
 ):
     """A convolution along two axes; channels last, filters last."""
 
-    __slots__ = ()
-
 
 class Conv2DNhwcFhwc(
     ConvolutionOp,
@@ -60,8 +48,6 @@ class Conv2DNhwcFhwc(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[f, kh, kw, c] -> O[n, oh, ow, f]",
 ):
     """A convolution along two axes; channels last, filters first."""
-
-    __slots__ = ()
 
 
 class Conv2DNchwFchw(
@@ -71,8 +57,6 @@ class Conv2DNchwFchw(
 ):
     """A convolution along two axes; channels first, filters first."""
 
-    __slots__ = ()
-
 
 class Conv2DNgchwFgchw(
     ConvolutionOp,
@@ -80,8 +64,6 @@ class Conv2DNgchwFgchw(
     indices="I[n, g, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[fg, g, c, kh, kw] -> O[n, g, fg, oh, ow]",
 ):
     """A convolution along two axes in groups; filters before groups."""
-
-    __slots__ = ()
 
 
 class Conv2DNgchwGfchw(
@@ -91,8 +73,6 @@ class Conv2DNgchwGfchw(
 ):
     """A convolution along two axes in groups; groups before filters."""
 
-    __slots__ = ()
-
 
 class Conv2DNhwgcGfhwc(
     ConvolutionOp,
@@ -100,8 +80,6 @@ class Conv2DNhwgcGfhwc(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, g, c] K[g, fg, kh, kw, c] -> O[n, oh, ow, g, fg]",
 ):
     """A convolution along two axes in groups; channels last."""
-
-    __slots__ = ()
 
 
 class Conv3DNdhwcDhwcf(
@@ -111,8 +89,6 @@ class Conv3DNdhwcDhwcf(
 ):
     """A convolution along three axes; channels last, filters last."""
 
-    __slots__ = ()
-
 
 class Conv3DNcdhwFcdhw(
     ConvolutionOp,
@@ -121,15 +97,11 @@ class Conv3DNcdhwFcdhw(
 ):
     """A convolution along three axes; channels first, filters first."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv1DNwcWc(
     ConvolutionOp, name="linalg.depthwise_conv_1d_nwc_wc", indices="I[n, ow*s0 + kw*d0, ic] K[kw, ic] -> O[n, ow, ic]"
 ):
     """A convolution along one axis of each channel by itself; channels last."""
-
-    __slots__ = ()
 
 
 class DepthwiseConv1DNcwCw(
@@ -140,8 +112,6 @@ class DepthwiseConv1DNcwCw(
 ):
     """A convolution along one axis of each channel by itself; channels first."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv1DNwcWcm(
     ConvolutionOp,
@@ -150,8 +120,6 @@ class DepthwiseConv1DNwcWcm(
 ):
     """Several convolutions along one axis of each channel by itself; channels last."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv2DNhwcHwc(
     ConvolutionOp,
@@ -159,8 +127,6 @@ class DepthwiseConv2DNhwcHwc(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, ic] K[kh, kw, ic] -> O[n, oh, ow, ic]",
 ):
     """A convolution along two axes of each channel by itself; channels last."""
-
-    __slots__ = ()
 
 
 class DepthwiseConv2DNchwChw(
@@ -171,8 +137,6 @@ class DepthwiseConv2DNchwChw(
 ):
     """A convolution along two axes of each channel by itself; channels first."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv2DNhwcHwcm(
     ConvolutionOp,
@@ -180,8 +144,6 @@ class DepthwiseConv2DNhwcHwcm(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, ic] K[kh, kw, ic, cm] -> O[n, oh, ow, ic, cm]",
 ):
     """Several convolutions along two axes of each channel by itself; channels last."""
-
-    __slots__ = ()
 
 
 class DepthwiseConv3DNdhwcDhwc(
@@ -192,8 +154,6 @@ class DepthwiseConv3DNdhwcDhwc(
 ):
     """A convolution along three axes of each channel by itself; channels last."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv3DNcdhwCdhw(
     ConvolutionOp,
@@ -203,8 +163,6 @@ class DepthwiseConv3DNcdhwCdhw(
 ):
     """A convolution along three axes of each channel by itself; channels first."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv3DNdhwcDhwcm(
     ConvolutionOp,
@@ -213,8 +171,6 @@ class DepthwiseConv3DNdhwcDhwcm(
     order="n od oh ow cm kd kh kw ic",
 ):
     """Several convolutions along three axes of each channel by itself; channels last."""
-
-    __slots__ = ()
 
 
 __all__ = [

@@ -51,7 +51,6 @@ class Generic(StructuredOp, name="linalg.generic"):
     output.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = GenericForm()
 
     inputs: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -82,7 +81,6 @@ class Map(StructuredOp, name="linalg.map"):
     C1: the operands have one shape.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = MapForm()
     result_name = "mapped"
 
@@ -111,7 +109,6 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
     without these axes.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = ReduceForm()
     result_name = "reduced"
 
@@ -162,8 +159,6 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
 class _Rearranging(StructuredOp):
     """What gives the elements of one tensor at other places of another."""
 
-    __slots__ = ()
-
     input: Value = operand(RankedTensorOrMemRef)
     init: Value = operand(RankedTensorOrMemRef)
     region_: Region = region()
@@ -179,7 +174,6 @@ class Transpose(_Rearranging, name="linalg.transpose"):
     C1: the permutation names each axis once. C2: sizes agree.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("permutation")
     result_name = "transposed"
 
@@ -211,7 +205,6 @@ class Broadcast(_Rearranging, name="linalg.broadcast"):
     C1: dimensions are axes of the result, and the others are those of the input in order. C2: sizes agree.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("dimensions")
     result_name = "broadcasted"
 

@@ -36,7 +36,6 @@ class SumOfProducts(NamedOp):
     may stand anywhere.
     """
 
-    __slots__ = ()
     scalars = staticmethod(multiply_add)
 
     def _wrong_body(self) -> Iterator[Diagnostic]:
@@ -73,37 +72,25 @@ def _source(value: Value) -> Value:
 class Contraction(SumOfProducts):
     """Base of sums of products whose maps are always the same."""
 
-    __slots__ = ()
-
 
 class Dot(Contraction, name="linalg.dot", indices="A[m] B[m] -> C"):
     """The sum of the products of the elements of two vectors."""
-
-    __slots__ = ()
 
 
 class Matvec(Contraction, name="linalg.matvec", indices="A[m, n] y[n] -> x[m]"):
     """The product of a matrix and a vector."""
 
-    __slots__ = ()
-
 
 class Vecmat(Contraction, name="linalg.vecmat", indices="y[m] A[m, n] -> x[n]"):
     """The product of a vector and a matrix."""
-
-    __slots__ = ()
 
 
 class BatchMatvec(Contraction, name="linalg.batch_matvec", indices="A[b, m, k] B[b, k] -> C[b, m]"):
     """The products of matrices and vectors."""
 
-    __slots__ = ()
-
 
 class BatchVecmat(Contraction, name="linalg.batch_vecmat", indices="A[b, k] B[b, k, n] -> C[b, n]"):
     """The products of vectors and matrices."""
-
-    __slots__ = ()
 
 
 class Mmt4D(
@@ -114,8 +101,6 @@ class Mmt4D(
 ):
     """The product of two matrices in tiles, of which the second is transposed."""
 
-    __slots__ = ()
-
 
 class BatchMmt4D(
     Contraction,
@@ -125,8 +110,6 @@ class BatchMmt4D(
 ):
     """The products of pairs of matrices in tiles, of which the second of each is transposed."""
 
-    __slots__ = ()
-
 
 class MappedOp(SumOfProducts):
     """Base of operations that state their maps.
@@ -134,7 +117,6 @@ class MappedOp(SumOfProducts):
     C1: iterators follow from the maps: what the result does not mention is reduced.
     """
 
-    __slots__ = ()
     memoizes = False
 
     def indexing(self) -> tuple[AffineMap, ...]:
@@ -152,8 +134,6 @@ class MatmulLike(MappedOp):
 
     C2: maps have the dimensions of those of the name, and differ from them by leaving out or exchanging dimensions.
     """
-
-    __slots__ = ()
 
     indexing_maps: tuple[AffineMap, ...] | None = attribute(affine_maps, default=None)
     cast: TypeFn | None = attribute(type_function, default=None)
@@ -203,13 +183,9 @@ class MatmulLike(MappedOp):
 class Matmul(MatmulLike, name="linalg.matmul", indices="A[m, k] B[k, n] -> C[m, n]"):
     """The product of two matrices."""
 
-    __slots__ = ()
-
 
 class BatchMatmul(MatmulLike, name="linalg.batch_matmul", indices="A[b, m, k] B[b, k, n] -> C[b, m, n]"):
     """The products of pairs of matrices."""
-
-    __slots__ = ()
 
 
 class BatchReduceMatmul(
@@ -217,16 +193,12 @@ class BatchReduceMatmul(
 ):
     """The sum of the products of pairs of matrices."""
 
-    __slots__ = ()
-
 
 class Contract(MappedOp, name="linalg.contract"):
     """The sum of the products of two tensors, under maps that choose dimensions.
 
     C2: the maps take each dimension at most once. C3: there are two inputs and one output.
     """
-
-    __slots__ = ()
 
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
     cast: TypeFn | None = attribute(type_function, default=None)
@@ -299,7 +271,6 @@ class Elementwise(NamedOp, name="linalg.elementwise"):
     C1: there are as many inputs as the function takes.
     """
 
-    __slots__ = ()
     memoizes = False
     has_kind: ClassVar[bool] = True
 

@@ -39,7 +39,6 @@ class NamedOp(StructuredOp):
     not that of appearance, and `scalars` the body.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = NamedForm()
     formula: ClassVar[Formula | None] = None
     scalars: ClassVar[Body] = staticmethod(only)
@@ -111,7 +110,6 @@ def _unsigned(attributes: Mapping[str, Attribute]) -> bool:
 class PointwiseOp(NamedOp):
     """Base of operations on tensors of one shape, whatever its rank. `function` is that of elements."""
 
-    __slots__ = ()
     function: ClassVar[str] = ""
     memoizes = False
 
@@ -141,139 +139,94 @@ class PointwiseOp(NamedOp):
 class Exp(PointwiseOp, name="linalg.exp", function="exp"):
     """e to the power of each element."""
 
-    __slots__ = ()
-
 
 class Log(PointwiseOp, name="linalg.log", function="log"):
     """The natural logarithm of each element."""
-
-    __slots__ = ()
 
 
 class Abs(PointwiseOp, name="linalg.abs", function="abs"):
     """The absolute value of each element."""
 
-    __slots__ = ()
-
 
 class Ceil(PointwiseOp, name="linalg.ceil", function="ceil"):
     """The least integer that is not below each element."""
-
-    __slots__ = ()
 
 
 class Floor(PointwiseOp, name="linalg.floor", function="floor"):
     """The largest integer that is not above each element."""
 
-    __slots__ = ()
-
 
 class NegF(PointwiseOp, name="linalg.negf", function="negf"):
     """The negative of each element."""
-
-    __slots__ = ()
 
 
 class Reciprocal(PointwiseOp, name="linalg.reciprocal", function="reciprocal"):
     """One divided by each element."""
 
-    __slots__ = ()
-
 
 class Round(PointwiseOp, name="linalg.round", function="round"):
     """The nearest integer of each element; halves go away from zero."""
-
-    __slots__ = ()
 
 
 class Sqrt(PointwiseOp, name="linalg.sqrt", function="sqrt"):
     """The square root of each element."""
 
-    __slots__ = ()
-
 
 class Rsqrt(PointwiseOp, name="linalg.rsqrt", function="rsqrt"):
     """One divided by the square root of each element."""
-
-    __slots__ = ()
 
 
 class Square(PointwiseOp, name="linalg.square", function="square"):
     """Each element times itself."""
 
-    __slots__ = ()
-
 
 class Tanh(PointwiseOp, name="linalg.tanh", function="tanh"):
     """The hyperbolic tangent of each element."""
-
-    __slots__ = ()
 
 
 class Erf(PointwiseOp, name="linalg.erf", function="erf"):
     """The error function of each element."""
 
-    __slots__ = ()
-
 
 class Add(PointwiseOp, name="linalg.add", function="add"):
     """The sum of elements of two tensors."""
-
-    __slots__ = ()
 
 
 class Sub(PointwiseOp, name="linalg.sub", function="sub"):
     """The difference of elements of two tensors."""
 
-    __slots__ = ()
-
 
 class Mul(PointwiseOp, name="linalg.mul", function="mul"):
     """The product of elements of two tensors."""
-
-    __slots__ = ()
 
 
 class Div(PointwiseOp, name="linalg.div", function="div"):
     """The quotient of elements of two tensors; of integers, rounded toward zero."""
 
-    __slots__ = ()
-
 
 class DivUnsigned(PointwiseOp, name="linalg.div_unsigned", function="div_unsigned"):
     """The quotient of elements of two tensors as integers without sign."""
-
-    __slots__ = ()
 
 
 class Max(PointwiseOp, name="linalg.max", function="max"):
     """The larger of elements of two tensors."""
 
-    __slots__ = ()
-
 
 class Min(PointwiseOp, name="linalg.min", function="min"):
     """The smaller of elements of two tensors."""
-
-    __slots__ = ()
 
 
 class PowF(PointwiseOp, name="linalg.powf", function="powf"):
     """Elements of the first tensor to the power of those of the second."""
 
-    __slots__ = ()
-
 
 class Select(PointwiseOp, name="linalg.select", function="select"):
     """Elements of the second tensor where those of the first are true, else of the third."""
-
-    __slots__ = ()
 
 
 class Copy(PointwiseOp, name="linalg.copy"):
     """The elements of a tensor, converted to another type."""
 
-    __slots__ = ()
     scalars = staticmethod(converted)
 
     cast: TypeFn | None = attribute(type_function, default=None)
@@ -284,8 +237,6 @@ class Fill(PointwiseOp, name="linalg.fill"):
 
     C1: the value has the type of the elements.
     """
-
-    __slots__ = ()
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.inputs) == len(self.outputs) == 1:
@@ -300,7 +251,6 @@ class Fill(PointwiseOp, name="linalg.fill"):
 class FillRng2D(NamedOp, name="linalg.fill_rng_2d", indices="least most seed -> O[m, n]"):
     """Numbers that a generator draws of a seed and of the position, between two limits."""
 
-    __slots__ = ()
     scalars = staticmethod(random_number)
 
 

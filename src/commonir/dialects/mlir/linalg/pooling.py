@@ -21,8 +21,6 @@ class PoolingNhwcSum(
 ):
     """The sum of windows along two axes; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNhwcMax(
     MaxPoolingOp,
@@ -30,8 +28,6 @@ class PoolingNhwcMax(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
     """The largest element of windows along two axes; channels last."""
-
-    __slots__ = ()
 
 
 class PoolingNhwcMaxUnsigned(
@@ -41,8 +37,6 @@ class PoolingNhwcMaxUnsigned(
 ):
     """The largest integer without sign of windows along two axes; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNhwcMin(
     MinPoolingOp,
@@ -50,8 +44,6 @@ class PoolingNhwcMin(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
     """The smallest element of windows along two axes; channels last."""
-
-    __slots__ = ()
 
 
 class PoolingNhwcMinUnsigned(
@@ -61,8 +53,6 @@ class PoolingNhwcMinUnsigned(
 ):
     """The smallest integer without sign of windows along two axes; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNchwSum(
     SumPoolingOp,
@@ -70,8 +60,6 @@ class PoolingNchwSum(
     indices="I[n, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[kh, kw] -> O[n, c, oh, ow]",
 ):
     """The sum of windows along two axes; channels first."""
-
-    __slots__ = ()
 
 
 class PoolingNchwMax(
@@ -81,19 +69,13 @@ class PoolingNchwMax(
 ):
     """The largest element of windows along two axes; channels first."""
 
-    __slots__ = ()
-
 
 class PoolingNwcSum(SumPoolingOp, name="linalg.pooling_nwc_sum", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"):
     """The sum of windows along one axis; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNwcMax(MaxPoolingOp, name="linalg.pooling_nwc_max", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"):
     """The largest element of windows along one axis; channels last."""
-
-    __slots__ = ()
 
 
 class PoolingNwcMaxUnsigned(
@@ -101,13 +83,9 @@ class PoolingNwcMaxUnsigned(
 ):
     """The largest integer without sign of windows along one axis; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNwcMin(MinPoolingOp, name="linalg.pooling_nwc_min", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"):
     """The smallest element of windows along one axis; channels last."""
-
-    __slots__ = ()
 
 
 class PoolingNwcMinUnsigned(
@@ -115,19 +93,13 @@ class PoolingNwcMinUnsigned(
 ):
     """The smallest integer without sign of windows along one axis; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNcwSum(SumPoolingOp, name="linalg.pooling_ncw_sum", indices="I[n, c, ow*s0 + kw*d0] K[kw] -> O[n, c, ow]"):
     """The sum of windows along one axis; channels first."""
 
-    __slots__ = ()
-
 
 class PoolingNcwMax(MaxPoolingOp, name="linalg.pooling_ncw_max", indices="I[n, c, ow*s0 + kw*d0] K[kw] -> O[n, c, ow]"):
     """The largest element of windows along one axis; channels first."""
-
-    __slots__ = ()
 
 
 class PoolingNdhwcSum(
@@ -137,8 +109,6 @@ class PoolingNdhwcSum(
 ):
     """The sum of windows along three axes; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNdhwcMax(
     MaxPoolingOp,
@@ -147,8 +117,6 @@ class PoolingNdhwcMax(
 ):
     """The largest element of windows along three axes; channels last."""
 
-    __slots__ = ()
-
 
 class PoolingNdhwcMin(
     MinPoolingOp,
@@ -156,8 +124,6 @@ class PoolingNdhwcMin(
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw] -> O[n, od, oh, ow, c]",
 ):
     """The smallest element of windows along three axes; channels last."""
-
-    __slots__ = ()
 
 
 __all__ = [

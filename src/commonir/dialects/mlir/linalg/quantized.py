@@ -17,8 +17,6 @@ class Conv2DNhwcHwcfQ(
 ):
     """A convolution along two axes; channels last, filters last; zero points are subtracted first."""
 
-    __slots__ = ()
-
 
 class Conv2DNhwcFhwcQ(
     QuantizedConvolutionOp,
@@ -26,8 +24,6 @@ class Conv2DNhwcFhwcQ(
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[f, kh, kw, c] IZp KZp -> O[n, oh, ow, f]",
 ):
     """A convolution along two axes; channels last, filters first; zero points are subtracted first."""
-
-    __slots__ = ()
 
 
 class Conv2DNchwFchwQ(
@@ -37,8 +33,6 @@ class Conv2DNchwFchwQ(
 ):
     """A convolution along two axes; channels first, filters first; zero points are subtracted first."""
 
-    __slots__ = ()
-
 
 class Conv2DNgchwGfchwQ(
     QuantizedConvolutionOp,
@@ -46,8 +40,6 @@ class Conv2DNgchwGfchwQ(
     indices="I[n, g, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[g, fg, c, kh, kw] IZp KZp -> O[n, g, fg, oh, ow]",
 ):
     """A convolution along two axes in groups; groups before filters; zero points are subtracted first."""
-
-    __slots__ = ()
 
 
 class Conv2DNhwgcGfhwcQ(
@@ -57,8 +49,6 @@ class Conv2DNhwgcGfhwcQ(
 ):
     """A convolution along two axes in groups; channels last; zero points are subtracted first."""
 
-    __slots__ = ()
-
 
 class Conv3DNdhwcDhwcfQ(
     QuantizedConvolutionOp,
@@ -66,8 +56,6 @@ class Conv3DNdhwcDhwcfQ(
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw, c, f] IZp KZp -> O[n, od, oh, ow, f]",
 ):
     """A convolution along three axes; channels last, filters last; zero points are subtracted first."""
-
-    __slots__ = ()
 
 
 class DepthwiseConv2DNhwcHwcQ(
@@ -77,8 +65,6 @@ class DepthwiseConv2DNhwcHwcQ(
 ):
     """A convolution along two axes of each channel by itself; channels last; zero points subtracted."""
 
-    __slots__ = ()
-
 
 class DepthwiseConv2DNhwcHwcmQ(
     QuantizedConvolutionOp,
@@ -87,13 +73,10 @@ class DepthwiseConv2DNhwcHwcmQ(
 ):
     """Several convolutions along two axes of each channel by itself; channels last; zero points subtracted."""
 
-    __slots__ = ()
-
 
 class QuantizedMatmul(NamedOp, name="linalg.quantized_matmul", indices="A[m, k] B[k, n] AZp BZp -> C[m, n]"):
     """The product of two matrices."""
 
-    __slots__ = ()
     scalars = staticmethod(shifted_multiply_add)
 
 
@@ -102,7 +85,6 @@ class QuantizedBatchMatmul(
 ):
     """The products of pairs of matrices."""
 
-    __slots__ = ()
     scalars = staticmethod(shifted_multiply_add)
 
 

@@ -34,8 +34,6 @@ _OF_DEST = types_match_with("result type matches type of dest", "dest", "result_
 class _Relayout(LinalgOp):
     """Base of both. Of each axis that `inner_dims_pos` names, the tiles become an axis at the end."""
 
-    __slots__ = ()
-
     def wrong_layout(
         self,
         whole: Value,
@@ -96,7 +94,6 @@ class Pack(
     C3: without a padding value tiles are full.
     """
 
-    __slots__ = ()
     result_name = "pack"
 
     source: Value = operand(AnyRankedTensor)
@@ -176,7 +173,6 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTen
     C1: tiles are of different axes of the result. C2: the sizes of the source follow from those of result and tiles.
     """
 
-    __slots__ = ()
     result_name = "unpack"
 
     source: Value = operand(AnyRankedTensor)

@@ -37,8 +37,6 @@ class Softmax(
     C1: the axis is one of the input. C2: input and output have one type.
     """
 
-    __slots__ = ()
-
     input: Value = operand(AnyShaped)
     output: Value = operand(AnyShaped)
     dimension: int = attribute(typed_integer(i64))
@@ -159,8 +157,6 @@ def _shape(value: Value) -> tuple[int, ...]:
 class _Transform(LinalgOp):
     """Base of the transforms. An axis along which the filter has size 1 is not transformed."""
 
-    __slots__ = ()
-
     def wrong_result(self, output: Value, found: Value) -> Iterator[Diagnostic]:
         if found.type is not output.type:
             yield self.violated(
@@ -190,8 +186,6 @@ class WinogradFilterTransform(
 
     C1: the filter has the size that is stated, or 1, along each of its axes.
     """
-
-    __slots__ = ()
 
     filter: Value = operand(tensor_rank_of((AnyType,), (4,)))
     output: Value = operand(tensor_rank_of((AnyType,), (4,)))
@@ -233,8 +227,6 @@ class WinogradInputTransform(
 
     C1: tiles cover the images.
     """
-
-    __slots__ = ()
 
     input: Value = operand(tensor_rank_of((AnyType,), (4,)))
     output: Value = operand(tensor_rank_of((AnyType,), (6,)))
@@ -288,8 +280,6 @@ class WinogradOutputTransform(
 
     C1: tiles cover the images.
     """
-
-    __slots__ = ()
 
     value: Value = operand(tensor_rank_of((AnyType,), (6,)))
     output: Value = operand(tensor_rank_of((AnyType,), (4,)))

@@ -52,7 +52,6 @@ steps = kinds.Kind[tuple[int, ...]]("steps", kinds.sequence_of(kinds.to_integer,
 class PlainWindowOp(NamedOp):
     """Base of convolutions without strides and dilations."""
 
-    __slots__ = ()
     scalars = staticmethod(multiply_add)
 
 
@@ -61,8 +60,6 @@ class WindowOp(NamedOp):
 
     C1: there are as many as axes.
     """
-
-    __slots__ = ()
 
     strides: tuple[int, ...] | None = attribute(steps, default=None)
     dilations: tuple[int, ...] | None = attribute(steps, default=None)
@@ -88,49 +85,42 @@ class WindowOp(NamedOp):
 class ConvolutionOp(WindowOp):
     """Base of convolutions: inputs are converted to the type of the result, multiplied and added to what is there."""
 
-    __slots__ = ()
     scalars = staticmethod(multiply_add)
 
 
 class QuantizedConvolutionOp(WindowOp):
     """Base of convolutions of quantized tensors."""
 
-    __slots__ = ()
     scalars = staticmethod(shifted_multiply_add)
 
 
 class SumPoolingOp(WindowOp):
     """Base of sums of windows. The second operand tells the size of the window, and its elements do not count."""
 
-    __slots__ = ()
     scalars = staticmethod(add_to)
 
 
 class MaxPoolingOp(WindowOp):
     """Base of largest elements of windows. The second operand tells the size of the window."""
 
-    __slots__ = ()
     scalars = staticmethod(max_with)
 
 
 class MinPoolingOp(WindowOp):
     """Base of smallest elements of windows. The second operand tells the size of the window."""
 
-    __slots__ = ()
     scalars = staticmethod(min_with)
 
 
 class MaxUnsignedPoolingOp(WindowOp):
     """Base of largest elements of windows as integers without sign."""
 
-    __slots__ = ()
     scalars = staticmethod(max_with_unsigned)
 
 
 class MinUnsignedPoolingOp(WindowOp):
     """Base of smallest elements of windows as integers without sign."""
 
-    __slots__ = ()
     scalars = staticmethod(min_with_unsigned)
 
 

@@ -20,8 +20,6 @@ from commonir.symbolic.constraints import NotationError
 class ScfOp(MlirOp):
     """Base of the operations of the scf dialect."""
 
-    __slots__ = ()
-
     def malformed(self, message: str) -> Diagnostic:
         """A finding that a region is not as it should be."""
         return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")

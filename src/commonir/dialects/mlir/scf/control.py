@@ -47,8 +47,6 @@ class Yield(
 ):
     """Ends a region and gives values to the operation around it."""
 
-    __slots__ = ()
-
     results_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
     def reference(self, results_: tuple[Value, ...]) -> core.Yield:
@@ -62,8 +60,6 @@ class Condition(
     assembly="`(` $condition `)` attr-dict ($args^ `:` type($args))?",
 ):
     """Ends the first region of a loop: whether the second one runs on some values, which the loop gives otherwise."""
-
-    __slots__ = ()
 
     condition: Value = operand(I1)
     args: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -123,7 +119,6 @@ class If(
     C1: the second region is there when there are results. C2: both regions yield values of the types of the results.
     """
 
-    __slots__ = ()
     custom_form = _IfForm()
 
     condition: Value = operand(I1)
@@ -226,7 +221,6 @@ class For(
     types. C3: there is one result for each initial value, of its type.
     """
 
-    __slots__ = ()
     custom_form = _ForForm()
 
     lowerBound: Value = operand(AnySignlessIntegerOrIndex)
@@ -353,7 +347,6 @@ class While(
     the initial ones.
     """
 
-    __slots__ = ()
     custom_form = _WhileForm()
 
     inits: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -458,7 +451,6 @@ class ExecuteRegion(
     C1: the region has a block, which receives nothing. C2: each block that yields gives values of the result types.
     """
 
-    __slots__ = ()
     custom_form = _ExecuteForm()
 
     region: Region = region()
@@ -496,8 +488,6 @@ class IndexSwitch(
 
     C1: there is a region for each case. C2: no case is there twice. C3: each region yields values of the result types.
     """
-
-    __slots__ = ()
 
     arg: Value = operand(Index)
     cases: tuple[int, ...] = attribute(array_of(i64))

@@ -45,8 +45,6 @@ class Reduce(
     C1: there is a region for each operand. C2: it receives two values of the type of the operand and returns one.
     """
 
-    __slots__ = ()
-
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
     reductions: tuple[Region, ...] = region(variadic=True)
 
@@ -78,8 +76,6 @@ class ReduceReturn(
 
     C1: the operand has the type of what the region receives.
     """
-
-    __slots__ = ()
 
     result_: Value = operand(AnyType)
 
@@ -137,7 +133,6 @@ class Parallel(
     initial value and a combination for each result, of its type.
     """
 
-    __slots__ = ()
     custom_form = _ParallelForm()
 
     lowerBound: tuple[Value, ...] = operand(Index, variadic=True)
@@ -192,7 +187,6 @@ class InParallel(
 ):
     """Ends a round of a loop: its operations insert slices into the results that the rounds share."""
 
-    __slots__ = ()
     custom_form = _InParallelForm()
     ends_blocks = False
 
@@ -297,7 +291,6 @@ class Forall(
     are axes.
     """
 
-    __slots__ = ()
     custom_form = _ForallForm()
 
     dynamicLowerBound: tuple[Value, ...] = operand(Index, variadic=True)

@@ -39,8 +39,6 @@ class ConstWitness(
 ):
     """A witness known before the program runs."""
 
-    __slots__ = ()
-
     passing: bool = attribute(kinds.flag)
     result_: Value = result(WitnessType)
 
@@ -58,8 +56,6 @@ class ConstWitness(
 class CstrRequire(ShapeOp, name="shape.cstr_require", assembly="$pred `,` $msg attr-dict"):
     """A witness that a condition holds."""
 
-    __slots__ = ()
-
     pred: Value = operand(I1)
     msg: str = attribute(kinds.text)
     result_: Value = result(WitnessType)
@@ -72,8 +68,6 @@ class CstrEq(
     ShapeOp, name="shape.cstr_eq", traits=(traits.Commutative,), assembly="$shapes attr-dict `:` type($shapes)"
 ):
     """A witness that shapes are the same."""
-
-    __slots__ = ()
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(WitnessType)
@@ -90,8 +84,6 @@ class CstrBroadcastable(
 ):
     """A witness that tensors of some shapes can be broadcast against each other. C1: there are at least two shapes."""
 
-    __slots__ = ()
-
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(WitnessType)
 
@@ -107,8 +99,6 @@ class AssumingAll(
     ShapeOp, name="shape.assuming_all", traits=(traits.Pure, traits.Commutative), assembly="$inputs attr-dict"
 ):
     """A witness that all of those given hold. C1: there is one at least."""
-
-    __slots__ = ()
 
     inputs: tuple[Value, ...] = operand(WitnessType, variadic=True)
     result_: Value = result(WitnessType)
@@ -131,8 +121,6 @@ class AssumingYield(
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
     """Ends a region that relies on a witness and gives its values."""
-
-    __slots__ = ()
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -176,7 +164,6 @@ class Assuming(
     C1: the region has a block. C2: it yields values of the types of the results.
     """
 
-    __slots__ = ()
     custom_form = _AssumingForm()
 
     witness: Value = operand(WitnessType)

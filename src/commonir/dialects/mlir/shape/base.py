@@ -49,8 +49,6 @@ NumbersOrValueShape = any_type_of(tensor_rank_of([any_type_of(AnyInteger, Index)
 class ShapeOp(MlirOp):
     """Base of the operations of the shape dialect."""
 
-    __slots__ = ()
-
     def violated(self, message: str) -> Diagnostic:
         """A finding that the operation contradicts its definition."""
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")

@@ -23,7 +23,6 @@ from commonir.ods.type_constraints import AnyType
 class Func(FunctionOp, name="shape.func"):
     """A function of shapes; without a body, one of which only the name and types are known."""
 
-    __slots__ = ()
     default_dialect = "shape"
 
 
@@ -34,8 +33,6 @@ class Return(
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
     """Ends a function and returns values."""
-
-    __slots__ = ()
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -74,7 +71,6 @@ class FunctionLibrary(
     C1: its region has one block, which receives nothing.
     """
 
-    __slots__ = ()
     custom_form = _LibraryForm()
     ends_blocks = False
     default_dialect = "shape"

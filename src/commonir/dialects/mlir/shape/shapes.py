@@ -73,7 +73,6 @@ class ConstShape(ShapeOp, HoldsData, name="shape.const_shape", traits=(traits.Pu
     C1: its sizes are positions. C2: a result that is a vector has as many elements as there are sizes.
     """
 
-    __slots__ = ()
     custom_form = _ConstShapeForm()
 
     shape: Data = attribute(kinds.data)
@@ -112,8 +111,6 @@ class FromExtents(
 ):
     """A shape of the sizes given."""
 
-    __slots__ = ()
-
     extents: tuple[Value, ...] = operand(SizeOrIndex, variadic=True)
     shape: Value = result(ShapeType)
 
@@ -124,16 +121,12 @@ class FromExtents(
 class _Same(ShapeOp, traits=(traits.Pure,)):
     """The same sizes under another type."""
 
-    __slots__ = ()
-
     def reference(self, input: Value) -> Value:
         return input
 
 
 class FromExtentTensor(_Same, name="shape.from_extent_tensor", assembly="$input attr-dict `:` type($input)"):
     """A shape of the sizes in a vector."""
-
-    __slots__ = ()
 
     input: Value = operand(ExtentTensor)
     result_: Value = result(ShapeType)
@@ -143,8 +136,6 @@ class ToExtentTensor(
     _Same, name="shape.to_extent_tensor", assembly="$input attr-dict `:` type($input) `->` type($result)"
 ):
     """The sizes of a shape as a vector."""
-
-    __slots__ = ()
 
     input: Value = operand(ShapeOrExtents)
     result_: Value = result(IndexTensor)
@@ -157,8 +148,6 @@ class ShapeOf(
 
     C1: a result that is a vector has as many elements as the tensor has axes.
     """
-
-    __slots__ = ()
 
     arg: Value = operand(ShapedOrValueShape)
     result_: Value = result(ShapeOrExtents)
@@ -184,8 +173,6 @@ class ShapeOf(
 class ValueOf(ShapeOp, name="shape.value_of", traits=(traits.Pure,), assembly="$arg attr-dict `:` type($result)"):
     """The tensor of a pair of a tensor and its shape."""
 
-    __slots__ = ()
-
     arg: Value = operand(ValueShapeType)
     result_: Value = result(AnyShaped)
 
@@ -197,8 +184,6 @@ class ValueAsShape(
     assembly="$arg attr-dict `:` type($arg) `->` type($result)",
 ):
     """The elements of a vector as a shape."""
-
-    __slots__ = ()
 
     arg: Value = operand(NumbersOrValueShape)
     result_: Value = result(ShapeOrExtents)
@@ -215,8 +200,6 @@ class WithShape(
 ):
     """A pair of a tensor and a shape that is said to be its own."""
 
-    __slots__ = ()
-
     operand_: Value = operand(ShapedOrValueShape)
     shape: Value = operand(ShapeOrExtents)
     result_: Value = result(ValueShapeType)
@@ -229,8 +212,6 @@ class Broadcast(
     assembly="$shapes attr-dict `:` type($shapes) `->` type($result)",
 ):
     """The shape that tensors of some shapes are broadcast to."""
-
-    __slots__ = ()
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     error: str | None = attribute(kinds.text, default=None)
@@ -252,8 +233,6 @@ class IsBroadcastable(
 ):
     """Whether tensors of some shapes can be broadcast against each other."""
 
-    __slots__ = ()
-
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)
 
@@ -272,8 +251,6 @@ class ShapeEq(
 ):
     """Whether shapes are the same."""
 
-    __slots__ = ()
-
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)
 
@@ -288,8 +265,6 @@ class Any_(  # noqa: N801  `Any` is a type of Python
     assembly="$inputs attr-dict `:` type($inputs) `->` type($result)",
 ):
     """Some shape that agrees with all of those given; nothing is specified where they contradict."""
-
-    __slots__ = ()
 
     inputs: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(ShapeOrExtents)
@@ -308,8 +283,6 @@ class Concat(
 ):
     """The sizes of one shape and then those of another."""
 
-    __slots__ = ()
-
     lhs: Value = operand(ShapeOrExtents)
     rhs: Value = operand(ShapeOrExtents)
     result_: Value = result(ShapeOrExtents)
@@ -324,8 +297,6 @@ class Concat(
 
 class SplitAt(ShapeOp, name="shape.split_at", traits=(traits.Pure,)):
     """The sizes of a shape before a position, which may count from the end, and the others."""
-
-    __slots__ = ()
 
     operand_: Value = operand(ShapeOrExtents)
     index: Value = operand(SizeOrIndex)
@@ -342,8 +313,6 @@ class SplitAt(ShapeOp, name="shape.split_at", traits=(traits.Pure,)):
 
 class DebugPrint(ShapeOp, name="shape.debug_print"):
     """Its operand, which is told to whoever debugs."""
-
-    __slots__ = ()
 
     input: Value = operand(ShapeOrSize)
     output: Value = result(ShapeOrSize)
@@ -365,8 +334,6 @@ class Yield(
 
     C1: they are as many as the results of the operation around, of their types.
     """
-
-    __slots__ = ()
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -427,7 +394,6 @@ class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yie
     C1: the region receives a position, a size as the shape holds them, and one value for each initial one, of its type.
     """
 
-    __slots__ = ()
     custom_form = _ReduceForm()
 
     shape: Value = operand(ShapeOrExtents)

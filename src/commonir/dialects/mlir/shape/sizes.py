@@ -42,8 +42,6 @@ class ConstSize(
 ):
     """A size known before the program runs."""
 
-    __slots__ = ()
-
     value: int = attribute(typed_integer(index))
     result_: Value = result(SizeType)
 
@@ -67,8 +65,6 @@ class ConstSize(
 class _SizeFunction(ShapeOp, traits=(traits.Pure,), assembly=BINARY):
     """A function of two sizes."""
 
-    __slots__ = ()
-
     fn: ClassVar[Function2]
 
     lhs: Value = operand(SizeOrIndex)
@@ -89,28 +85,23 @@ class _SizeFunction(ShapeOp, traits=(traits.Pure,), assembly=BINARY):
 class Add(_SizeFunction, name="shape.add", traits=(traits.Commutative,)):
     """The sum."""
 
-    __slots__ = ()
     fn = staticmethod(core.add)
 
 
 class Mul(_SizeFunction, name="shape.mul", traits=(traits.Commutative,)):
     """The product."""
 
-    __slots__ = ()
     fn = staticmethod(core.mul)
 
 
 class Div(_SizeFunction, name="shape.div"):
     """The quotient, rounded down."""
 
-    __slots__ = ()
     fn = staticmethod(core.floor_div)
 
 
 class _Extreme(ShapeOp, traits=(traits.Pure, traits.Commutative), assembly=BINARY):
     """A function of two sizes, or of the sizes of two shapes of one rank."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function2]
 
@@ -128,14 +119,12 @@ class _Extreme(ShapeOp, traits=(traits.Pure, traits.Commutative), assembly=BINAR
 class Max(_Extreme, name="shape.max"):
     """The larger one."""
 
-    __slots__ = ()
     fn = staticmethod(core.maximum)
 
 
 class Min(_Extreme, name="shape.min"):
     """The smaller one."""
 
-    __slots__ = ()
     fn = staticmethod(core.minimum)
 
 
@@ -149,8 +138,6 @@ class Meet(
 
     C1: both are sizes or both are shapes.
     """
-
-    __slots__ = ()
 
     arg0: Value = operand(AnyShapeOrSize)
     arg1: Value = operand(AnyShapeOrSize)
@@ -177,8 +164,6 @@ class Meet(
 class IndexToSize(ShapeOp, name="shape.index_to_size", traits=(traits.Pure,), assembly="$arg attr-dict"):
     """A position as a size."""
 
-    __slots__ = ()
-
     arg: Value = operand(Index)
     result_: Value = result(SizeType)
 
@@ -189,8 +174,6 @@ class IndexToSize(ShapeOp, name="shape.index_to_size", traits=(traits.Pure,), as
 class SizeToIndex(ShapeOp, name="shape.size_to_index", traits=(traits.Pure,), assembly="$arg attr-dict `:` type($arg)"):
     """A size as a position."""
 
-    __slots__ = ()
-
     arg: Value = operand(SizeOrIndex)
     result_: Value = result(Index)
 
@@ -200,8 +183,6 @@ class SizeToIndex(ShapeOp, name="shape.size_to_index", traits=(traits.Pure,), as
 
 class _SizeOf(ShapeOp, traits=(traits.Pure,)):
     """A number that a shape tells."""
-
-    __slots__ = ()
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return self._stated() or (size if {shape, size} & {v.type for v in self.operands} else index,)
@@ -214,8 +195,6 @@ class _SizeOf(ShapeOp, traits=(traits.Pure,)):
 class Rank(_SizeOf, name="shape.rank", assembly="$shape attr-dict `:` type($shape) `->` type($rank)"):
     """The number of sizes."""
 
-    __slots__ = ()
-
     shape: Value = operand(ShapeOrExtents)
     rank: Value = result(SizeOrIndex)
 
@@ -225,8 +204,6 @@ class Rank(_SizeOf, name="shape.rank", assembly="$shape attr-dict `:` type($shap
 
 class NumElements(_SizeOf, name="shape.num_elements", assembly="$shape attr-dict `:` type($shape) `->` type($result)"):
     """The number of elements of a tensor of a shape."""
-
-    __slots__ = ()
 
     shape: Value = operand(ShapeOrExtents)
     result_: Value = result(SizeOrIndex)
@@ -241,8 +218,6 @@ class GetExtent(
     assembly="$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)",
 ):
     """One size of a shape."""
-
-    __slots__ = ()
 
     shape: Value = operand(ShapeOrExtents)
     dim: Value = operand(SizeOrIndex)
@@ -259,8 +234,6 @@ class Dim_(  # noqa: N801  `Dim` is a size
     assembly="$value `,` $index attr-dict `:` type($value) `,`type($index) `->` type($extent)",
 ):
     """The size of an axis of a tensor."""
-
-    __slots__ = ()
 
     value: Value = operand(AnyShaped)
     index: Value = operand(SizeOrIndex)

@@ -469,8 +469,6 @@ NO_SHAPE: Shape = ()
 class HloOp(MlirOp):
     """Base of the operations of the stablehlo dialect."""
 
-    __slots__ = ()
-
     def violated(self, message: str) -> Diagnostic:
         """A finding that the operation contradicts its definition."""
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")

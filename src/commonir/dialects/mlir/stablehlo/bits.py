@@ -41,7 +41,6 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
     C1: shapes agree, but for an axis at the end that is as long as the wider number has narrower ones.
     """
 
-    __slots__ = ()
     assembly = "operands attr-dict `:` functional-type(operands, results)"
 
     operand: Value = operand(AnyQuantizedToo)
@@ -112,7 +111,6 @@ class ReducePrecision(
 ):
     """The number as a float of fewer bits would hold it."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.FormatForm(types=forms.SAME)
 
     operand: Value = operand(FloatsOrQuantized)

@@ -66,8 +66,6 @@ UNARY = "$operand attr-dict `:` type($operand) `->` type($result)"
 class _Unary(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
     """A function of one tensor of floats or complex numbers."""
 
-    __slots__ = ()
-
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(FloatsOrComplexes)
 
@@ -78,8 +76,6 @@ class _Unary(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResu
 class _OfFloats(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
     """A function of one tensor of floats."""
 
-    __slots__ = ()
-
     operand: Value = operand(Floats)
     result_: Value = result(Floats)
 
@@ -89,8 +85,6 @@ class _OfFloats(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndR
 
 class _Question(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
     """Whether something holds of floats."""
-
-    __slots__ = ()
 
     operand: Value = operand(Floats)
     result_: Value = result(Truths)
@@ -106,16 +100,12 @@ def _square(x: Value) -> Value:
 class Acos(_Unary, name="chlo.acos"):
     """The angle whose cosine a number is."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return core.acos(operand)
 
 
 class Acosh(_Unary, name="chlo.acosh"):
     """The inverse of the hyperbolic cosine."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return core.acosh(operand)
@@ -124,16 +114,12 @@ class Acosh(_Unary, name="chlo.acosh"):
 class Asin(_Unary, name="chlo.asin"):
     """The angle whose sine a number is."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return core.asin(operand)
 
 
 class Asinh(_Unary, name="chlo.asinh"):
     """The inverse of the hyperbolic sine."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return core.asinh(operand)
@@ -142,16 +128,12 @@ class Asinh(_Unary, name="chlo.asinh"):
 class Atan(_Unary, name="chlo.atan"):
     """The angle whose tangent a number is."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return core.atan(operand)
 
 
 class Atanh(_Unary, name="chlo.atanh"):
     """The inverse of the hyperbolic tangent."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return core.atanh(operand)
@@ -160,13 +142,9 @@ class Atanh(_Unary, name="chlo.atanh"):
 class BesselI1e(_Unary, name="chlo.bessel_i1e"):
     """The modified Bessel function of order 1, scaled by an exponential."""
 
-    __slots__ = ()
-
 
 class Conj(_Unary, name="chlo.conj"):
     """The complex conjugate."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return complex_numbers.conjugate(operand)
@@ -175,8 +153,6 @@ class Conj(_Unary, name="chlo.conj"):
 class Cosh(_Unary, name="chlo.cosh"):
     """The hyperbolic cosine."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return core.cosh(operand)
 
@@ -184,13 +160,9 @@ class Cosh(_Unary, name="chlo.cosh"):
 class Digamma(_OfFloats, name="chlo.digamma"):
     """The derivative of the logarithm of the gamma function."""
 
-    __slots__ = ()
-
 
 class Erf(_OfFloats, name="chlo.erf"):
     """The error function."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return core.erf(operand)
@@ -199,13 +171,9 @@ class Erf(_OfFloats, name="chlo.erf"):
 class ErfInv(_OfFloats, name="chlo.erf_inv"):
     """The inverse of the error function."""
 
-    __slots__ = ()
-
 
 class Erfc(_OfFloats, name="chlo.erfc"):
     """One less the error function."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return real_functions.erfc(operand)
@@ -214,13 +182,9 @@ class Erfc(_OfFloats, name="chlo.erfc"):
 class Lgamma(_OfFloats, name="chlo.lgamma"):
     """The logarithm of the magnitude of the gamma function."""
 
-    __slots__ = ()
-
 
 class Sinh(_Unary, name="chlo.sinh"):
     """The hyperbolic sine."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return core.sinh(operand)
@@ -229,16 +193,12 @@ class Sinh(_Unary, name="chlo.sinh"):
 class Square(_Unary, name="chlo.square"):
     """The number times itself."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return _square(operand)
 
 
 class Tan(_Unary, name="chlo.tan"):
     """The tangent of an angle in radians."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return by_kind(core.tan, complex_numbers.tangent)(operand)
@@ -247,16 +207,12 @@ class Tan(_Unary, name="chlo.tan"):
 class IsInf(_Question, name="chlo.is_inf"):
     """Whether a number is infinite."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return core.is_inf(operand)
 
 
 class IsNegInf(_Question, name="chlo.is_neg_inf"):
     """Whether a number is infinite and negative."""
-
-    __slots__ = ()
 
     def reference(self, operand: Value) -> Value:
         return core.equal(operand, core.splat(-inf, operand))
@@ -265,16 +221,12 @@ class IsNegInf(_Question, name="chlo.is_neg_inf"):
 class IsPosInf(_Question, name="chlo.is_pos_inf"):
     """Whether a number is infinite and positive."""
 
-    __slots__ = ()
-
     def reference(self, operand: Value) -> Value:
         return core.equal(operand, core.splat(inf, operand))
 
 
 class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.Pure), assembly="attr-dict $value"):
     """The tensor that an attribute holds."""
-
-    __slots__ = ()
 
     value: Data = attribute(kinds.data)
     output: Value = result(Any)
@@ -291,8 +243,6 @@ class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.
 
 class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
     """The largest elements along the last axis, in order, and where they are. C1: there are as many along it."""
-
-    __slots__ = ()
 
     operand: Value = operand(Any)
     k: int = attribute(axis, check=non_negative)
@@ -331,8 +281,6 @@ class _Broadcasting(
 ):
     """A function of two tensors, of which one is repeated along axes that it lacks, and those of size 1."""
 
-    __slots__ = ()
-
     kind: ClassVar[type[HloOp]]
 
     lhs: Value = operand(Any)
@@ -360,112 +308,96 @@ def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value,
 class BroadcastAdd(_Broadcasting, name="chlo.broadcast_add"):
     """`stablehlo.add` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Add
 
 
 class BroadcastAtan2(_Broadcasting, name="chlo.broadcast_atan2"):
     """`stablehlo.atan2` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Atan2
 
 
 class BroadcastDiv(_Broadcasting, name="chlo.broadcast_divide"):
     """`stablehlo.divide` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Div
 
 
 class BroadcastMax(_Broadcasting, name="chlo.broadcast_maximum"):
     """`stablehlo.maximum` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Max
 
 
 class BroadcastMin(_Broadcasting, name="chlo.broadcast_minimum"):
     """`stablehlo.minimum` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Min
 
 
 class BroadcastMul(_Broadcasting, name="chlo.broadcast_multiply"):
     """`stablehlo.multiply` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Mul
 
 
 class BroadcastPow(_Broadcasting, name="chlo.broadcast_power"):
     """`stablehlo.power` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Pow
 
 
 class BroadcastRem(_Broadcasting, name="chlo.broadcast_remainder"):
     """`stablehlo.remainder` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Rem
 
 
 class BroadcastShiftLeft(_Broadcasting, name="chlo.broadcast_shift_left"):
     """`stablehlo.shift_left` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.ShiftLeft
 
 
 class BroadcastShiftRightArithmetic(_Broadcasting, name="chlo.broadcast_shift_right_arithmetic"):
     """`stablehlo.shift_right_arithmetic` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.ShiftRightArithmetic
 
 
 class BroadcastShiftRightLogical(_Broadcasting, name="chlo.broadcast_shift_right_logical"):
     """`stablehlo.shift_right_logical` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.ShiftRightLogical
 
 
 class BroadcastSubtract(_Broadcasting, name="chlo.broadcast_subtract"):
     """`stablehlo.subtract` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Subtract
 
 
 class BroadcastAnd(_Broadcasting, name="chlo.broadcast_and"):
     """`stablehlo.and` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.And
 
 
 class BroadcastOr(_Broadcasting, name="chlo.broadcast_or"):
     """`stablehlo.or` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Or
 
 
 class BroadcastXor(_Broadcasting, name="chlo.broadcast_xor"):
     """`stablehlo.xor` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Xor
 
 
 class BroadcastComplex(_Broadcasting, name="chlo.broadcast_complex"):
     """`stablehlo.complex` of tensors that are broadcast."""
 
-    __slots__ = ()
     kind = elementwise.Complex
 
 

@@ -74,8 +74,6 @@ from commonir.ods.type_rules import (
 class CreateToken(HloOp, name="stablehlo.create_token", traits=(traits.Pure,), assembly="attr-dict `:` type(results)"):
     """A token that comes after nothing."""
 
-    __slots__ = ()
-
     output: Value = result(Token)
 
     def reference(self) -> Value:
@@ -86,7 +84,6 @@ class CreateToken(HloOp, name="stablehlo.create_token", traits=(traits.Pure,), a
 class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
     """A token that comes after some others."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     inputs: tuple[Value, ...] = operand(Token, variadic=True)
@@ -116,7 +113,6 @@ def _root_faults(op: HloOp, operands: Sequence[Value], *, has_root: bool) -> Ite
 class _Effect(HloOp):
     """Exchanges values with the outside, in an order that tokens say."""
 
-    __slots__ = ()
     assembly = ""
 
 
@@ -125,8 +121,6 @@ class Infeed(_Effect, name="stablehlo.infeed"):
 
     C1: the last result is a token, and the only one. C2: a layout has the order of axes of each tensor.
     """
-
-    __slots__ = ()
 
     token: Value = operand(Token)
     infeed_config: str = attribute(kinds.text, default="")
@@ -160,8 +154,6 @@ def _last_is_token(op: HloOp) -> Iterator[Diagnostic]:
 class Outfeed(_Effect, name="stablehlo.outfeed"):
     """Gives values to the outside."""
 
-    __slots__ = ()
-
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
     outfeed_config: str = attribute(kinds.text, default="")
@@ -170,8 +162,6 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
 class Send(_Effect, name="stablehlo.send"):
     """Gives values to another process. C1: the channel is of the kind that the transfer is."""
-
-    __slots__ = ()
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
@@ -196,8 +186,6 @@ def _check_channel(op: HloOp, channel: ChannelHandle, kind: int) -> Iterator[Dia
 class Recv(_Effect, name="stablehlo.recv"):
     """Values from another process, and a token. C1: the last result is a token, and the only one."""
 
-    __slots__ = ()
-
     token: Value = operand(Token)
     channel_handle: ChannelHandle = attribute(channel_handle)
     is_host_transfer: bool | None = attribute(kinds.flag, default=None)
@@ -214,8 +202,6 @@ class Recv(_Effect, name="stablehlo.recv"):
 class _Number(HloOp, traits=(traits.Pure,), assembly="attr-dict `:` type(results)"):
     """The number of the process at hand: 0 where there is one."""
 
-    __slots__ = ()
-
     result_: Value = result(UI32Tensor)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -228,13 +214,9 @@ class _Number(HloOp, traits=(traits.Pure,), assembly="attr-dict `:` type(results
 class ReplicaId(_Number, name="stablehlo.replica_id"):
     """The number of the copy of the program that runs: 0 where there is one."""
 
-    __slots__ = ()
-
 
 class PartitionId(_Number, name="stablehlo.partition_id"):
     """The number of the part of the program that runs: 0 where there is one."""
-
-    __slots__ = ()
 
 
 def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[Diagnostic]:
@@ -264,7 +246,6 @@ def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[
 class _Collective(HloOp):
     """Exchanges values among groups of processes."""
 
-    __slots__ = ()
     assembly = ""
 
     replica_groups: Attribute
@@ -316,8 +297,6 @@ def alone(op: HloOp, values: tuple[Value, ...]) -> tuple[Value, ...]:
 class AllGather(_Collective, name="stablehlo.all_gather"):
     """What all processes of a group have, one after another along an axis."""
 
-    __slots__ = ()
-
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     all_gather_dim: int = attribute(axis, check=non_negative)
     replica_groups: Attribute = attribute(kinds.any_attribute)
@@ -340,8 +319,6 @@ class AllGather(_Collective, name="stablehlo.all_gather"):
 class _Reducing(_Collective, traits=(RETURNS,)):
     """Combines what processes have by a nested program."""
 
-    __slots__ = ()
-
     computation: Region
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -359,8 +336,6 @@ class _Reducing(_Collective, traits=(RETURNS,)):
 
 class AllReduce(_Reducing, name="stablehlo.all_reduce"):
     """What all processes of a group have, combined. C1: the program combines values of their types."""
-
-    __slots__ = ()
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(kinds.any_attribute)
@@ -386,8 +361,6 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
     C1: the program combines values of their types.
     """
 
-    __slots__ = ()
-
     operand: Value = operand(AnyHlo)
     scatter_dimension: int = attribute(axis, check=non_negative)
     replica_groups: Attribute = attribute(kinds.any_attribute)
@@ -410,8 +383,6 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
 class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
     """What all processes of a group have, combined for one of them. C1: the program combines values of their types."""
 
-    __slots__ = ()
-
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(kinds.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
@@ -431,8 +402,6 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
 
     C1: parts are of one size. C2: groups have as many processes as there are parts.
     """
-
-    __slots__ = ()
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     split_dimension: int = attribute(axis, check=non_negative)
@@ -481,8 +450,6 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
     C1: there are operands, the last of which has the process of each, where that is computed.
     """
 
-    __slots__ = ()
-
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(kinds.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
@@ -501,7 +468,6 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
 class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(SameOperandsAndResultElementType,)):
     """What the process has that is told to give to this one; zeros where none is. C1: there are pairs of processes."""
 
-    __slots__ = ()
     assembly = ""
 
     operand: Value = operand(AnyHlo)
@@ -528,7 +494,6 @@ class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(Same
 class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
     """The sum of what all processes of a group have."""
 
-    __slots__ = ()
     assembly = ""
 
     operand: Value = operand(AnyHlo)
@@ -546,7 +511,6 @@ class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.Is
     C3: the result will be what it returns.
     """
 
-    __slots__ = ()
     assembly = ""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -601,7 +565,6 @@ def _check_future(op: HloOp, held: Sequence[Type], future: Type) -> Iterator[Dia
 class AsyncDone(HloOp, name="stablehlo.async_done"):
     """What a program gives that runs beside others, when it has ended. C3: the results are what the operand will be."""
 
-    __slots__ = ()
     assembly = ""
 
     operand: Value = operand(Future)
@@ -626,8 +589,6 @@ class Rng(
 
     C1: normal numbers are floats. C2: the result has the shape.
     """
-
-    __slots__ = ()
 
     a: Value = operand(ScalarPredIntOrFloat)
     b: Value = operand(ScalarPredIntOrFloat)
@@ -664,8 +625,6 @@ class RngBitGenerator(
 ):
     """Random bits that follow from a state, and the next state. C1: states have one type."""
 
-    __slots__ = ()
-
     rng_algorithm: RngAlgorithm = attribute(rng_algorithm)
     initial_state: Value = operand(IntegersOrFloats)
     output_state: Value = result(IntegersOrFloats)
@@ -683,7 +642,6 @@ class RngBitGenerator(
 class UniformQuantize(HloOp, name="stablehlo.uniform_quantize", traits=(traits.Pure, SameOperandsAndResultShape)):
     """Numbers as integers that stand for them."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     operand: Value = operand(Quantizable)
@@ -696,7 +654,6 @@ class UniformQuantize(HloOp, name="stablehlo.uniform_quantize", traits=(traits.P
 class UniformDequantize(HloOp, name="stablehlo.uniform_dequantize", traits=(traits.Pure, SameOperandsAndResultShape)):
     """The numbers for which integers stand."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     operand: Value = operand(Quantized)

@@ -68,8 +68,6 @@ class Compare(
     C1: the kind of comparison is one that the elements have.
     """
 
-    __slots__ = ()
-
     lhs: Value = operand(AnyHlo)
     rhs: Value = operand(AnyHlo)
     comparison_direction: ComparisonDirection = attribute(comparison_direction)
@@ -118,7 +116,6 @@ class Select(
     C1: the condition is of rank 0 or of the shape of the values. C2: the values have one type.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.SelectTypes())
 
     pred: Value = operand(Truths)
@@ -154,7 +151,6 @@ class Clamp(HloOp, name="stablehlo.clamp", traits=(traits.Elementwise, traits.Pu
     C1: bounds are of rank 0 or of the shape of the operand.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     min: Value = operand(AnyHlo)

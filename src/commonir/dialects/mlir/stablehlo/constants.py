@@ -37,7 +37,6 @@ from commonir.symbolic import Dim
 class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, traits.Pure)):
     """The tensor that an attribute holds."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
 
     value: Data = attribute(kinds.data)
@@ -79,8 +78,6 @@ class Iota(
 ):
     """Numbers from 0 along an axis. C1: the axis is one of the result."""
 
-    __slots__ = ()
-
     iota_dimension: int = attribute(axis, check=non_negative)
     output: Value = result(StaticIotaTensor)
 
@@ -101,8 +98,6 @@ class DynamicIota(
     assembly="$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
 ):
     """Numbers from 0 along an axis of a tensor whose sizes are computed. C1: the axis is one of the result."""
-
-    __slots__ = ()
 
     output_shape: Value = operand(Sizes, by_value=True)
     iota_dimension: int = attribute(axis, check=non_negative)

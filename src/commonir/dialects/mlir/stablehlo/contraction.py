@@ -104,7 +104,6 @@ def contracted(a: Value, b: Value, dims: DotDims, wanted: ElementType) -> Value:
 class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
     """The product of matrices or vectors. C1: operands have one axis or two. C2: the axes that are summed are alike."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.PRECISION)
 
     lhs: Value = operand(AnyHlo)
@@ -139,7 +138,6 @@ class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
     one size.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.DotForm()
 
     lhs: Value = operand(AnyHlo)
@@ -202,8 +200,6 @@ class Einsum(
 ):
     """The sums of products that an equation says."""
 
-    __slots__ = ()
-
     lhs: Value = operand(AnyHlo)
     rhs: Value = operand(AnyHlo)
     einsum_config: str = attribute(kinds.text)
@@ -221,8 +217,6 @@ class UnaryEinsum(
 ):
     """The sums that an equation of one operand says."""
 
-    __slots__ = ()
-
     operand: Value = operand(AnyHlo)
     einsum_config: str = attribute(kinds.text)
     result_: Value = result(AnyHlo)
@@ -236,8 +230,6 @@ class UnaryEinsum(
 
 class _Convolution(HloOp, traits=(traits.Pure,)):
     """What convolutions share."""
-
-    __slots__ = ()
 
     precision_config: tuple[Precision, ...] | None
     window_reversal: tuple[bool, ...] | None
@@ -345,7 +337,6 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
     groups divide batches and features.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.ConvolutionForm()
 
     lhs: Value = operand(AnyHlo)
@@ -383,7 +374,6 @@ class DynamicConv(_Convolution, name="stablehlo.dynamic_conv"):
     groups divide batches and features.
     """
 
-    __slots__ = ()
     assembly = ""
 
     lhs: Value = operand(AnyHlo)
@@ -506,8 +496,6 @@ class Fft(
     C3: lengths are those of the axes, of the last as the kind says.
     """
 
-    __slots__ = ()
-
     operand: Value = operand(FloatsOrComplexes)
     fft_type: FftType = attribute(fft_type)
     fft_length: tuple[int, ...] = attribute(axes)
@@ -592,7 +580,6 @@ def _joined(pair: Value) -> Value:
 class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, CompatibleElements)):
     """The triangular factor of symmetric positive-definite matrices. C1: matrices are square."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.flag("lower", "lower"), types=forms.SAME)
 
     a: Value = operand(Analytic)
@@ -654,7 +641,6 @@ class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.P
     C1: matrices are square. C2: they fit.
     """
 
-    __slots__ = ()
     assembly = ""
 
     a: Value = operand(FloatsOrComplexes)

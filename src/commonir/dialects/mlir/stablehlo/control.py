@@ -49,8 +49,6 @@ class Return(
 ):
     """Ends a nested program and gives values to the operation around it."""
 
-    __slots__ = ()
-
     results_: tuple[Value, ...] = operand(Carried, variadic=True)
 
     def reference(self, results_: tuple[Value, ...]) -> core.Yield:
@@ -78,7 +76,6 @@ class If(HloOp, Choice, name="stablehlo.if", traits=(RETURNS,)):
     C1: the condition is of rank 0. C2: programs receive nothing and return values of the types of the results.
     """
 
-    __slots__ = ()
     assembly = ""
 
     pred: Value = operand(Truths)
@@ -121,7 +118,6 @@ class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
     C1: there is a program. C2: programs receive nothing and return values of the types of the results.
     """
 
-    __slots__ = ()
     assembly = ""
 
     index: Value = operand(I32Tensor)
@@ -180,7 +176,6 @@ class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
     types.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WhileForm()
 
     operand: tuple[Value, ...] = operand(Carried, variadic=True)
@@ -217,7 +212,6 @@ class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
 class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(traits.Pure,)):
     """The values, after all that they are computed from."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.BarrierForm()
 
     operand: tuple[Value, ...] = operand(Carried, variadic=True)
@@ -236,7 +230,6 @@ class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(
 class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure, traits.Groups)):
     """Values grouped as one."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.TupleTypes())
 
     val: tuple[Value, ...] = operand(Held, variadic=True)
@@ -253,8 +246,6 @@ class GetTupleElement(
     assembly="$operand `[` $index `]` attr-dict `:` functional-type(operands, results)",
 ):
     """One of the values of a group. C1: it has so many."""
-
-    __slots__ = ()
 
     operand: Value = operand(Tuple)
     index: int = attribute(small)
@@ -293,8 +284,6 @@ class Composite(
 
     C1: the function is there, and of these types. C2: the name is that of a dialect and of something in it.
     """
-
-    __slots__ = ()
 
     inputs: tuple[Value, ...] = operand(TensorTokenOrTuple, variadic=True)
     name_: str = attribute(kinds.text)
@@ -349,7 +338,6 @@ class Composite(
 class CustomCall(HloOp, name="stablehlo.custom_call"):
     """What a function of another library gives, which is known there."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.CustomCallForm()
     implied: ClassVar[Mapping[str, Attribute]] = {
         "has_side_effect": BoolAttr(False),

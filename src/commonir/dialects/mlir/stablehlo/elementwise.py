@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 class _Unary(HloOp, traits=(traits.Elementwise, traits.Pure, CompatibleTypes)):
     """A function of one tensor."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     fn: ClassVar[Function1]
@@ -77,7 +76,6 @@ class _Unary(HloOp, traits=(traits.Elementwise, traits.Pure, CompatibleTypes)):
 class _Analytic(_Unary):
     """A function of floats or complex numbers, whose accuracy may be asked for, which changes nothing here."""
 
-    __slots__ = ()
     implied: ClassVar[Mapping[str, Attribute]] = {
         "result_accuracy": DialectAttr(
             "stablehlo", "result_accuracy", "mode = #stablehlo.result_accuracy_mode<DEFAULT>"
@@ -98,42 +96,36 @@ class _Analytic(_Unary):
 class Cbrt(_Analytic, name="stablehlo.cbrt"):
     """The cube root."""
 
-    __slots__ = ()
     fn = by_kind(real_functions.cbrt, lambda x: complex_numbers.power(x, complex_splat(1 / 3, x)))
 
 
 class Cosine(_Analytic, name="stablehlo.cosine"):
     """The cosine of an angle in radians."""
 
-    __slots__ = ()
     fn = by_kind(core.cos, complex_numbers.cosine)
 
 
 class Exp(_Analytic, name="stablehlo.exponential"):
     """The exponential function."""
 
-    __slots__ = ()
     fn = by_kind(core.exp, complex_numbers.exponential)
 
 
 class Expm1(_Analytic, name="stablehlo.exponential_minus_one"):
     """The exponential function less one, exact near zero."""
 
-    __slots__ = ()
     fn = by_kind(real_functions.expm1, complex_numbers.exponential_less_one)
 
 
 class Log(_Analytic, name="stablehlo.log"):
     """The natural logarithm."""
 
-    __slots__ = ()
     fn = by_kind(core.log, complex_numbers.logarithm)
 
 
 class Log1p(_Analytic, name="stablehlo.log_plus_one"):
     """The natural logarithm of the number plus one, exact near zero."""
 
-    __slots__ = ()
     fn = by_kind(real_functions.log1p, complex_numbers.logarithm_of_one_more)
 
 
@@ -145,49 +137,41 @@ def _complex_logistic(x: Value) -> Value:
 class Logistic(_Analytic, name="stablehlo.logistic"):
     """1 / (1 + exp(-x))."""
 
-    __slots__ = ()
     fn = by_kind(core.sigmoid, _complex_logistic)
 
 
 class Rsqrt(_Analytic, name="stablehlo.rsqrt"):
     """One divided by the square root."""
 
-    __slots__ = ()
     fn = by_kind(core.rsqrt, complex_numbers.reciprocal_root)
 
 
 class Sine(_Analytic, name="stablehlo.sine"):
     """The sine of an angle in radians."""
 
-    __slots__ = ()
     fn = by_kind(core.sin, complex_numbers.sine)
 
 
 class Sqrt(_Analytic, name="stablehlo.sqrt"):
     """The square root."""
 
-    __slots__ = ()
     fn = by_kind(core.sqrt, complex_numbers.square_root)
 
 
 class Tan(_Analytic, name="stablehlo.tan"):
     """The tangent of an angle in radians."""
 
-    __slots__ = ()
     fn = by_kind(core.tan, complex_numbers.tangent)
 
 
 class Tanh(_Analytic, name="stablehlo.tanh"):
     """The hyperbolic tangent."""
 
-    __slots__ = ()
     fn = by_kind(core.tanh, complex_numbers.hyperbolic_tangent)
 
 
 class _Rounding(_Unary):
     """A function of floats that gives whole numbers."""
-
-    __slots__ = ()
 
     operand: Value = operand(FloatsOrQuantized)
     result_: Value = result(FloatsOrQuantized)
@@ -199,35 +183,29 @@ class _Rounding(_Unary):
 class Ceil(_Rounding, name="stablehlo.ceil"):
     """The next whole number upward."""
 
-    __slots__ = ()
     fn = core.ceil
 
 
 class Floor(_Rounding, name="stablehlo.floor"):
     """The next whole number downward."""
 
-    __slots__ = ()
     fn = core.floor
 
 
 class Round(_Rounding, name="stablehlo.round_nearest_afz"):
     """The nearest whole number, halves away from zero."""
 
-    __slots__ = ()
     fn = real_functions.round_away
 
 
 class RoundNearestEven(_Rounding, name="stablehlo.round_nearest_even"):
     """The nearest whole number, halves to the even one."""
 
-    __slots__ = ()
     fn = core.round
 
 
 class _OfIntegers(_Unary):
     """A function of the bits of integers."""
-
-    __slots__ = ()
 
     operand: Value = operand(Integers)
     result_: Value = result(Integers)
@@ -239,21 +217,17 @@ class _OfIntegers(_Unary):
 class Clz(_OfIntegers, name="stablehlo.count_leading_zeros"):
     """How many bits before the first that is set."""
 
-    __slots__ = ()
     fn = integers.count_leading_zeros
 
 
 class PopulationCount(_OfIntegers, name="stablehlo.popcnt"):
     """How many bits are set."""
 
-    __slots__ = ()
     fn = integers.count_ones
 
 
 class Not(_Unary, name="stablehlo.not"):
     """Every bit the other one."""
-
-    __slots__ = ()
 
     operand: Value = operand(TruthsOrIntegers)
     result_: Value = result(TruthsOrIntegers)
@@ -265,8 +239,6 @@ class Not(_Unary, name="stablehlo.not"):
 class Neg(_Unary, name="stablehlo.negate"):
     """The number with the other sign; unsigned ones wrap."""
 
-    __slots__ = ()
-
     operand: Value = operand(Numbers)
     result_: Value = result(Numbers)
 
@@ -276,8 +248,6 @@ class Neg(_Unary, name="stablehlo.negate"):
 
 class Sign(_Unary, name="stablehlo.sign"):
     """1, -1 or 0 as the number is positive, negative or zero; of complex numbers the direction."""
-
-    __slots__ = ()
 
     operand: Value = operand(SignedNumbers)
     result_: Value = result(SignedNumbers)
@@ -300,7 +270,6 @@ def _part(type: Type) -> Type:
 class _ToReal(HloOp, traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
     """A real number of a complex one."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -313,8 +282,6 @@ class _ToReal(HloOp, traits=(traits.Elementwise, traits.Pure, SameOperandsAndRes
 class Abs(_ToReal, name="stablehlo.abs"):
     """The number without its sign; of complex numbers the magnitude."""
 
-    __slots__ = ()
-
     operand: Value = operand(SignedNumbers)
     result_: Value = result(SignedReals)
 
@@ -324,8 +291,6 @@ class Abs(_ToReal, name="stablehlo.abs"):
 
 class Real(_ToReal, name="stablehlo.real"):
     """The real part."""
-
-    __slots__ = ()
 
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(Floats)
@@ -337,8 +302,6 @@ class Real(_ToReal, name="stablehlo.real"):
 class Imag(_ToReal, name="stablehlo.imag"):
     """The imaginary part."""
 
-    __slots__ = ()
-
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(Floats)
 
@@ -349,7 +312,6 @@ class Imag(_ToReal, name="stablehlo.imag"):
 class IsFinite(HloOp, name="stablehlo.is_finite", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
     """Whether a number is neither infinite nor NaN."""
 
-    __slots__ = ()
     assembly = "operands attr-dict `:` functional-type(operands, results)"
 
     x: Value = operand(FloatsOrQuantized)
@@ -369,7 +331,6 @@ class Convert(HloOp, name="stablehlo.convert", traits=(traits.Elementwise, trait
     true; a real number has the imaginary part 0, and of a complex one the real part is taken.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
     operand: Value = operand(NonQuantized)
@@ -387,14 +348,11 @@ class Convert(HloOp, name="stablehlo.convert", traits=(traits.Elementwise, trait
 class _Binary(HloOp, traits=(traits.Elementwise, traits.Pure, CompatibleTypes)):
     """A function of two tensors of one shape."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
 
 class _OfAll(_Binary):
     """A function of two tensors of any elements."""
-
-    __slots__ = ()
 
     lhs: Value = operand(AnyHlo)
     rhs: Value = operand(AnyHlo)
@@ -411,8 +369,6 @@ class _OfAll(_Binary):
 class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
     """The sum; integers wrap, and of truth values it is whether one is true."""
 
-    __slots__ = ()
-
     lhs: Value = operand(AnyQuantizedToo)
     rhs: Value = operand(AnyQuantizedToo)
     result_: Value = result(AnyQuantizedToo)
@@ -427,8 +383,6 @@ class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
 class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
     """The larger number, NaN where one is NaN; of complex numbers by the real part, then by the imaginary one."""
 
-    __slots__ = ()
-
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
             return core.logical_or(lhs, rhs)
@@ -437,8 +391,6 @@ class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
 
 class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
     """The smaller number, NaN where one is NaN; of complex numbers by the real part, then by the imaginary one."""
-
-    __slots__ = ()
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
@@ -449,8 +401,6 @@ class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
 class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
     """The product; integers wrap, and of truth values it is whether both are true."""
 
-    __slots__ = ()
-
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
             return core.logical_and(lhs, rhs)
@@ -459,8 +409,6 @@ class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
 
 class _OfNumbers(_Binary):
     """A function of two tensors of numbers."""
-
-    __slots__ = ()
 
     lhs: Value = operand(Numbers)
     rhs: Value = operand(Numbers)
@@ -477,16 +425,12 @@ class _OfNumbers(_Binary):
 class Subtract(_OfNumbers, name="stablehlo.subtract"):
     """The difference; integers wrap."""
 
-    __slots__ = ()
-
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return core.sub(lhs, rhs)
 
 
 class Div(_OfNumbers, name="stablehlo.divide"):
     """The quotient; of integers toward zero."""
-
-    __slots__ = ()
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return complex_numbers.quotient(lhs, rhs) if is_complex_value(lhs) else core.div(lhs, rhs)
@@ -495,16 +439,12 @@ class Div(_OfNumbers, name="stablehlo.divide"):
 class Rem(_OfNumbers, name="stablehlo.remainder"):
     """What is left of a division toward zero: it has the sign of the first number."""
 
-    __slots__ = ()
-
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return core.remainder(lhs, rhs)
 
 
 class Pow(_OfNumbers, name="stablehlo.power"):
     """The first number to the power of the second."""
-
-    __slots__ = ()
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_complex_value(lhs):
@@ -514,8 +454,6 @@ class Pow(_OfNumbers, name="stablehlo.power"):
 
 class Atan2(_Binary, name="stablehlo.atan2"):
     """The angle of the point whose second coordinate is the first number."""
-
-    __slots__ = ()
 
     lhs: Value = operand(Analytic)
     rhs: Value = operand(Analytic)
@@ -527,8 +465,6 @@ class Atan2(_Binary, name="stablehlo.atan2"):
 
 class _Bits(_Binary, traits=(traits.Commutative,)):
     """A function of truth values or of bits."""
-
-    __slots__ = ()
 
     of_truths: ClassVar[Function2]
     of_bits: ClassVar[Function2]
@@ -544,7 +480,6 @@ class _Bits(_Binary, traits=(traits.Commutative,)):
 class And(_Bits, name="stablehlo.and"):
     """Whether both are true; the bits that both have."""
 
-    __slots__ = ()
     of_truths = core.logical_and
     of_bits = core.bitwise_and
 
@@ -552,7 +487,6 @@ class And(_Bits, name="stablehlo.and"):
 class Or(_Bits, name="stablehlo.or"):
     """Whether one is true; the bits that one has."""
 
-    __slots__ = ()
     of_truths = core.logical_or
     of_bits = core.bitwise_or
 
@@ -560,15 +494,12 @@ class Or(_Bits, name="stablehlo.or"):
 class Xor(_Bits, name="stablehlo.xor"):
     """Whether exactly one is true; the bits that exactly one has."""
 
-    __slots__ = ()
     of_truths = core.logical_xor
     of_bits = core.bitwise_xor
 
 
 class _Shift(_Binary):
     """Bits moved by a distance; at a distance of the width or more, all are moved out."""
-
-    __slots__ = ()
 
     lhs: Value = operand(Integers)
     rhs: Value = operand(Integers)
@@ -588,16 +519,12 @@ class _Shift(_Binary):
 class ShiftLeft(_Shift, name="stablehlo.shift_left"):
     """The bits moved toward the higher ones."""
 
-    __slots__ = ()
-
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         return core.select(inside, integers.shift_left_of(x, distance), zero(x))
 
 
 class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
     """The bits moved toward the lower ones, the highest repeated."""
-
-    __slots__ = ()
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         signed = x
@@ -610,8 +537,6 @@ class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
 class ShiftRightLogical(_Shift, name="stablehlo.shift_right_logical"):
     """The bits moved toward the lower ones, zeros behind them."""
 
-    __slots__ = ()
-
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         return core.select(inside, integers.shift_right_unsigned(x, distance), zero(x))
 
@@ -623,7 +548,6 @@ class Complex(
 ):
     """Complex numbers of their two parts."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.ComplexTypes())
 
     lhs: Value = operand(WideFloats)

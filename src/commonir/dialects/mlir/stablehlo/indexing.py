@@ -88,8 +88,6 @@ def _batch_sizes(indices: Value, vector: int) -> tuple[Dim | None, ...]:
 class _Gather(HloOp, traits=(traits.Pure,)):
     """Slices of a tensor that begin at computed positions."""
 
-    __slots__ = ()
-
     def gathered_shape(
         self, operand: Value, indices: Value, dims: GatherDims, sizes: Sequence[int] | None
     ) -> tuple[Dim | None, ...] | None:
@@ -172,7 +170,6 @@ class Gather(_Gather, name="stablehlo.gather", traits=(all_element_types_match("
     there. C8: sizes are not larger than those of the operand. C9: those of dropped axes are 1.
     """
 
-    __slots__ = ()
     assembly = ""
 
     operand_: Value = operand(AnyHlo)
@@ -199,7 +196,6 @@ class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
     C1 to C7: as of a gather.
     """
 
-    __slots__ = ()
     assembly = ""
 
     operand_: Value = operand(AnyHlo)
@@ -320,7 +316,6 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
     C5: the program combines values of the types of the inputs.
     """
 
-    __slots__ = ()
     assembly = ""
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -472,7 +467,6 @@ def _flat(
 class TorchIndexSelect(HloOp, name="stablehlo.torch_index_select", traits=(traits.Pure,)):
     """Parts of a tensor along an axis at positions, for each position along the first axes that both share."""
 
-    __slots__ = ()
     assembly = ""
 
     operand_: Value = operand(AnyHlo)

@@ -61,8 +61,6 @@ from commonir.symbolic import Dim, size_of
 class Reshape(HloOp, name="stablehlo.reshape", traits=(traits.Pure, CompatibleElements), assembly=FUNCTIONAL):
     """The same elements in another shape. C1: there are as many."""
 
-    __slots__ = ()
-
     operand: Value = operand(AnyQuantizedToo)
     result_: Value = result(BoundedTensor)
 
@@ -90,8 +88,6 @@ def _count(shape: Shape | None) -> int | None:
 
 class DynamicReshape(HloOp, name="stablehlo.dynamic_reshape", traits=(traits.Pure,), assembly=FUNCTIONAL):
     """The same elements in a computed shape. C1: elements have one type. C2: the shape has a size for each axis."""
-
-    __slots__ = ()
 
     operand_: Value = operand(AnyQuantizedToo)
     output_shape: Value = operand(Sizes, by_value=True)
@@ -129,8 +125,6 @@ class Broadcast(
     assembly="$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)",
 ):
     """A tensor repeated along new axes at the front."""
-
-    __slots__ = ()
 
     operand: Value = operand(AnyHlo)
     broadcast_sizes: tuple[int, ...] = attribute(axes, check=non_negative)
@@ -186,8 +180,6 @@ class BroadcastInDim(
     those of the result.
     """
 
-    __slots__ = ()
-
     operand: Value = operand(AnyQuantizedToo)
     broadcast_dimensions: tuple[int, ...] = attribute(axes)
     result_: Value = result(BoundedTensor)
@@ -214,8 +206,6 @@ class DynamicBroadcastInDim(
     C1: there is an axis of the result for each of the operand. C2: they differ. C3: they are there. C4: sizes are 1 or
     those of the result. C5: the shape has a size for each axis. C6: hints are of axes of the operand, and differ.
     """
-
-    __slots__ = ()
 
     operand_: Value = operand(AnyQuantizedToo)
     output_dimensions: Value = operand(Sizes, by_value=True)
@@ -266,8 +256,6 @@ class Transpose(
 ):
     """A tensor with its axes in another order. C1: each axis stands in the order once."""
 
-    __slots__ = ()
-
     operand: Value = operand(AnyQuantizedToo)
     permutation: tuple[int, ...] = attribute(axes)
     result_: Value = result(AnyQuantizedToo)
@@ -292,7 +280,6 @@ class Transpose(
 class Reverse(HloOp, name="stablehlo.reverse", traits=(traits.Pure, CompatibleTypes)):
     """A tensor with its elements in the other order along some axes. C1: they differ and are those of the operand."""
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.numbers("dims", "dimensions"), types=forms.SAME)
 
     operand: Value = operand(AnyHlo)
@@ -315,7 +302,6 @@ class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, Same
     C1: there is one. C2: the axis is one of theirs. C3: their other sizes are equal.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.number("dim", "dimension"))
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -368,7 +354,6 @@ class Slice(HloOp, name="stablehlo.slice", traits=(traits.Pure, SameOperandsAndR
     positive.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.SliceForm()
 
     operand: Value = operand(AnyHlo)
@@ -420,8 +405,6 @@ class RealDynamicSlice(
 ):
     """Every so many elements between two computed positions along each axis."""
 
-    __slots__ = ()
-
     operand_: Value = operand(AnyHlo)
     start_indices: Value = operand(Positions, by_value=True)
     limit_indices: Value = operand(Positions, by_value=True)
@@ -448,7 +431,6 @@ class DynamicSlice(
     C1: there is a position for each axis. C2: sizes are not larger than those of the operand.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.numbers("sizes", "slice_sizes"))
 
     operand_: Value = operand(AnyHlo)
@@ -515,8 +497,6 @@ class DynamicUpdateSlice(
 
     C1: there is a position for each axis, and the update has as many. C2: it is not larger than the operand.
     """
-
-    __slots__ = ()
 
     operand_: Value = operand(AnyHlo)
     update: Value = operand(AnyHlo)
@@ -627,8 +607,6 @@ class Pad(
     C1: there are numbers for each axis. C2: those between are not negative. C3: no size becomes negative.
     """
 
-    __slots__ = ()
-
     operand_: Value = operand(AnyHlo)
     padding_value: Value = operand(Scalar)
     edge_padding_low: tuple[int, ...] = attribute(axes)
@@ -678,8 +656,6 @@ class DynamicPad(
     C1: there are numbers for each axis. C2: those between elements are not negative.
     """
 
-    __slots__ = ()
-
     operand_: Value = operand(AnyHlo)
     padding_value: Value = operand(Scalar)
     edge_padding_low: Value = operand(Sizes, by_value=True)
@@ -726,8 +702,6 @@ class GetDimensionSize(
 ):
     """The size of an axis. C1: it is one of the operand."""
 
-    __slots__ = ()
-
     operand: Value = operand(AnyQuantizedToo)
     dimension: int = attribute(axis, check=non_negative)
     result_: Value = result(I32Tensor)
@@ -750,8 +724,6 @@ class SetDimensionSize(
     assembly="$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
 ):
     """The first elements along an axis, as many as is computed. C1: it is one of the operand."""
-
-    __slots__ = ()
 
     operand_: Value = operand(AnyHlo)
     size: Value = operand(I32Tensor, by_value=True)

@@ -33,7 +33,6 @@ from commonir.symbolic import size_of
 class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
     """What normalizations share. C1: the axis is one of the operand. C2: there is a number for each feature."""
 
-    __slots__ = ()
     assembly = ""
 
     feature_index: int
@@ -89,8 +88,6 @@ class BatchNormInference(_Norm, name="stablehlo.batch_norm_inference"):
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """
 
-    __slots__ = ()
-
     operand_: Value = operand(NormInput)
     scale: Value = operand(NormVector)
     offset: Value = operand(NormVector)
@@ -115,8 +112,6 @@ class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """
 
-    __slots__ = ()
-
     operand_: Value = operand(NormInput)
     scale: Value = operand(NormVector)
     offset: Value = operand(NormVector)
@@ -136,8 +131,6 @@ class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
 
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """
-
-    __slots__ = ()
 
     operand_: Value = operand(NormInput)
     scale: Value = operand(NormVector)

@@ -151,7 +151,6 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
     initial ones.
     """
 
-    __slots__ = ()
     custom_form: ClassVar[CustomForm | None] = forms.ReduceForm()
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -260,7 +259,6 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
     values of the types of the initial ones.
     """
 
-    __slots__ = ()
     assembly = ""
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -384,7 +382,6 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
     source has an element for each window.
     """
 
-    __slots__ = ()
     assembly = ""
 
     operand_: Value = operand(AnyHlo)
@@ -485,7 +482,6 @@ class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndRes
     value.
     """
 
-    __slots__ = ()
     assembly = ""
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -565,7 +561,6 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
     C1: there is an input. C2: axes are all those of the inputs in order. C3: the program takes a number of each input.
     """
 
-    __slots__ = ()
     assembly = ""
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)

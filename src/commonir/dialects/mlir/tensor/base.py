@@ -30,8 +30,6 @@ positions = array_of(i64)
 class TensorOp(MlirOp):
     """Base of the operations of the tensor dialect."""
 
-    __slots__ = ()
-
     def folds(self, operands: Sequence[Data]) -> bool:
         # Large tensors are not made before running, but for those that definitions and rules name.
         del operands

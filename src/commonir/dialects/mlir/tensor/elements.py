@@ -49,8 +49,6 @@ class Empty(
     C1: there is one operand for each size that the type leaves open.
     """
 
-    __slots__ = ()
-
     dynamic_sizes: tuple[Value, ...] = operand(Index, variadic=True)
     result_: Value = result(AnyRankedTensor)
 
@@ -106,7 +104,6 @@ class Splat(
     C1: there is one operand for each size that the type leaves open.
     """
 
-    __slots__ = ()
     result_name = "splat"
 
     input: Value = operand(AnyType)
@@ -137,7 +134,6 @@ class FromElements(
     C1: there is one operand for each element.
     """
 
-    __slots__ = ()
     result_name = "from_elements"
 
     elements: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -173,7 +169,6 @@ class Dim_(  # noqa: N801  `Dim` is a size
 ):
     """The size of an axis; of one that is not there, anything."""
 
-    __slots__ = ()
     result_name = "dim"
 
     source: Value = operand(AnyNon0RankedOrUnrankedTensor)
@@ -190,7 +185,6 @@ class Dim_(  # noqa: N801  `Dim` is a size
 class Rank(TensorOp, name="tensor.rank", traits=(traits.Pure,), assembly="$tensor attr-dict `:` type($tensor)"):
     """The number of axes."""
 
-    __slots__ = ()
     result_name = "rank"
 
     tensor: Value = operand(AnyTensor)
@@ -215,7 +209,6 @@ class Extract(
     C1: there is one index for each axis.
     """
 
-    __slots__ = ()
     result_name = "extracted"
 
     tensor: Value = operand(AnyRankedTensor)
@@ -252,7 +245,6 @@ class Insert(
     C1: there is one index for each axis.
     """
 
-    __slots__ = ()
     result_name = "inserted"
 
     scalar: Value = operand(AnyType)
@@ -277,8 +269,6 @@ class Yield(
     assembly="$value attr-dict `:` type($value)",
 ):
     """Hands a value to the operation around."""
-
-    __slots__ = ()
 
     value: Value = operand(AnyType)
 
@@ -350,7 +340,6 @@ class Generate(
     C1: there is one operand for each size that the type leaves open.
     """
 
-    __slots__ = ()
     result_name = "generated"
 
     dynamic_extents: tuple[Value, ...] = operand(Index, variadic=True)

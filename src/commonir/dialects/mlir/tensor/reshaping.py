@@ -57,7 +57,6 @@ class Cast(
     C1: the types have one element type and shapes that may be equal.
     """
 
-    __slots__ = ()
     result_name = "cast"
 
     source: Value = operand(AnyTensor)
@@ -82,8 +81,6 @@ class Bitcast(
 
     C1: the element types have one width, and the shapes may be equal.
     """
-
-    __slots__ = ()
 
     source: Value = operand(_NUMBERS)
     dest: Value = result(_NUMBERS)
@@ -117,7 +114,6 @@ class Reshape(
     known sizes, source and result have equally many elements.
     """
 
-    __slots__ = ()
     result_name = "reshape"
 
     source: Value = operand(AnyTensor)
@@ -180,7 +176,6 @@ class ExpandShape(
     sizes stated are those of the result type.
     """
 
-    __slots__ = ()
     result_name = "expanded"
 
     src: Value = operand(AnyTensor)
@@ -241,7 +236,6 @@ class CollapseShape(
     C1: the groups of axes of the source are in order, one for each axis of the result, and their sizes fit it.
     """
 
-    __slots__ = ()
     result_name = "collapsed"
 
     src: Value = operand(AnyTensor)

@@ -35,8 +35,6 @@ from commonir.symbolic import Dim, at_least
 class OffsetsSizesStrides(TensorOp):
     """Base of operations on a part of a tensor: along each axis an offset, a size and a stride."""
 
-    __slots__ = ()
-
     static_offsets: tuple[int, ...] = attribute(positions)
     static_sizes: tuple[int, ...] = attribute(positions)
     static_strides: tuple[int, ...] = attribute(positions)
@@ -100,7 +98,6 @@ class ExtractSlice(
     result has the sizes stated.
     """
 
-    __slots__ = ()
     result_name = "extracted_slice"
 
     source: Value = operand(AnyRankedTensor)
@@ -172,8 +169,6 @@ def places(offset: int | Value, size: int | Value, stride: int | Value) -> Value
 class Inserting(OffsetsSizesStrides):
     """Base of operations that put a tensor into a part of another one."""
 
-    __slots__ = ()
-
     source: Value = operand(AnyRankedTensor)
     dest: Value = operand(AnyRankedTensor)
     offsets: tuple[Value, ...] = operand(Index, variadic=True)
@@ -211,7 +206,6 @@ class InsertSlice(
     source has the sizes stated.
     """
 
-    __slots__ = ()
     result_name = "inserted_slice"
 
     result_: Value = result(AnyRankedTensor)
@@ -283,8 +277,6 @@ class ParallelInsertSlice(Inserting, name="tensor.parallel_insert_slice", assemb
     source has the sizes stated. C4: it stands in an operation that combines what such programs make.
     """
 
-    __slots__ = ()
-
     def verify(self) -> Iterator[Diagnostic]:
         holder = self.parent_op
         if holder is None or holder.name != "scf.forall.in_parallel":
@@ -305,7 +297,6 @@ class Pad(
     C1: there is an amount for both sides of each axis. C2: the result has the sizes that follow.
     """
 
-    __slots__ = ()
     result_name = "padded"
 
     source: Value = operand(AnyRankedTensor)
@@ -397,7 +388,6 @@ class Concat(
     sizes agree, and those along the axis add up.
     """
 
-    __slots__ = ()
     result_name = "concat"
 
     dim: int = attribute(typed_integer(i64))
@@ -441,8 +431,6 @@ _Positions = ranked_tensor_of(AnySignlessIntegerOrIndex)
 class _AtPositions(TensorOp):
     """Base of operations on slices at positions that are the rows of a tensor."""
 
-    __slots__ = ()
-
     def wrong_dims(
         self, dims: Sequence[int], shape: Shape, positions_: Shape, what: str, where: str
     ) -> Iterator[Diagnostic]:
@@ -480,7 +468,6 @@ class Gather(
     in the result, or are not there.
     """
 
-    __slots__ = ()
     result_name = "gather"
 
     source: Value = operand(AnyRankedTensor)
@@ -526,7 +513,6 @@ class Scatter(
     in the source, or are not there. C3: it is said that positions are unique. C4: the result has the type of `dest`.
     """
 
-    __slots__ = ()
     result_name = "scatter"
 
     source: Value = operand(AnyRankedTensor)

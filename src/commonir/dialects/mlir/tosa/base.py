@@ -313,8 +313,6 @@ ResolvableShapeOperands = Trait(
 class TosaOp(MlirOp, traits=(Pure, ResolvableShapeOperands), assembly=FUNCTIONAL):
     """Base of the operations of the tosa dialect. Constants of one number are computed where `folds_splats` says so."""
 
-    __slots__ = ()
-
     folds_splats: ClassVar[bool] = False
 
     def folds(self, operands: Sequence[Data]) -> bool:

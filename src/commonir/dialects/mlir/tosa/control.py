@@ -39,8 +39,6 @@ from commonir.ods.variables import VariableDefinition, VariableUse
 class Yield(TosaOp, name="tosa.yield", traits=(Terminator,), assembly="$inputs attr-dict `:` type($inputs)"):
     """Ends a nested program and gives values to the operation around it."""
 
-    __slots__ = ()
-
     inputs: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
 
     def reference(self, inputs: tuple[Value, ...]) -> core.Yield:
@@ -118,8 +116,6 @@ class CondIf(MlirOp, Choice, name="tosa.cond_if", traits=(RecursiveEffects,)):
 
     C1: the condition has one element. C2: both programs receive the values and yield the results.
     """
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = _IfForm()
 
@@ -211,8 +207,6 @@ class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
     C2: the first yields one truth value.
     """
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = _WhileForm()
 
     input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
@@ -263,8 +257,6 @@ class Variable(
 ):
     """A tensor that is kept between runs: of a shape in which -1 stands for a size that is not fixed."""
 
-    __slots__ = ()
-
     sym_name: str = attribute(kinds.symbol_name)
     var_shape: Data = attribute(kinds.data)
     type: Type = attribute(kinds.type_)
@@ -288,8 +280,6 @@ class Variable(
 
 class _VariableUse(MlirOp, VariableUse):
     """Reads or replaces a variable. C1: the variable is there, and of the type of the value."""
-
-    __slots__ = ()
 
     name_: str = attribute(kinds.symbol_name)
 
@@ -322,8 +312,6 @@ def _fits(found: Type, declared: Type) -> bool:
 class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr-dict `:` type($output1)"):
     """What a variable holds. C1: the variable is there, and of the type of the value."""
 
-    __slots__ = ()
-
     output1: Value = result(AnyTosaTensor)
 
     @property
@@ -334,8 +322,6 @@ class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr
 class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name attr-dict `,` $input1 `:` type($input1)"):
     """Replaces what a variable holds. C1: the variable is there, and of the type of the value."""
 
-    __slots__ = ()
-
     input1: Value = operand(AnyTosaTensor)
 
     @property
@@ -345,8 +331,6 @@ class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name at
 
 class Custom(MlirOp, name="tosa.custom", assembly="operands attr-dict `:` functional-type(operands, results)"):
     """An operation that only an implementation knows, by the names of a domain and of the operator."""
-
-    __slots__ = ()
 
     operator_name: str = attribute(kinds.text)
     domain_name: str = attribute(kinds.text)

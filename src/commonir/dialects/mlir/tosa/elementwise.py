@@ -66,8 +66,6 @@ _BINARY: tuple[Trait, ...] = (
 class _Unary(TosaOp, traits=_UNARY):
     """A function of one tensor."""
 
-    __slots__ = ()
-
     fn: ClassVar[Function1]
 
     input1: Value = operand(AnyTosaTensor)
@@ -82,8 +80,6 @@ class _Unary(TosaOp, traits=_UNARY):
 
 class _UnaryInput(TosaOp, traits=_UNARY):
     """A function of one tensor, which is called `input`."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function1]
 
@@ -100,8 +96,6 @@ class _UnaryInput(TosaOp, traits=_UNARY):
 class _UnaryFloat(TosaOp, traits=_UNARY):
     """A function of one tensor of floats."""
 
-    __slots__ = ()
-
     fn: ClassVar[Function1]
 
     input1: Value = operand(FloatTensor)
@@ -116,8 +110,6 @@ class _UnaryFloat(TosaOp, traits=_UNARY):
 
 class _Binary(TosaOp, traits=_BINARY):
     """A function of two tensors."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function2]
 
@@ -143,15 +135,11 @@ def _broadcast_type(op: TosaOp, kind: ElementType) -> tuple[Type, ...] | None:
 class Abs(_Unary, name="tosa.abs"):
     """The absolute value; that of the least integer is itself."""
 
-    __slots__ = ()
-
     fn = core.abs
 
 
 class BitwiseNot(_Unary, name="tosa.bitwise_not"):
     """Every bit the other one."""
-
-    __slots__ = ()
 
     fn = core.bitwise_not
 
@@ -159,15 +147,11 @@ class BitwiseNot(_Unary, name="tosa.bitwise_not"):
 class Ceil(_Unary, name="tosa.ceil"):
     """The next whole number upward."""
 
-    __slots__ = ()
-
     fn = core.ceil
 
 
 class Clz(_Unary, name="tosa.clz"):
     """How many bits before the first that is set."""
-
-    __slots__ = ()
 
     fn = integers.count_leading_zeros
 
@@ -175,15 +159,11 @@ class Clz(_Unary, name="tosa.clz"):
 class Cos(_UnaryFloat, name="tosa.cos"):
     """The cosine of an angle in radians."""
 
-    __slots__ = ()
-
     fn = core.cos
 
 
 class Erf(_UnaryInput, name="tosa.erf"):
     """The error function."""
-
-    __slots__ = ()
 
     fn = core.erf
 
@@ -191,15 +171,11 @@ class Erf(_UnaryInput, name="tosa.erf"):
 class Exp(_Unary, name="tosa.exp"):
     """The exponential function."""
 
-    __slots__ = ()
-
     fn = core.exp
 
 
 class Floor(_Unary, name="tosa.floor"):
     """The next whole number downward."""
-
-    __slots__ = ()
 
     fn = core.floor
 
@@ -207,15 +183,11 @@ class Floor(_Unary, name="tosa.floor"):
 class Log(_Unary, name="tosa.log"):
     """The natural logarithm."""
 
-    __slots__ = ()
-
     fn = core.log
 
 
 class LogicalNot(TosaOp, name="tosa.logical_not", traits=_UNARY):
     """True where the operand is false."""
-
-    __slots__ = ()
 
     input1: Value = operand(TruthTensor)
     output: Value = result(TruthTensor)
@@ -230,7 +202,6 @@ class LogicalNot(TosaOp, name="tosa.logical_not", traits=_UNARY):
 class Reciprocal(_Unary, name="tosa.reciprocal"):
     """One divided by the number."""
 
-    __slots__ = ()
     folds_splats = True
 
     fn = core.reciprocal
@@ -239,15 +210,11 @@ class Reciprocal(_Unary, name="tosa.reciprocal"):
 class Rsqrt(_Unary, name="tosa.rsqrt"):
     """One divided by the square root."""
 
-    __slots__ = ()
-
     fn = core.rsqrt
 
 
 class Sigmoid(_UnaryInput, name="tosa.sigmoid"):
     """1 / (1 + exp(-x))."""
-
-    __slots__ = ()
 
     fn = core.sigmoid
 
@@ -255,23 +222,17 @@ class Sigmoid(_UnaryInput, name="tosa.sigmoid"):
 class Sin(_UnaryFloat, name="tosa.sin"):
     """The sine of an angle in radians."""
 
-    __slots__ = ()
-
     fn = core.sin
 
 
 class Tanh(_UnaryInput, name="tosa.tanh"):
     """The hyperbolic tangent."""
 
-    __slots__ = ()
-
     fn = core.tanh
 
 
 class Identity(TosaOp, name="tosa.identity"):
     """The operand."""
-
-    __slots__ = ()
 
     input1: Value = operand(AnyTosaTensor)
     output: Value = result(AnyTosaTensor)
@@ -290,7 +251,6 @@ class Cast(TosaOp, name="tosa.cast", traits=(SameOperandsAndResultShape,)):
     that do not fit keep their low bits; what is not zero is true.
     """
 
-    __slots__ = ()
     folds_splats = True
 
     input: Value = operand(AnyTosaTensor)
@@ -318,8 +278,6 @@ class Clamp(TosaOp, name="tosa.clamp", traits=_UNARY):
 
     C1: the lower bound is not above the upper one, and neither is NaN. C2: the bounds are of the element type.
     """
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
@@ -366,8 +324,6 @@ def _number(attr: Attribute) -> float:
 class Negate(TosaOp, name="tosa.negate", traits=(traits.Elementwise,)):
     """The number with the other sign; of quantized numbers, relative to their zero points."""
 
-    __slots__ = ()
-
     input1: Value = operand(AnyTosaTensor)
     input1_zp: Value = operand(ZeroPoint)
     output_zp: Value = operand(ZeroPoint)
@@ -400,7 +356,6 @@ def _scalar(x: Value) -> Value:
 class Add(_Binary, name="tosa.add", traits=(traits.Commutative,)):
     """The sum; integers wrap."""
 
-    __slots__ = ()
     folds_splats = True
 
     fn = core.add
@@ -409,7 +364,6 @@ class Add(_Binary, name="tosa.add", traits=(traits.Commutative,)):
 class Sub(_Binary, name="tosa.sub"):
     """The difference; integers wrap."""
 
-    __slots__ = ()
     folds_splats = True
 
     fn = core.sub
@@ -418,15 +372,11 @@ class Sub(_Binary, name="tosa.sub"):
 class BitwiseAnd(_Binary, name="tosa.bitwise_and", traits=(traits.Commutative,)):
     """The bits that both have."""
 
-    __slots__ = ()
-
     fn = core.bitwise_and
 
 
 class BitwiseOr(_Binary, name="tosa.bitwise_or", traits=(traits.Commutative,)):
     """The bits that one has."""
-
-    __slots__ = ()
 
     fn = core.bitwise_or
 
@@ -434,15 +384,11 @@ class BitwiseOr(_Binary, name="tosa.bitwise_or", traits=(traits.Commutative,)):
 class BitwiseXor(_Binary, name="tosa.bitwise_xor", traits=(traits.Commutative,)):
     """The bits that exactly one has."""
 
-    __slots__ = ()
-
     fn = core.bitwise_xor
 
 
 class LogicalLeftShift(_Binary, name="tosa.logical_left_shift"):
     """The bits moved toward the higher ones."""
-
-    __slots__ = ()
 
     fn = core.shift_left
 
@@ -450,15 +396,11 @@ class LogicalLeftShift(_Binary, name="tosa.logical_left_shift"):
 class LogicalRightShift(_Binary, name="tosa.logical_right_shift"):
     """The bits moved toward the lower ones, zeros behind them."""
 
-    __slots__ = ()
-
     fn = integers.shift_right_unsigned
 
 
 class ArithmeticRightShift(_Binary, name="tosa.arithmetic_right_shift"):
     """The number divided by a power of two, downward; with `round` to the nearest, halves upward."""
-
-    __slots__ = ()
 
     round: bool = attribute(kinds.flag)
 
@@ -475,15 +417,11 @@ class ArithmeticRightShift(_Binary, name="tosa.arithmetic_right_shift"):
 class Pow(_Binary, name="tosa.pow"):
     """A number to the power of another."""
 
-    __slots__ = ()
-
     fn = core.pow
 
 
 class _Extreme(_Binary, traits=(traits.Commutative,)):
     """The larger or smaller of two numbers."""
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
     number_fn: ClassVar[Function2]
@@ -498,16 +436,12 @@ class _Extreme(_Binary, traits=(traits.Commutative,)):
 class Maximum(_Extreme, name="tosa.maximum"):
     """The larger of two numbers; NaN where one is NaN, unless it is ignored."""
 
-    __slots__ = ()
-
     fn = core.maximum
     number_fn = real_functions.larger_number
 
 
 class Minimum(_Extreme, name="tosa.minimum"):
     """The smaller of two numbers; NaN where one is NaN, unless it is ignored."""
-
-    __slots__ = ()
 
     fn = core.minimum
     number_fn = real_functions.smaller_number
@@ -516,7 +450,6 @@ class Minimum(_Extreme, name="tosa.minimum"):
 class IntDiv(TosaOp, name="tosa.intdiv", traits=_BINARY):
     """The quotient of integers, toward zero."""
 
-    __slots__ = ()
     folds_splats = True
 
     input1: Value = operand(WideIntegerTensor)
@@ -532,8 +465,6 @@ class IntDiv(TosaOp, name="tosa.intdiv", traits=_BINARY):
 
 class _Logical(TosaOp, traits=(*_BINARY, traits.Commutative)):
     """A function of two truth values."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function2]
 
@@ -551,23 +482,17 @@ class _Logical(TosaOp, traits=(*_BINARY, traits.Commutative)):
 class LogicalAnd(_Logical, name="tosa.logical_and"):
     """True where both are."""
 
-    __slots__ = ()
-
     fn = core.logical_and
 
 
 class LogicalOr(_Logical, name="tosa.logical_or"):
     """True where one is."""
 
-    __slots__ = ()
-
     fn = core.logical_or
 
 
 class LogicalXor(_Logical, name="tosa.logical_xor"):
     """True where exactly one is."""
-
-    __slots__ = ()
 
     fn = core.logical_xor
 
@@ -577,8 +502,6 @@ class _Comparison(
     traits=(SameOperandsElementType, SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise),
 ):
     """Whether two numbers compare in some way; nothing compares with NaN."""
-
-    __slots__ = ()
 
     fn: ClassVar[Function2]
 
@@ -596,7 +519,6 @@ class _Comparison(
 class Equal(_Comparison, name="tosa.equal", traits=(traits.Commutative,)):
     """True where both are equal."""
 
-    __slots__ = ()
     folds_splats = True
 
     fn = core.equal
@@ -605,7 +527,6 @@ class Equal(_Comparison, name="tosa.equal", traits=(traits.Commutative,)):
 class Greater(_Comparison, name="tosa.greater"):
     """True where the first is larger."""
 
-    __slots__ = ()
     folds_splats = True
 
     fn = core.greater
@@ -614,7 +535,6 @@ class Greater(_Comparison, name="tosa.greater"):
 class GreaterEqual(_Comparison, name="tosa.greater_equal"):
     """True where the first is not smaller."""
 
-    __slots__ = ()
     folds_splats = True
 
     fn = core.greater_equal
@@ -629,7 +549,6 @@ class Mul(TosaOp, name="tosa.mul"):
     C1: only products of 32-bit integers are shifted.
     """
 
-    __slots__ = ()
     folds_splats = True
 
     input1: Value = operand(AnyTosaTensor)
@@ -679,8 +598,6 @@ class Select(
     TosaOp, name="tosa.select", traits=(SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise)
 ):
     """The second operand where the first is true, else the third."""
-
-    __slots__ = ()
 
     input1: Value = operand(TruthTensor)
     input2: Value = operand(AnyTosaTensor)

@@ -60,8 +60,6 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
     C1: the result has the shape of the tensor.
     """
 
-    __slots__ = ()
-
     assembly = ""
 
     values: Data = attribute(kinds.data)
@@ -92,8 +90,6 @@ def carried(data: Data) -> Data:
 
 class Concat(TosaOp, name="tosa.concat"):
     """Tensors one after another along an axis. C1: the axis is one of the operands. C2: their other sizes are equal."""
-
-    __slots__ = ()
 
     input1: tuple[Value, ...] = operand(AtLeast1D, variadic=True)
     axis: int = attribute(axis)
@@ -136,8 +132,6 @@ class Concat(TosaOp, name="tosa.concat"):
 class Pad(TosaOp, name="tosa.pad"):
     """The tensor with a constant around it: pairs of how often it stands before and after each axis."""
 
-    __slots__ = ()
-
     input1: Value = operand(AtLeast1D)
     padding: Value = operand(AnyShape)
     pad_const: Value = operand(ScalarNumber)
@@ -173,8 +167,6 @@ class Pad(TosaOp, name="tosa.pad"):
 class Reshape(TosaOp, name="tosa.reshape"):
     """The elements in row-major order under another shape. C1: the shape has as many elements."""
 
-    __slots__ = ()
-
     input1: Value = operand(AnyTosaTensor)
     shape: Value = operand(AnyShape)
     output: Value = result(AnyTosaTensor)
@@ -208,8 +200,6 @@ def _count(shape: Shape | None) -> int | None:
 class Reverse(TosaOp, name="tosa.reverse"):
     """The elements along an axis from the last to the first. C1: the axis is one of the operand."""
 
-    __slots__ = ()
-
     input1: Value = operand(AtLeast1D)
     axis: int = attribute(axis)
     output: Value = result(AtLeast1D)
@@ -226,8 +216,6 @@ class Reverse(TosaOp, name="tosa.reverse"):
 
 class Slice(TosaOp, name="tosa.slice"):
     """A part of a tensor: for each axis where it starts and how long it is."""
-
-    __slots__ = ()
 
     input1: Value = operand(AtLeast1D)
     start: Value = operand(AnyShape)
@@ -264,8 +252,6 @@ class Slice(TosaOp, name="tosa.slice"):
 class Tile(TosaOp, name="tosa.tile"):
     """The tensor repeated along each axis as often as `multiples` says."""
 
-    __slots__ = ()
-
     input1: Value = operand(AtLeast1D)
     multiples: Value = operand(AnyShape)
     output: Value = result(AtLeast1D)
@@ -299,8 +285,6 @@ class Transpose(
     C1: each axis is named once.
     """
 
-    __slots__ = ()
-
     input1: Value = operand(AtLeast1D)
     perms: tuple[int, ...] = attribute(permutation)
     output: Value = result(AtLeast1D)
@@ -327,8 +311,6 @@ class Transpose(
 
 class Gather(TosaOp, name="tosa.gather"):
     """Rows of the tensors of a batch, at positions."""
-
-    __slots__ = ()
 
     values: Value = operand(Tensor3D)
     indices: Value = operand(IndexTensor2D)
@@ -360,8 +342,6 @@ def _check_batch(op: TosaOp, values: Sequence[Value], at: int) -> Iterator[Diagn
 
 class Scatter(TosaOp, name="tosa.scatter"):
     """The tensors of a batch with some of their rows replaced. A position is named at most once."""
-
-    __slots__ = ()
 
     values_in: Value = operand(Tensor3D)
     indices: Value = operand(IndexTensor2D)

@@ -49,8 +49,6 @@ from commonir.ods.type_rules import NonScalarsAlike
 class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise, NonScalarsAlike)):
     """A number times a multiplier, divided by two to the power of `shift` with rounding; also of scalars."""
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
     value: Value = operand(IntegerLike)
@@ -74,8 +72,6 @@ class Rescale(TosaOp, name="tosa.rescale"):
     C1: zero points have the element types of input and output. C2: multipliers have 32 bits with `scale32`, else 16.
     C3: rounding twice needs 32 bits. C4: there are as many multipliers and shifts as channels, or one.
     """
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
@@ -146,8 +142,6 @@ class Table(TosaOp, name="tosa.table"):
     C1: the table has 256 entries for 8-bit numbers, 513 for 16-bit ones.
     """
 
-    __slots__ = ()
-
     input1: Value = operand(AnyTosaTensor)
     table: Value = operand(Tensor1D)
     output: Value = result(AnyTosaTensor)
@@ -215,8 +209,6 @@ def _one_shape(op: TosaOp, given: Value, made: Value) -> Iterator[Diagnostic]:
 class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
     """Floats from narrow ones of which each block of the last axis has a scale."""
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
     input_data: Value = operand(BlockData)
@@ -243,8 +235,6 @@ def _unscaled(data: Value, scale: Value, size: int) -> Value:
 class CastToBlockScaled(TosaOp, name="tosa.cast_to_block_scaled"):
     """Narrow floats from wider ones, and a power of two as the scale of each block of the last axis."""
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
     input_data: Value = operand(AtLeast1D)
@@ -263,8 +253,6 @@ class CastToBlockScaled(TosaOp, name="tosa.cast_to_block_scaled"):
 
 class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
     """The product of batches of matrices, the second one transposed, of narrow floats in blocks that share scales."""
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 

@@ -43,8 +43,6 @@ class _Reduction(TosaOp):
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
 
-    __slots__ = ()
-
     fn: ClassVar[Reduction]
 
     input: Value = operand(AtLeast1D)
@@ -83,8 +81,6 @@ def _any(x: Value, axes: tuple[int, ...], keep: bool) -> Value:
 class _TruthReduction(_Reduction):
     """One truth value of those along an axis. C3: the elements are truth values."""
 
-    __slots__ = ()
-
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
         if element(self.input) is not boolean:
@@ -98,8 +94,6 @@ class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
     elements are truth values.
     """
 
-    __slots__ = ()
-
     fn = _all
 
 
@@ -110,8 +104,6 @@ class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
     elements are truth values.
     """
 
-    __slots__ = ()
-
     fn = _any
 
 
@@ -120,8 +112,6 @@ class ReduceProduct(_Reduction, name="tosa.reduce_product"):
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
-
-    __slots__ = ()
 
     fn = core.reduce_prod
 
@@ -132,15 +122,11 @@ class ReduceSum(_Reduction, name="tosa.reduce_sum"):
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
 
-    __slots__ = ()
-
     fn = core.reduce_sum
 
 
 class _Extreme(_Reduction):
     """The largest or the smallest, NaN where one is NaN unless it is ignored."""
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
     worst: ClassVar[float]
@@ -163,8 +149,6 @@ class ReduceMax(_Extreme, name="tosa.reduce_max"):
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
 
-    __slots__ = ()
-
     fn = core.reduce_max
     worst = float("-inf")
 
@@ -174,8 +158,6 @@ class ReduceMin(_Extreme, name="tosa.reduce_min"):
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
-
-    __slots__ = ()
 
     fn = core.reduce_min
     worst = float("inf")
@@ -188,8 +170,6 @@ class ArgMax(TosaOp, name="tosa.argmax"):
 
     C1: the axis is one of the operand. C2: positions are integers. C3: the result has the other sizes of the operand.
     """
-
-    __slots__ = ()
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 

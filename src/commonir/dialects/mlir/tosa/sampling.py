@@ -70,8 +70,6 @@ class Resize(TosaOp, name="tosa.resize"):
     C1: numerators and denominators are positive. C2: the result has the sizes that follow.
     """
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
     input: Value = operand(Tensor4D)

@@ -39,8 +39,6 @@ Size2 = Callable[[Dim, Dim], Dim]
 class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,)):
     """The sizes that an attribute holds. C1: they are a vector of as many positions as the type of the result says."""
 
-    __slots__ = ()
-
     values: Data = attribute(kinds.data)
     output: Value = result(AnyShape)
 
@@ -74,8 +72,6 @@ def _sizes(values: tuple[Dim, ...]) -> Value:
 class _Unary(TosaOp):
     """A function of each size."""
 
-    __slots__ = ()
-
     fn: ClassVar[Size1]
 
     input: Value = operand(AnyShape)
@@ -94,8 +90,6 @@ class _Unary(TosaOp):
 
 class _Binary(TosaOp):
     """A function of sizes at the same place."""
-
-    __slots__ = ()
 
     fn: ClassVar[Size2]
 
@@ -165,15 +159,11 @@ def _exp2(size: Dim) -> Dim:
 class AddShape(_Binary, name="tosa.add_shape"):
     """The sum of two sizes."""
 
-    __slots__ = ()
-
     fn = _add
 
 
 class SubShape(_Binary, name="tosa.sub_shape"):
     """The difference of two sizes."""
-
-    __slots__ = ()
 
     fn = _sub
 
@@ -181,15 +171,11 @@ class SubShape(_Binary, name="tosa.sub_shape"):
 class MulShape(_Binary, name="tosa.mul_shape"):
     """The product of two sizes."""
 
-    __slots__ = ()
-
     fn = _mul
 
 
 class DivCeilShape(_Binary, name="tosa.div_ceil_shape"):
     """The quotient of two sizes, upward."""
-
-    __slots__ = ()
 
     fn = _checked(ceil_div)
 
@@ -197,15 +183,11 @@ class DivCeilShape(_Binary, name="tosa.div_ceil_shape"):
 class DivFloorShape(_Binary, name="tosa.div_floor_shape"):
     """The quotient of two sizes, downward."""
 
-    __slots__ = ()
-
     fn = _checked(floor_div)
 
 
 class ModShape(_Binary, name="tosa.mod_shape"):
     """What a division of two sizes leaves."""
-
-    __slots__ = ()
 
     fn = _checked(modulo)
 
@@ -213,15 +195,11 @@ class ModShape(_Binary, name="tosa.mod_shape"):
 class MaxShape(_Binary, name="tosa.max_shape"):
     """The larger of two sizes."""
 
-    __slots__ = ()
-
     fn = largest
 
 
 class MinShape(_Binary, name="tosa.min_shape"):
     """The smaller of two sizes."""
-
-    __slots__ = ()
 
     fn = smallest
 
@@ -229,15 +207,11 @@ class MinShape(_Binary, name="tosa.min_shape"):
 class Exp2Shape(_Unary, name="tosa.exp2_shape"):
     """Two to the power of each size."""
 
-    __slots__ = ()
-
     fn = _exp2
 
 
 class Log2CeilShape(_Unary, name="tosa.log2_ceil_shape"):
     """The logarithm of each size to the base of two, upward."""
-
-    __slots__ = ()
 
     fn = _log2_ceil
 
@@ -245,15 +219,11 @@ class Log2CeilShape(_Unary, name="tosa.log2_ceil_shape"):
 class Log2FloorShape(_Unary, name="tosa.log2_floor_shape"):
     """The logarithm of each size to the base of two, downward."""
 
-    __slots__ = ()
-
     fn = _log2_floor
 
 
 class ConcatShape(TosaOp, name="tosa.concat_shape"):
     """Lists of sizes one after another. C1: there is one, and the result is as long as all of them."""
-
-    __slots__ = ()
 
     input: tuple[Value, ...] = operand(AnyShape, variadic=True)
     output: Value = result(AnyShape)
@@ -276,8 +246,6 @@ class ConcatShape(TosaOp, name="tosa.concat_shape"):
 
 class SliceShape(TosaOp, name="tosa.slice_shape"):
     """A part of a list of sizes."""
-
-    __slots__ = ()
 
     input: Value = operand(AnyShape)
     start: Value = operand(ScalarInt32)
@@ -305,8 +273,6 @@ class SliceShape(TosaOp, name="tosa.slice_shape"):
 
 class DimOp(TosaOp, name="tosa.dim"):
     """The size of an axis. C1: the axis is one of the operand."""
-
-    __slots__ = ()
 
     input1: Value = operand(AtLeast1D)
     axis: int = attribute(axis)

@@ -90,8 +90,6 @@ class _Convolution(TosaOp):
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
 
-    __slots__ = ()
-
     input: Value = operand(Tensor4D)
     weight: Value = operand(Tensor4D)
     bias: Value = operand(Tensor1D)
@@ -164,8 +162,6 @@ class _Convolution(TosaOp):
 class _WindowConvolution(_Convolution):
     """A convolution by windows that move over the input."""
 
-    __slots__ = ()
-
     pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
@@ -173,8 +169,6 @@ class _WindowConvolution(_Convolution):
 
 class _SpatialConvolution(_WindowConvolution):
     """A convolution whose filters see all channels."""
-
-    __slots__ = ()
 
     def _sizes(self) -> list[Dim | None] | None:
         shape, window = stated_shape(self.input), stated_shape(self.weight)
@@ -213,8 +207,6 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
 
-    __slots__ = ()
-
     local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
 
 
@@ -224,8 +216,6 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
-
-    __slots__ = ()
 
     input: Value = operand(Tensor5D)
     weight: Value = operand(Tensor5D)
@@ -242,8 +232,6 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
-
-    __slots__ = ()
 
     local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
 
@@ -285,8 +273,6 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
     C1: strides are positive. C2: channels of input, weight, bias and output fit. C3: the result has the sizes that
     follow. C4: zero points have the element types of what they belong to.
     """
-
-    __slots__ = ()
 
     out_pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
@@ -352,8 +338,6 @@ class _Pool(TosaOp):
     has the sizes that follow.
     """
 
-    __slots__ = ()
-
     input: Value = operand(Tensor4D)
     kernel: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
@@ -397,8 +381,6 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
     has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
-
-    __slots__ = ()
 
     input_zp: Value = operand(ZeroPoint)
     output_zp: Value = operand(ZeroPoint)
@@ -444,8 +426,6 @@ class MaxPool2D(_Pool, name="tosa.max_pool2d"):
     has the sizes that follow.
     """
 
-    __slots__ = ()
-
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
     nan_mode: NanMode = attribute(nan_mode, default=NanMode.PROPAGATE)
@@ -473,8 +453,6 @@ class MaxPool2D(_Pool, name="tosa.max_pool2d"):
 
 class MatMul(TosaOp, name="tosa.matmul"):
     """The product of two batches of matrices. C1: the summed axes have one size, and so have the batches."""
-
-    __slots__ = ()
 
     a: Value = operand(Tensor3D)
     b: Value = operand(Tensor3D)
@@ -531,8 +509,6 @@ def _transformed(real: Value, imag: Value, count: int, *, inverse: bool) -> tupl
 class FFT2d(TosaOp, name="tosa.fft2d", traits=(SameOperandsAndResultElementType, SameOperandsAndResultShape)):
     """The discrete Fourier transform of matrices of complex numbers, given as two tensors; nothing is divided."""
 
-    __slots__ = ()
-
     input_real: Value = operand(Tensor3D)
     input_imag: Value = operand(Tensor3D)
     inverse: bool = attribute(kinds.flag)
@@ -562,8 +538,6 @@ def _check_powers(op: TosaOp, value: Value, axes: Sequence[int]) -> Iterator[Dia
 
 class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementType,)):
     """The discrete Fourier transform of matrices of real numbers: the frequencies that tell the others."""
-
-    __slots__ = ()
 
     input_real: Value = operand(Tensor3D)
     local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)

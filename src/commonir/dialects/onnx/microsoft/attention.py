@@ -118,8 +118,6 @@ def _with_past(key: Value, value: Value, past: Value | None) -> tuple[Value, Val
 class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
     """Projections to queries, keys and values, and their attention; gives it and the keys and values."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     weights: Value = operand("T")
     num_heads: int = attribute(kinds.integer, check=positive)
@@ -172,8 +170,6 @@ class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
 class QAttention(OnnxOp, name="onnx.microsoft.QAttention", since="microsoft1"):
     """Attention whose projections are products of quantized matrices; each column of weight may have a scale."""
 
-    __slots__ = ()
-
     input: Value = operand("T1")
     weight: Value = operand("T2")
     bias: Value = operand("T3")
@@ -225,8 +221,6 @@ class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since
 
     Keys and values have their heads one after another, or as an axis of their own, then without a bias.
     """
-
-    __slots__ = ()
 
     query: Value = operand("T")
     num_heads: int = attribute(kinds.integer, check=positive)
@@ -305,8 +299,6 @@ class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="micr
     Positions are one for each element, or the first one alone.
     """
 
-    __slots__ = ()
-
     input: Value = operand("T")
     position_ids: Value = operand("M")
     cos_cache: Value = operand("T")
@@ -347,8 +339,6 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
     The state has room for at least `total_sequence_length` positions; of each text `seqlens_k` + 1 are in use after
     the new ones, which come behind those of before. Gives the result, and the state with the new positions.
     """
-
-    __slots__ = ()
 
     query: Value = operand("T")
     key: Value | None = operand("T", optional=True)

@@ -58,8 +58,6 @@ class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1")
     `accuracy_level` is what an implementation may lose of A, and changes nothing here.
     """
 
-    __slots__ = ()
-
     A: Value = operand("T1")
     B: Value = operand("T2")
     scales: Value = operand("T1")
@@ -119,8 +117,6 @@ class GatherBlockQuantized(OnnxOp, name="onnx.microsoft.GatherBlockQuantized", s
     Blocks along another axis have a scale each. Bytes hold numbers of some `bits` along the last axis. A position
     outside of the table gives zeros.
     """
-
-    __slots__ = ()
 
     data: Value = operand("T1")
     indices: Value = operand("Tind")

@@ -32,8 +32,6 @@ from commonir.ods import attribute, element_type, kinds, one_of, operand, result
 class ExpandDims(OnnxOp, name="onnx.microsoft.ExpandDims", since="microsoft1"):
     """The tensor with an axis of size 1 more."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     axis: Value = operand("i32", by_value=True)
     Y: Value = result("T")
@@ -45,8 +43,6 @@ class ExpandDims(OnnxOp, name="onnx.microsoft.ExpandDims", since="microsoft1"):
 
 class GatherND(OnnxOp, name="onnx.microsoft.GatherND", since="microsoft1"):
     """Slices of a tensor at the positions that are the rows of the last axis of indices."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
@@ -60,8 +56,6 @@ class GatherND(OnnxOp, name="onnx.microsoft.GatherND", since="microsoft1"):
 
 class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
     """Images read at positions (x, y), of which those within an image lie in [-1, 1]."""
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     Grid: Value = operand("T1")
@@ -78,8 +72,6 @@ class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
 
 class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
     """The tensor continued on both sides of its axes by a value, its border, or mirrored copies."""
-
-    __slots__ = ()
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
@@ -99,8 +91,6 @@ class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
 class Range(OnnxOp, name="onnx.microsoft.Range", since="microsoft1"):
     """Numbers from a start up to a limit that is not reached, by a step, which is 1 if none is given."""
 
-    __slots__ = ()
-
     start: Value = operand("T", by_value=True)
     limit: Value = operand("T", by_value=True)
     delta: Value | None = operand("T", default=None, by_value=True)
@@ -114,8 +104,6 @@ class Range(OnnxOp, name="onnx.microsoft.Range", since="microsoft1"):
 
 class Trilu(OnnxOp, name="onnx.microsoft.Trilu", since="microsoft1"):
     """The upper or lower triangle of matrices, from the k-th diagonal; zero elsewhere."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     k: Value | None = operand("i64", default=None, by_value=True)
@@ -132,8 +120,6 @@ class Unique(OnnxOp, name="onnx.microsoft.Unique", since="microsoft1"):
     """The different elements of a vector in the order of their first occurrence, the place of each element among them,
     and how often each occurs.
     """
-
-    __slots__ = ()
 
     x: Value = operand("T")
     y: Value = result("T")

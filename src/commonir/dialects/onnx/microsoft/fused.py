@@ -39,8 +39,6 @@ def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, 
 class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
     """A convolution, to which Z is added, put through a function."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     W: Value = operand("T")
     B: Value | None = operand("T", default=None)
@@ -65,8 +63,6 @@ class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
 class FusedGemm(AffineProduct, name="onnx.microsoft.FusedGemm", since="microsoft1"):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast, put through a function."""
 
-    __slots__ = ()
-
     activation: str | None = attribute(kinds.text, default=None)
     activation_alpha: float | None = attribute(kinds.number, default=None)
     activation_beta: float | None = attribute(kinds.number, default=None)
@@ -80,8 +76,6 @@ class FusedGemm(AffineProduct, name="onnx.microsoft.FusedGemm", since="microsoft
 
 class ScaledProduct(OnnxOp):
     """alpha times the product of matrices, which may be transposed first; vectors never are."""
-
-    __slots__ = ()
 
     A: Value = operand("T")
     B: Value = operand("T")
@@ -99,8 +93,6 @@ class ScaledProduct(OnnxOp):
 class TransposeMatMul(ScaledProduct, name="onnx.microsoft.TransposeMatMul", since="microsoft1"):
     """alpha times the product of matrices, which may be transposed first; vectors never are."""
 
-    __slots__ = ()
-
     def reference(self, A: Value, B: Value) -> Value:
         return self.product(A, B)
 
@@ -110,8 +102,6 @@ class FusedMatMul(ScaledProduct, name="onnx.microsoft.FusedMatMul", since="micro
 
     With `transBatchA` the first axis of A is put before its last one, and counts as rows; so for B.
     """
-
-    __slots__ = ()
 
     transBatchA: bool = attribute(kinds.flag, default=False)
     transBatchB: bool = attribute(kinds.flag, default=False)
@@ -132,8 +122,6 @@ def _first_axis_moved(x: Value) -> Value:
 class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
     """x times the probability that a standard normal variable is below it."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = result("T")
     T = FLOATS
@@ -144,8 +132,6 @@ class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
 
 class BiasGelu(OnnxOp, name="onnx.microsoft.BiasGelu", since="microsoft1"):
     """A plus B, which lies along the last axis, times the probability that a standard normal variable is below it."""
-
-    __slots__ = ()
 
     A: Value = operand("T")
     B: Value = operand("T")
@@ -161,8 +147,6 @@ class BiasSplitGelu(OnnxOp, name="onnx.microsoft.BiasSplitGelu", since="microsof
 
     Source: onnxruntime, contrib operator reference, version 1.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     bias: Value = operand("T")
@@ -182,8 +166,6 @@ class BiasSplitGelu(OnnxOp, name="onnx.microsoft.BiasSplitGelu", since="microsof
 class FastGelu(OnnxOp, name="onnx.microsoft.FastGelu", since="microsoft1"):
     """x plus a bias, times the probability that a standard normal variable is below it, by a hyperbolic tangent."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     bias: Value | None = operand("T", default=None)
     Y: Value = result("T")
@@ -195,8 +177,6 @@ class FastGelu(OnnxOp, name="onnx.microsoft.FastGelu", since="microsoft1"):
 
 class QuickGelu(OnnxOp, name="onnx.microsoft.QuickGelu", since="microsoft1"):
     """x times the sigmoid of alpha x."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     alpha: float = attribute(kinds.number, default=1.702)

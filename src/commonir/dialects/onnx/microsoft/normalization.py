@@ -32,8 +32,6 @@ class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", sin
     onnxruntime has it in the default domain before version 17, from which on it is an operator of ONNX.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Scale: Value = operand("V")
     B: Value | None = operand("V", default=None)
@@ -68,8 +66,6 @@ class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLaye
     onnxruntime has it in the default domain, where ONNX has RMSNormalization.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     scale: Value = operand("V")
     axis: int = attribute(kinds.integer, default=-1)
@@ -95,8 +91,6 @@ class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLaye
 class SkipNormalization(OnnxOp):
     """The sum of two tensors and a bias, normalized over the last axis."""
 
-    __slots__ = ()
-
     input: Value = operand("T")
     skip: Value = operand("T")
     gamma: Value = operand("T")
@@ -116,8 +110,6 @@ def _summed(input: Value, skip: Value, bias: Value | None) -> Value:
 
 class SkipLayerNormalization(SkipNormalization, name="onnx.microsoft.SkipLayerNormalization", since="microsoft1"):
     """The sum of two tensors and a bias with mean 0 and variance 1 over the last axis, then scaled and shifted."""
-
-    __slots__ = ()
 
     beta: Value | None = operand("T", default=None)
     bias: Value | None = operand("T", default=None)
@@ -139,8 +131,6 @@ class SkipSimplifiedLayerNormalization(
 ):
     """The sum of two tensors and a bias divided by the root of its mean square over the last axis, then scaled."""
 
-    __slots__ = ()
-
     bias: Value | None = operand("T", default=None)
 
     def reference(self, input: Value, skip: Value, gamma: Value, bias: Value | None) -> tuple[Value, ...]:
@@ -155,8 +145,6 @@ class EmbedLayerNormalization(OnnxOp, name="onnx.microsoft.EmbedLayerNormalizati
     """The sum of rows of tables for words, positions and segments, with mean 0 and variance 1 over the last axis, then
     scaled and shifted; how many words of each text the mask keeps; and the sum itself.
     """
-
-    __slots__ = ()
 
     input_ids: Value = operand("T1")
     segment_ids: Value | None = operand("T1", optional=True)

@@ -53,8 +53,6 @@ def channels_last(x: Value) -> Value:
 class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="microsoft1"):
     """The element divided by a scale, rounded half to even, shifted, limited to the type of the zero point."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
     y_zero_point: Value | None = operand("T2", default=None)
@@ -76,8 +74,6 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
 class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="microsoft1"):
     """The element less the zero point, times a scale."""
 
-    __slots__ = ()
-
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
@@ -92,8 +88,6 @@ class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="mi
 
 class QuantizedPair(OnnxOp):
     """What two quantized tensors make, which are broadcast."""
-
-    __slots__ = ()
 
     A: Value = operand("T")
     A_scale: Value = operand("f32")
@@ -128,8 +122,6 @@ class QuantizedPair(OnnxOp):
 class QLinearAdd(QuantizedPair, name="onnx.microsoft.QLinearAdd", since="microsoft1"):
     """The sum of two quantized tensors, quantized again."""
 
-    __slots__ = ()
-
     def of(self, a: Value, b: Value) -> Value:
         return core.add(a, b)
 
@@ -137,16 +129,12 @@ class QLinearAdd(QuantizedPair, name="onnx.microsoft.QLinearAdd", since="microso
 class QLinearMul(QuantizedPair, name="onnx.microsoft.QLinearMul", since="microsoft1"):
     """The product of two quantized tensors, quantized again."""
 
-    __slots__ = ()
-
     def of(self, a: Value, b: Value) -> Value:
         return core.mul(a, b)
 
 
 class QuantizedElements(OnnxOp):
     """A function of the elements of a quantized tensor."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     X_scale: Value = operand("f32")
@@ -174,16 +162,12 @@ class QuantizedElements(OnnxOp):
 class QLinearSigmoid(QuantizedElements, name="onnx.microsoft.QLinearSigmoid", since="microsoft1"):
     """1 / (1 + exp(-x)) of a quantized tensor, quantized again."""
 
-    __slots__ = ()
-
     def of(self, x: Value) -> Value:
         return core.sigmoid(x)
 
 
 class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu", since="microsoft1"):
     """The element of a quantized tensor, or alpha times it where it is negative, quantized again."""
-
-    __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=0.01)
 
@@ -196,8 +180,6 @@ class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="micros
 
     onnxruntime reads the exponentials from a table, and may be a quantum away.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T")
     X_scale: Value = operand("f32")
@@ -220,8 +202,6 @@ class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="micros
 
 class QLinearWhere(OnnxOp, name="onnx.microsoft.QLinearWhere", since="microsoft1"):
     """The element of one quantized tensor where a condition holds, else of another, quantized again."""
-
-    __slots__ = ()
 
     condition: Value = operand("B")
     X: Value = operand("T")
@@ -261,8 +241,6 @@ class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsof
     C1: inputs are threes of a tensor, its scale and its zero point.
     """
 
-    __slots__ = ()
-
     Y_scale: Value = operand("TF")
     Y_zero_point: Value = operand("T8")
     inputs: tuple[Value, ...] = operand("any", variadic=True)
@@ -282,8 +260,6 @@ class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsof
 class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAveragePool", since="microsoft1"):
     """The mean of a quantized tensor over all spatial axes, which keep size 1, quantized again."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     x_scale: Value = operand("f32")
     x_zero_point: Value = operand("T")
@@ -302,8 +278,6 @@ class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAverage
 
 class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since="microsoft1"):
     """The mean of each window of a quantized tensor, quantized again; padding stands for zeros if it counts."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     x_scale: Value = operand("f32")
@@ -338,8 +312,6 @@ class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since
 
 class NhwcMaxPool(OnnxOp, name="onnx.microsoft.NhwcMaxPool", since="microsoft1"):
     """The largest element of each window of bytes whose last axis is that of channels."""
-
-    __slots__ = ()
 
     x: Value = operand("T")
     kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)

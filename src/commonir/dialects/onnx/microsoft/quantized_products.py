@@ -27,8 +27,6 @@ def _plus(y: Value, bias: Value | None) -> Value:
 class MatMulInteger16(OnnxOp, name="onnx.microsoft.MatMulInteger16", since="microsoft1"):
     """Product of matrices of 16-bit integers, without a sign where both have none."""
 
-    __slots__ = ()
-
     A: Value = operand("T1")
     B: Value = operand("T2")
     Y: Value = result("T3")
@@ -43,8 +41,6 @@ class MatMulInteger16(OnnxOp, name="onnx.microsoft.MatMulInteger16", since="micr
 
 class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul", since="microsoft1"):
     """Product of a matrix, quantized to bytes by its range, with a quantized one; each column of B may have a scale."""
-
-    __slots__ = ()
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -63,8 +59,6 @@ class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul",
 
 class MatMulIntegerToFloat(OnnxOp, name="onnx.microsoft.MatMulIntegerToFloat", since="microsoft1"):
     """Product of quantized matrices as the numbers that it stands for; each column of B may have a scale."""
-
-    __slots__ = ()
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -100,8 +94,6 @@ class QGemm(OnnxOp, name="onnx.microsoft.QGemm", since="microsoft1"):
 
     C is in quanta of the products, and each column of B may have a scale.
     """
-
-    __slots__ = ()
 
     A: Value = operand("TA")
     a_scale: Value = operand("T")
@@ -152,8 +144,6 @@ def _turned(matrix: Value, zero_point: Value, *, turn: bool) -> Value:
 
 class QLinearConv(QuantizedConvolution, name="onnx.microsoft.QLinearConv", since="microsoft1"):
     """Convolution of quantized numbers, quantized again, where the channels may be the last axis of x and y."""
-
-    __slots__ = ()
 
     channels_last: bool = attribute(kinds.flag, default=False)
 

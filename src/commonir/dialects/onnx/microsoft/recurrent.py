@@ -44,8 +44,6 @@ class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", sin
     and so is h of all batches in each step.
     """
 
-    __slots__ = ()
-
     X: Value = operand("T")
     W: Value = operand("T2")
     R: Value = operand("T2")

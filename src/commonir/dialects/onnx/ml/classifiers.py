@@ -40,8 +40,6 @@ def _products(x: Value, coefficients: Value, intercepts: Sequence[float] | None)
 class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
     """The features of each row times the coefficients of each target, plus its intercept; then transformed."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     coefficients: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
     intercepts: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
@@ -61,8 +59,6 @@ class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
 
     With one score the second label, or 1, is that of a positive one; of two labels the first has what it lacks to 1.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     coefficients: tuple[float, ...] = attribute(kinds.numbers)
@@ -98,8 +94,6 @@ class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
 class Svm(OnnxOp):
     """A support vector machine."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     kernel_type: str = attribute(kinds.text, default="LINEAR", check=KERNEL)
     kernel_params: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
@@ -123,8 +117,6 @@ class Svm(OnnxOp):
 
 class SVMRegressor(Svm, name="onnx.ml.SVMRegressor", since="ml1"):
     """The sum of kernels with support vectors times their coefficients, plus rho; for one class, its sign."""
-
-    __slots__ = ()
 
     n_supports: int = attribute(kinds.integer, default=0)
     one_class: bool = attribute(kinds.flag, default=False)
@@ -178,8 +170,6 @@ class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
 
     Classes vote by the decisions between each two of them. Without support vectors, each class has a linear score.
     """
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     classlabels_ints: tuple[int, ...] | None = attribute(kinds.integers, default=None)

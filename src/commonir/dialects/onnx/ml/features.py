@@ -23,8 +23,6 @@ UNUSED = "_Unused"
 class ArrayFeatureExtractor(OnnxOp, name="onnx.ml.ArrayFeatureExtractor", since="ml1"):
     """The elements at some positions of the last axis; of a vector, as one row."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     Y: Value = operand("i64")
     Z: Value = result("T")
@@ -38,8 +36,6 @@ class ArrayFeatureExtractor(OnnxOp, name="onnx.ml.ArrayFeatureExtractor", since=
 
 class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
     """1 where the element is larger than a threshold, else 0."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     threshold: float = attribute(kinds.number, default=0.0)
@@ -57,8 +53,6 @@ class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
 
 class FeatureVectorizer(OnnxOp, name="onnx.ml.FeatureVectorizer", since="ml1"):
     """The columns of all inputs one after another, each cut or filled up with zeros to its number of columns."""
-
-    __slots__ = ()
 
     X: tuple[Value, ...] = operand("T1", variadic=True)
     inputdimensions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -92,8 +86,6 @@ def _columns(x: Value, width: int | None) -> Value:
 class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
     """The elements that equal a value replaced by another one, which may differ by column; NaN equals NaN."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     replaced_value_int64: int = attribute(kinds.integer, default=0)
     imputed_value_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -120,8 +112,6 @@ class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
 class Normalizer(OnnxOp, name="onnx.ml.Normalizer", since="ml1"):
     """Each row divided by its largest element, the sum of absolute values, or the root of that of squares."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     norm: str = attribute(kinds.text, default="MAX", check=one_of("MAX", "L1", "L2"))
     Y: Value = result("f32")
@@ -143,8 +133,6 @@ class Normalizer(OnnxOp, name="onnx.ml.Normalizer", since="ml1"):
 class Scaler(OnnxOp, name="onnx.ml.Scaler", since="ml1"):
     """(x - offset) * scale, each of them one number or one for each column."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     scale: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
     offset: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
@@ -161,8 +149,6 @@ class Scaler(OnnxOp, name="onnx.ml.Scaler", since="ml1"):
 
 class OneHotEncoder(OnnxOp, name="onnx.ml.OneHotEncoder", since="ml1"):
     """A new last axis with 1 at the position of the element among the categories; without `zeros` it must be there."""
-
-    __slots__ = ()
 
     X: Value = operand("T")
     zeros: bool = attribute(kinds.flag, default=True)
@@ -186,8 +172,6 @@ class OneHotEncoder(OnnxOp, name="onnx.ml.OneHotEncoder", since="ml1"):
 class CategoryMapper(OnnxOp, name="onnx.ml.CategoryMapper", since="ml1"):
     """The number of a text, or the text of a number."""
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     default_int64: int = attribute(kinds.integer, default=-1)
     default_string: str = attribute(kinds.text, default=UNUSED)
@@ -207,8 +191,6 @@ class CategoryMapper(OnnxOp, name="onnx.ml.CategoryMapper", since="ml1"):
 class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
     """The position of a text among the classes, or the class at a position."""
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     default_string: str = attribute(kinds.text, default=UNUSED)
     default_int64: int = attribute(kinds.integer, default=-1)
@@ -227,8 +209,6 @@ class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
 
 class LabelEncoder(OnnxOp, name="onnx.ml.LabelEncoder"):
     """The value of each element as a key, or a default where the keys lack it; the last of equal keys counts."""
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     default_int64: int = attribute(kinds.integer, default=-1)

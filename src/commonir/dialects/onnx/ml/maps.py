@@ -29,8 +29,6 @@ def _converted(values: Value, element: ElementType) -> Value:
 class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
     """The values of a map as one row: in order of their keys, or each at the position that is its key."""
 
-    __slots__ = ()
-
     X: Value = operand("T1")
     max_map: int = attribute(kinds.integer, default=1, check=positive)
     map_form: str = attribute(kinds.text, default="DENSE", check=one_of("DENSE", "SPARSE"))
@@ -51,8 +49,6 @@ class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
 
 class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
     """The value of each word of a vocabulary in a map, as one row; zero, or the empty text, where it has none."""
-
-    __slots__ = ()
 
     X: Value = operand("T1")
     int64_vocabulary: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -78,8 +74,6 @@ class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
 
 class ZipMap(OnnxOp, name="onnx.ml.ZipMap", since="ml1"):
     """A map for each row: from the label of each column to its element."""
-
-    __slots__ = ()
 
     X: Value = operand("f32")
     classlabels_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)

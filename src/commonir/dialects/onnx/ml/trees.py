@@ -43,8 +43,6 @@ def _rows(x: Value) -> Dim | None:
 class TreeEnsemble(OnnxOp, name="onnx.ml.TreeEnsemble", since="ml5"):
     """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     tree_roots: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
     nodes_featureids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
@@ -83,8 +81,6 @@ class TreeEnsemble(OnnxOp, name="onnx.ml.TreeEnsemble", since="ml5"):
 class NamedNodes(OnnxOp):
     """Trees whose nodes are named by the numbers of their tree and within it; a node of mode LEAF is one."""
 
-    __slots__ = ()
-
     X: Value = operand("T")
     post_transform: str = attribute(kinds.text, default="NONE", check=TRANSFORM)
     nodes_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
@@ -116,8 +112,6 @@ class NamedNodes(OnnxOp):
 
 class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", since="ml1 ml3 ml5"):
     """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
-
-    __slots__ = ()
 
     deprecated_since = "ml5"
     successor = "TreeEnsemble"
@@ -162,8 +156,6 @@ class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", 
     Where the weights of two classes are all of one, they are a score of the second: a probability when no weight is
     negative, else positive for it. Those of the first class stand for the scores of both.
     """
-
-    __slots__ = ()
 
     deprecated_since = "ml5"
     successor = "TreeEnsemble"
