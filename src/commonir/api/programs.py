@@ -10,7 +10,7 @@ from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION, WRON
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Formats
+from commonir.formats.format import Format, Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect
 from commonir.reports import ShapeEntry
@@ -81,18 +81,16 @@ def convert(
     parallel: str | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
-    """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
+    """Returns the program, or one function of it, in the dialect of another format; `findings` receives what is lost.
 
-    `to` names the format, or a dialect that compilers read: linalg, tosa, tosa-linalg, stablehlo.
-
-    `opset` is the number of an operation set, `target` a system that is to run the program, such as iOS17; without,
-    the conversion chooses. `precision` float16 computes in half precision what is in single precision. `sizes` fixes
-    dimensions by name, `ranges` bounds them, both ends included; `images` makes inputs images. A program that is in
-    that dialect already stays as it is unless something is asked for, and so does every program for a format that
-    holds any dialect. With `ranks` the program is divided among so many, as `shard` does.
+    `to` names the format, or a dialect that compilers read: linalg, tosa, tosa-linalg, stablehlo. `opset` is the number
+    of an operation set, `target` a system that is to run the program, such as iOS17; the conversion chooses by default.
+    `precision` float16 computes in half precision what is in single precision. `sizes` fixes dimensions by name,
+    `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the program, as `shard`
+    does. Without options, a program in that dialect or for a format that holds any dialect is returned unchanged.
 
     Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0610 for what cannot be
-        divided, E0706 for an unknown function).
+        sharded, E0706 for an unknown function).
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
@@ -105,33 +103,40 @@ def convert(
         return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=told)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
-        message = f"a program divided among ranks cannot be told in '{to}'"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="it can in ark and mlir"))
+        raise _cannot_express_ranks(to)
     own = Formats().of_module(module)
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
     asked = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)
-    if is_own and all(choice is None for choice in asked):
-        return module
     options = ConversionOptions(opset, target, images or {})
-    if is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
-        made = conversion.within(module, options)
-        if made is not None:
-            return made
-    direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
+    direct = None
+    if all(choice is None for choice in asked):
+        direct = module if is_own else conversion.direct(module, told)
+    elif is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
+        direct = conversion.within(module, options)
     if direct is not None:
         return direct
     if not conversion.keeps_defaults:
         module = defaults_to_constants(module, told)
-    # Of sizes that are fixed follows what depends on them: the branch that runs, the rank of what it gives.
+    # Fixed dims can decide which branch runs, and with it ranks of results.
     lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
-    for text in () if own is None else own.outline(module).annotations:
-        told.add(LOST_IN_CONVERSION, text)
+    _report_annotations(module, own, told)
     if function is not None:
         lowered = select_function(lowered, function)
     elif not conversion.takes_ranks:
         _refuse_ranks(lowered, to)
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
     return conversion.convert(simpler if ranks is None else _divided(simpler, ranks, parallel, told), options, told)
+
+
+def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:
+    """Reports what the program's own format says beside its operations, which a conversion loses."""
+    for text in () if own is None else own.outline(module).annotations:
+        findings.add(LOST_IN_CONVERSION, text)
+
+
+def _cannot_express_ranks(to: str) -> DiagnosticError:
+    message = f"a program divided among ranks cannot be told in '{to}'"
+    return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="it can in ark and mlir"))
 
 
 def _refuse_ranks(module: Module, to: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
 
 import click
 
@@ -11,6 +13,9 @@ from commonir.base.text import parse_bytes
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
+P = ParamSpec("P")
+Options = TypeVar("Options")
+Result = TypeVar("Result")
 
 PATH = click.Path(readable=False)
 """A file or a folder, whether or not there is one: rights do not tell whether it can be read, reading it does."""
@@ -92,3 +97,18 @@ time_limit_option = click.option(
 memory_limit_option = click.option(
     "--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, as in 2G."
 )
+
+
+def collected_as(options: Callable[P, Options]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Passes the options that the parameters of `options` name to a command as one argument, `options`."""
+    names = tuple(signature(options).parameters)
+
+    def collect(command: Callable[..., Result]) -> Callable[..., Result]:
+        @wraps(command)
+        def call(*args: P.args, **arguments: P.kwargs) -> Result:
+            fields = {name: arguments.pop(name) for name in names}
+            return command(*args, **arguments, options=options(**fields))  # type: ignore[call-arg]
+
+        return call
+
+    return collect

@@ -10,10 +10,12 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
 from commonir.cli.options import (
     PATH,
+    collected_as,
     function_option,
     resize_option,
     seed_option,
@@ -32,6 +34,22 @@ if TYPE_CHECKING:
 _METRICS = ("close", "max-abs", "max-rel", "rmse", "cosine")
 _SHOWN = 10
 _NAMES_SHOWN = 6
+
+
+class CompareOptions(NamedTuple):
+    """The options of `cir compare`."""
+
+    engines: str | None
+    function: str | None
+    atol: float | None
+    rtol: float | None
+    metric: str
+    repro: str | None
+    seed: int
+    sizes: tuple[str, ...]
+    is_resizing: bool
+    time_limit: float | None
+    is_complete: bool
 
 
 @verb(opens=True)
@@ -57,22 +75,8 @@ _NAMES_SHOWN = 6
 @resize_option
 @time_limit_option
 @click.option("--all", "is_complete", is_flag=True, help="List every value instead of the worst.")
-def compare(
-    session: Session,
-    models: tuple[str, ...],
-    *,
-    engines: str | None,
-    function: str | None,
-    atol: float | None,
-    rtol: float | None,
-    metric: str,
-    repro: str | None,
-    seed: int,
-    sizes: tuple[str, ...],
-    is_resizing: bool,
-    time_limit: float | None,
-    is_complete: bool,
-) -> Answer:
+@collected_as(CompareOptions)
+def compare(session: Session, models: tuple[str, ...], *, options: CompareOptions) -> Answer:
     """Run two programs, or one on two engines, on the same inputs and compare value by value.
 
     Values are matched by name, which conversions keep, and compared one after another in little memory. The first
@@ -91,26 +95,26 @@ def compare(
     paths = [text for text in models if not _is_input(text)]
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
-    names = _engine_names(engines, len(paths))
-    dimensions = parse_sizes(sizes, "--set")
+    names = _engine_names(options.engines, len(paths))
+    dimensions = parse_sizes(options.sizes, "--set")
     with session.progress(f"reading {paths[0]}") as progress:
         texts = [text for text in models if _is_input(text)]
-        called = [session.called(session.load(path), function, texts) for path in paths]
+        called = [session.called(session.load(path), options.function, texts) for path in paths]
         programs, (_, function, texts) = [program for program, _, _ in called], called[0]
-        given = session.inputs(programs[0], texts, function=function, seed=seed, resize=is_resizing)
+        given = session.inputs(programs[0], texts, function=function, seed=options.seed, resize=options.is_resizing)
         found = session.api.compare(
             programs[0],
             programs[1] if len(programs) > 1 else None,
             given,
             engines=names,
             function=function,
-            seed=seed,
+            seed=options.seed,
             dims=dimensions,
-            rtol=rtol,
-            atol=atol,
-            metric=metric,
-            repro=repro,
-            options=session.api.engine_options(time_limit_seconds=time_limit),
+            rtol=options.rtol,
+            atol=options.atol,
+            metric=options.metric,
+            repro=options.repro,
+            options=session.api.engine_options(time_limit_seconds=options.time_limit),
             findings=session.findings,
             tell=progress.step,
         )
@@ -118,7 +122,7 @@ def compare(
         session.findings.add(codes.OUTPUTS_DIFFER, _what_differs(found), file=paths[-1])
     result = {"first_divergence": found.first_divergence and found.first_divergence.to_json(), **found.to_json()}
     status = ExitStatus.YES if found.is_within else ExitStatus.NO
-    return Answer(result, lambda out: _write(found, out, is_complete=is_complete), status)
+    return Answer(result, lambda out: _write(found, out, is_complete=options.is_complete), status)
 
 
 def _what_differs(found: Comparison) -> str:

@@ -11,11 +11,13 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, Check, check_agreement, differences, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
 from commonir.cli.options import (
     PATH,
+    collected_as,
     extern_option,
     output_option,
     seed_option,
@@ -45,6 +47,31 @@ class CheckOption(click.Command):
 
 
 _SHOWN_OUTPUTS = 4
+
+
+class ConvertOptions(NamedTuple):
+    """The options of `cir convert`."""
+
+    output: str
+    to: str | None
+    opset: int | None
+    target: str | None
+    function: str | None
+    externs: tuple[str, ...]
+    precision: str | None
+    fixed: tuple[str, ...]
+    ranges: tuple[str, ...]
+    images: tuple[str, ...]
+    ranks: int | None
+    parallel: str | None
+    runs: int | None
+    seed: int
+    sizes: tuple[str, ...]
+    atol: float | None
+    rtol: float | None
+    time_limit: float | None
+    external_data: bool | None
+    is_strict: bool
 
 
 @verb(cls=CheckOption, opens=True)
@@ -104,79 +131,61 @@ _SHOWN_OUTPUTS = 4
 )
 @ranks_options
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing when the conversion loses something.")
-def convert(
-    session: Session,
-    model: str,
-    *,
-    output: str,
-    to: str | None,
-    opset: int | None,
-    target: str | None,
-    function: str | None,
-    externs: tuple[str, ...],
-    precision: str | None,
-    fixed: tuple[str, ...],
-    ranges: tuple[str, ...],
-    images: tuple[str, ...],
-    ranks: int | None,
-    parallel: str | None,
-    runs: int | None,
-    seed: int,
-    sizes: tuple[str, ...],
-    atol: float | None,
-    rtol: float | None,
-    time_limit: float | None,
-    external_data: bool | None,
-    is_strict: bool,
-) -> Answer:
+@collected_as(ConvertOptions)
+def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
     """Convert a program to another format. The suffix of OUT names it, such as .onnx; `cir doctor` lists those written.
 
     Everything that the target cannot express is reported. With --check, the ONNX side runs in onnxruntime and the other
     side in commonir's own engine; the exit status is 1 when an output differs beyond the tolerance. The tolerance
     follows from the narrowest floating-point type of the program unless it is given.
     """
-    check_output(session, output)
-    check_division(ranks, parallel)
-    if images and runs:
+    check_output(session, options.output)
+    check_division(options.ranks, options.parallel)
+    if options.images and options.runs:
         raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
     api = session.api
-    new_sizes, bounds = parse_sizes(fixed), parse_ranges(ranges)
+    new_sizes, bounds = parse_sizes(options.fixed), parse_ranges(options.ranges)
     convert_to = partial(
         api.convert,
-        opset=opset,
-        target=target,
-        precision=precision,
+        opset=options.opset,
+        target=options.target,
+        precision=options.precision,
         sizes=new_sizes,
         ranges=bounds,
-        images={name: api.image_input(*choice) for name, choice in parse_images(images).items()},
-        ranks=ranks,
-        parallel=parallel,
+        images={name: api.image_input(*choice) for name, choice in parse_images(options.images).items()},
+        ranks=options.ranks,
+        parallel=options.parallel,
         findings=session.findings,
     )
     least = {name: low for name, (low, _) in bounds.items()}
-    dimensions = {**least, **new_sizes, **parse_sizes(sizes, "--set")}
-    check = Check(runs, seed, dimensions, atol, rtol, time_limit) if runs else None
+    dimensions = {**least, **new_sizes, **parse_sizes(options.sizes, "--set")}
+    check = (
+        Check(options.runs, options.seed, dimensions, options.atol, options.rtol, options.time_limit)
+        if options.runs
+        else None
+    )
     with session.progress(f"reading {model}") as progress:
-        wanted = to or api.output_format(output)
+        wanted = options.to or api.output_format(options.output)
         form = api.file_format(wanted)
-        source = session.with_externs(session.load(model), externs)
+        source = session.with_externs(session.load(model), options.externs)
+        function = options.function
         if function is not None:
             source, function, _ = session.called(source, function)
         progress.step(f"converting to {wanted}")
         converted = convert_to(source, wanted, function=function)
-        _refuse_losses(session, is_strict=is_strict)
-        progress.step(f"writing {output}")
-        path = str(session.scratch_folder() / f"model.{form}") if output == "-" else output
-        findings = None if output == "-" else session.findings
-        files = api.save(converted, path, format=form, external_data=external_data, findings=findings)
-        if output == "-":
+        _refuse_losses(session, is_strict=options.is_strict)
+        progress.step(f"writing {options.output}")
+        path = str(session.scratch_folder() / f"model.{form}") if options.output == "-" else options.output
+        findings = None if options.output == "-" else session.findings
+        files = api.save(converted, path, format=form, external_data=options.external_data, findings=findings)
+        if options.output == "-":
             check_is_one_file(files)
         agreement: Agreement | None = None
         if check is not None:
             # A program of several ranks is written as a file for each, which are opened together.
             first = path if Path(path).exists() else files[0].path
             agreement = check_agreement(session, source, converted, first, form, function, check, progress)
-    return _answer(session, api.summarize(source), api.summarize(converted), files, output, form, agreement)
+    return _answer(session, api.summarize(source), api.summarize(converted), files, options.output, form, agreement)
 
 
 def _answer(

@@ -16,6 +16,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
 from commonir.cli.options import (
     PATH,
+    collected_as,
     extern_option,
     function_option,
     memory_limit_option,
@@ -31,7 +32,7 @@ from commonir.cli.terminal import Column, Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.api import Array, Port
+    from commonir.api import Array, Module, Port, State
     from commonir.cli.arrays import ArraySummary
     from commonir.reports import JsonValue
 
@@ -40,6 +41,25 @@ _ARCHIVES = (".npz", ".safetensors")
 _LIKELIEST = 5
 
 Probabilities = dict[str, dict[str, float]]
+
+
+class RunOptions(NamedTuple):
+    """The options of `cir run`."""
+
+    engine: str | None
+    function: str | None
+    seed: int
+    sizes: tuple[str, ...]
+    is_resizing: bool
+    steps: int | None
+    state: str | None
+    save_state: str | None
+    ranks: int | None
+    parallel: str | None
+    externs: tuple[str, ...]
+    time_limit: float | None
+    mem_limit: int | None
+    save: str | None
 
 
 @verb(opens=True)
@@ -70,26 +90,8 @@ Probabilities = dict[str, dict[str, float]]
     help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png says "
     "which.",
 )
-def run(
-    session: Session,
-    model: str,
-    inputs: tuple[str, ...],
-    *,
-    engine: str | None,
-    function: str | None,
-    seed: int,
-    sizes: tuple[str, ...],
-    is_resizing: bool,
-    steps: int | None,
-    state: str | None,
-    save_state: str | None,
-    ranks: int | None,
-    parallel: str | None,
-    externs: tuple[str, ...],
-    time_limit: float | None,
-    mem_limit: int | None,
-    save: str | None,
-) -> Answer:
+@collected_as(RunOptions)
+def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOptions) -> Answer:
     """Run a program and summarize its outputs. Inputs that are not given get seeded random values, or their defaults.
 
     \b
@@ -106,55 +108,77 @@ def run(
     imports, by its name or by domain.library.name; INPUT may then be
       NAME=3, NAME=[1,2], NAME=text a value, for an attribute of the function
     """
-    check_division(ranks, parallel)
-    _check_suffix(save, *_ARCHIVES, _PICTURE)
-    _check_suffix(save_state, *_ARCHIVES)
-    from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
-
+    check_division(options.ranks, options.parallel)
+    _check_suffix(options.save, *_ARCHIVES, _PICTURE)
+    _check_suffix(options.save_state, *_ARCHIVES)
     api, arrays = session.api, session.arrays
-    with session.progress(f"reading {model}") as progress, api.together(engine) as tells:
-        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
-        given = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
-        dimensions = parse_sizes(sizes, "--set")
-        kept = api.State({} if state is None else arrays.parse_inputs([f"@{state}"], seed=seed))
+    with session.progress(f"reading {model}") as progress, api.together(options.engine) as tells:
+        program = session.with_externs(session.load(model), options.externs)
+        program, function, texts = session.called(program, options.function, inputs)
+        given = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
+        dimensions = parse_sizes(options.sizes, "--set")
+        state = api.State(
+            {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
+        )
         progress.step(f"running {model}")
         drawn, outputs = api.run_steps(
             program,
             given,
-            steps=steps,
-            engine=engine,
+            steps=options.steps,
+            engine=options.engine,
             function=function,
-            seed=seed,
+            seed=options.seed,
             dims=dimensions,
-            state=kept,
-            options=api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
-            ranks=ranks,
-            parallel=parallel,
+            state=state,
+            options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=options.time_limit),
+            ranks=options.ranks,
+            parallel=options.parallel,
             findings=session.findings,
         )
     if not tells:
         # Another process has the answer.
         raise click.exceptions.Exit(0)
-    if steps is None:
+    if options.steps is None:
         session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))
+    return _answer(session, _Ran(program, function, given, drawn, outputs, state), options)
+
+
+class _Ran(NamedTuple):
+    """A run: the function, its given and drawn inputs, its outputs, and the states after it."""
+
+    program: Module
+    function: str | None
+    given: Mapping[str, Array]
+    drawn: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+    state: State
+
+
+def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
+    """Saves what the options ask for and summarizes a run."""
+    from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
+
+    api = session.api
+    program, function, given, drawn, outputs, kept = ran
     ports = api.output_ports(program, function=function)
     outputs, empty = flat_values(outputs)
-    _save(session, save, outputs, ports)
-    if save_state is not None:
-        _save_arrays(session, save_state, kept)
+    _save(session, options.save, outputs, ports)
+    if options.save_state is not None:
+        _save_arrays(session, options.save_state, kept)
     taken = api.input_ports(program, function=function)
     is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
     others = flat_values({name: value for name, value in drawn.items() if is_random[name]})[0]
-    found = _Found(
+    saved = (("outputs", options.save), ("states", options.save_state))
+    result = _Found(
         outputs=_summaries(session, outputs),
         empty=empty,
-        probabilities={} if steps else _by_label(outputs, ports),
+        probabilities={} if options.steps else _by_label(outputs, ports),
         states=_summaries(session, kept),
         random=_summaries(session, others),
-        seed=seed,
-        saved={what: path for what, path in (("outputs", save), ("states", save_state)) if path is not None},
+        seed=options.seed,
+        saved={what: path for what, path in saved if path is not None},
     )
-    return Answer(found.to_json(), found.write)
+    return Answer(result.to_json(), result.write)
 
 
 def _summaries(session: Session, values: Mapping[str, Array]) -> list[ArraySummary]:
