@@ -219,7 +219,7 @@ class ArkOp(MlirOp):
         yield from self.broken_rules()
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        """What contradicts the rules of the definition; all operands are tensors of known shape."""
+        """Yields diagnostics of what contradicts the rules of the definition; all operands are tensors of known shape."""
         return iter(())
 
 

@@ -24,7 +24,7 @@ class CommunicationOp(ArkOp, traits=(traits.Communicates,)):
 
 
 def size_bytes(value: Value) -> int:
-    """How many bytes the elements of a tensor take."""
+    """Returns how many bytes the elements of a tensor take."""
     return prod(sizes_of(value)) * element_of(value).bits // 8
 
 

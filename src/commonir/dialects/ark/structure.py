@@ -84,7 +84,7 @@ def view_problems(
     pads: Sequence[int] | None,
     item_bytes: int,
 ) -> Iterator[Problem]:
-    """What contradicts itself in a view of a buffer."""
+    """Yields diagnostics of what contradicts itself in a view of a buffer."""
     if not 0 < len(shape) <= MAX_RANK:
         yield Problem(ARK_RANGE, "Shape", f"a tensor has 1 to {MAX_RANK} dimensions, found {len(shape)}")
         return
@@ -262,7 +262,7 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
     result_: Value = result(AnyTensor)
 
     def is_local(self, rank: int) -> bool:
-        """Whether its buffer lies on the rank of the file, of which this is the number."""
+        """Returns whether its buffer lies on the rank of the file, of which this is the number."""
         return self.buffer_rank in (LOCAL, rank)
 
     @property
@@ -273,12 +273,12 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
 
     @property
     def is_placed(self) -> bool:
-        """Whether it says a part of a buffer: its shape is known, and there is a number for each dimension."""
+        """Returns whether it says a part of a buffer: its shape is known, and there is a number for each dimension."""
         shape = shape_of(self.result_)
         return shape is not None and len(self.strides) == len(self.offsets) == len(shape) > 0
 
     def view_findings(self) -> Iterator[Diagnostic]:
-        """What is wrong with the view."""
+        """Yields the faults of the view."""
         shape = shape_of(self.result_)
         if shape is None:
             yield Diagnostic(ARK_TENSOR, f"{self.name}: must be a tensor of known shape, found {self.result_.type}")
@@ -449,7 +449,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     @property
     def is_placed(self) -> bool:
-        """Whether all tensors that operations mention say where they lie."""
+        """Returns whether all tensors that operations mention say where they lie."""
         views = self.views
         return all(value in views for op in self.body.operations for value in (*op.operands, *op.results))
 
@@ -515,7 +515,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
         return tuple(reversed(found))
 
     def _is_left(self, op: ArkOp, result: Value, held: Mapping[Value, HoldsView]) -> bool:
-        """Whether a result is of a local buffer, and no operation that gives something mentions it."""
+        """Returns whether a result is of a local buffer, and no operation that gives something mentions it."""
         # What a virtual operation makes of nothing is only said to be there.
         is_made = bool(op.operands) or not op.is_virtual
         is_local = result in held and held[result].is_local(self.rank)

@@ -31,12 +31,12 @@ class View(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of the array around it."""
+        """Returns whether it is all of the array around it."""
         return self.shape == self.strides
 
     @property
     def array_bytes(self) -> int:
-        """How many bytes the array around it takes, from the beginning of the buffer."""
+        """Returns how many bytes the array around it takes, from the beginning of the buffer."""
         return prod(self.strides) * self.element.bits // 8
 
     @property
@@ -49,7 +49,7 @@ class View(NamedTuple):
         return first * item, (last + 1) * item
 
     def _steps(self) -> list[int]:
-        """How many elements lie between neighbours of each dimension."""
+        """Returns how many elements lie between neighbours of each dimension."""
         return [prod(self.strides[n + 1 :]) for n in range(len(self.strides))]
 
     def runs(self) -> Iterator[tuple[int, int]]:
@@ -72,7 +72,7 @@ class View(NamedTuple):
 
     @property
     def run_count(self) -> int:
-        """How many runs there are."""
+        """Returns how many runs there are."""
         return prod(self.shape[: self._inner()])
 
 
@@ -125,7 +125,9 @@ class Views:
 
 
 def overlap(a: View, b: View) -> bool:
-    """Whether two views have a byte in common; views of very many runs may be said to where they only interlock."""
+    """Returns whether two views have a byte in common; views of very many runs may be said to where they only
+    interlock.
+    """
     if a.buffer != b.buffer:
         return False
     if a.strides == b.strides and a.element.bits == b.element.bits:
@@ -140,7 +142,7 @@ def overlap(a: View, b: View) -> bool:
 
 
 def _meet(first: Iterator[tuple[int, int]], second: Iterator[tuple[int, int]]) -> bool:
-    """Whether runs of two ascending lists meet."""
+    """Returns whether runs of two ascending lists meet."""
     one, other = next(first, None), next(second, None)
     while one is not None and other is not None:
         if one[1] <= other[0]:
@@ -153,8 +155,8 @@ def _meet(first: Iterator[tuple[int, int]], second: Iterator[tuple[int, int]]) -
 
 
 def contains(a: View, b: View) -> bool:
-    """Whether one view has all bytes of another one, as far as one look tells: that is a box in it, or its bytes have
-    no gap.
+    """Returns whether one view has all bytes of another one, as far as one look tells: that is a box in it, or its
+    bytes have no gap.
     """
     if a.buffer != b.buffer:
         return False
@@ -165,7 +167,7 @@ def contains(a: View, b: View) -> bool:
 
 
 def is_box_in(a: View, b: View) -> bool:
-    """Whether the second view is a box in the first one, in the same array."""
+    """Returns whether the second view is a box in the first one, in the same array."""
     if a.buffer != b.buffer or a.element.bits != b.element.bits or a.strides != b.strides:
         return False
     boxes = zip(a.offsets, a.shape, b.offsets, b.shape, strict=True)

@@ -120,7 +120,7 @@ class Closure:
 
 
 def _counts(op: Operation, called: str, parameters: int, expected: tuple[int, ...]) -> Iterator[Diagnostic]:
-    """Whether the argument counts that a node states are those that its parameters take."""
+    """Returns whether the argument counts that a node states are those that its parameters take."""
     stated = op.extra.get(INPUT_ARG_COUNT)
     counts = tuple(map(int, stated.values)) if isinstance(stated, DenseArrayAttr) else expected
     if len(counts) != parameters:

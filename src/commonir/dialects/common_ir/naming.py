@@ -33,17 +33,19 @@ _LONGEST_DOC = 1 << 16
 
 
 def is_identifier(name: str) -> bool:
-    """Whether it is a C identifier."""
+    """Returns whether it is a C identifier."""
     return _IDENTIFIER.fullmatch(name) is not None
 
 
 def is_dns_name(domain: str) -> bool:
-    """Whether it is a valid DNS name."""
+    """Returns whether it is a valid DNS name."""
     return len(domain) <= _MAX_DOMAIN and all(_LABEL.fullmatch(part) for part in domain.split("."))
 
 
 def is_reversed(domain: str) -> bool:
-    """Whether a domain may be a reversed one: it has several parts and does not end like one in the usual order."""
+    """Returns whether a domain may be a reversed one: it has several parts and does not end like one in the usual
+    order.
+    """
     first, _, rest = domain.lower().partition(".")
     last = rest.rpartition(".")[2]
     return bool(rest) and (last not in _LAST_PARTS or first in _LAST_PARTS)

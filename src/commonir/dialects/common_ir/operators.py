@@ -74,7 +74,8 @@ class OperatorNode(DeclaredOp, Invocation):
 def has_signature(
     function: FunctionDefinition, signature: Signature, elements: Mapping[str, ElementType] = MappingProxyType({})
 ) -> bool:
-    """Whether a function takes and returns what a signature says: the same types, but for the names of dimensions.
+    """Returns whether a function takes and returns what a signature says: the same types, but for the names of
+    dimensions.
 
     `elements` are what type variables of the signature stand for.
     """

@@ -101,7 +101,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
 
 
 def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
-    """What is wrong with the names of the declarations of a file, and with what its functions call."""
+    """Yields the faults of the names of the declarations of a file, and with what its functions call."""
     symbols: list[tuple[str, str]] = []
     closure = Closure(own, module)
     for op in own.operations:

@@ -75,7 +75,7 @@ class Rule(Record):
         return Diagnostic(code, f"{self.label}: {message}", where=where, notes=notes, help=help or self.remedy)
 
     def is_told_by(self, finding: Diagnostic) -> bool:
-        """Whether a finding is that this rule is broken."""
+        """Returns whether a finding is that this rule is broken."""
         return finding.message.startswith(f"{self.label}: ")
 
 

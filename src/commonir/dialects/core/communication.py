@@ -106,5 +106,5 @@ def ranks_of(module: Module) -> tuple[Function, ...]:
 
 
 def are_all_ranks(functions: Sequence[Function]) -> bool:
-    """Whether functions are what each rank of a program runs, in the order of ranks."""
+    """Returns whether functions are what each rank of a program runs, in the order of ranks."""
     return [rank_of(op) for op in functions] == [(n, len(functions)) for n in range(len(functions))]

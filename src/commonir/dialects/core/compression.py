@@ -370,7 +370,7 @@ class RepeatMask(Decoded, name="core.repeat_mask"):
 
 
 def _divide(counts: tuple[Dim | None, ...], sizes: tuple[Dim | None, ...]) -> bool:
-    """Whether numbers of blocks divide sizes, as far as both are fixed."""
+    """Returns whether numbers of blocks divide sizes, as far as both are fixed."""
     pairs = [(g, n) for g, n in zip(counts, sizes, strict=False) if isinstance(g, int) and isinstance(n, int)]
     return all(g > 0 and n % g == 0 for g, n in pairs)
 

@@ -272,7 +272,7 @@ class _Window:
         return row_major(places, self.sizes), places
 
     def covers_padding(self) -> bool:
-        """Whether a window may reach beyond the input."""
+        """Returns whether a window may reach beyond the input."""
         return any(lo or hi for lo, hi in self.pads) or self.is_cut
 
 

@@ -40,7 +40,7 @@ from commonir.notation import NotationError
 
 
 def width_of(x: Value) -> int:
-    """How many bits an integer or truth value has."""
+    """Returns how many bits an integer or truth value has."""
     element = tensor_type(x).element
     return 1 if element is boolean else element.bits
 
@@ -216,7 +216,7 @@ def _high_half_signed(a: Value, b: Value) -> Value:
 
 
 def count_ones(x: Value) -> Value:
-    """How many bits are set."""
+    """Returns how many bits are set."""
     element = tensor_type(x).element
     if element is boolean:
         return x
@@ -232,7 +232,7 @@ def count_ones(x: Value) -> Value:
 
 
 def count_leading_zeros(x: Value) -> Value:
-    """How many zeros stand before the first bit that is set."""
+    """Returns how many zeros stand before the first bit that is set."""
     element = tensor_type(x).element
     if element is boolean:
         return equal(x, splat(False, x))
@@ -245,7 +245,7 @@ def count_leading_zeros(x: Value) -> Value:
 
 
 def count_trailing_zeros(x: Value) -> Value:
-    """How many zeros follow the last bit that is set."""
+    """Returns how many zeros follow the last bit that is set."""
     if tensor_type(x).element is boolean:
         return equal(x, splat(False, x))
     one = splat(1, x)

@@ -34,7 +34,7 @@ def _along(values: Value, axes: list[int], rank: int) -> Value:
 
 
 def _sizes_along(x: Value, axes: tuple[int, ...], given: Iterable[tuple[str, Value | None]]) -> object:
-    """Whether tensors have the sizes of x along axes, in ascending order of axes."""
+    """Returns whether tensors have the sizes of x along axes, in ascending order of axes."""
     shape = tensor_type(x).shape
     needed: tuple[Constraint, ...] = ()
     for name, value in given:

@@ -56,7 +56,7 @@ class Program:
         self._ends = lru_cache(MOST_KEPT)(self._ending)
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern matches the whole text."""
+        """Returns whether the pattern matches the whole text."""
         active, before = self._start, ""
         for c in text:
             active = self._after(active, before, c)
@@ -72,7 +72,7 @@ class Program:
         return frozenset([k for s in here if s.consumes is not None and s.consumes(c) for k in s.next])
 
     def _ending(self, active: frozenset[int], before: str) -> bool:
-        """Whether the end is reached from any of several places, after the last character."""
+        """Returns whether the end is reached from any of several places, after the last character."""
         return self._end in self._reached(active, before, "")
 
     def _reached(self, active: Iterable[int], before: str, after: str) -> set[int]:
@@ -251,7 +251,7 @@ class _Parser:
         return whole
 
     def _quoted(self) -> bool:
-        """Whether the next character stands for itself; reads the marks around such."""
+        """Returns whether the next character stands for itself; reads the marks around such."""
         while self._at >= self._literal_end and self._take("\\Q"):
             close = self._text.find("\\E", self._at)
             self._literal_end = close if close >= 0 else len(self._text)

@@ -62,12 +62,12 @@ def in_single(function: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def is_ordered(a: Value, b: Value) -> Value:
-    """Whether neither is NaN."""
+    """Returns whether neither is NaN."""
     return logical_not(is_unordered(a, b))
 
 
 def is_unordered(a: Value, b: Value) -> Value:
-    """Whether either is NaN."""
+    """Returns whether either is NaN."""
     return logical_or(is_nan(a), is_nan(b))
 
 
@@ -77,22 +77,22 @@ def always(answer: bool) -> Callable[[Value, Value], Value]:
 
 
 def is_less_or_greater(a: Value, b: Value) -> Value:
-    """Whether they differ and neither is NaN."""
+    """Returns whether they differ and neither is NaN."""
     return logical_or(less(a, b), greater(a, b))
 
 
 def negated(comparison: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
-    """Whether a comparison does not hold."""
+    """Returns whether a comparison does not hold."""
     return lambda a, b: logical_not(comparison(a, b))
 
 
 def is_finite(x: Value) -> Value:
-    """Whether the number is neither infinite nor NaN."""
+    """Returns whether the number is neither infinite nor NaN."""
     return logical_not(logical_or(is_nan(x), is_inf(x)))
 
 
 def is_normal(x: Value) -> Value:
-    """Whether the number is neither zero, subnormal, infinite nor NaN."""
+    """Returns whether the number is neither zero, subnormal, infinite nor NaN."""
     least = _LEAST_NORMAL.get(tensor_type(x).element.name)
     if least is None:
         raise NotationError(f"no normal numbers are known of {tensor_type(x).element}")

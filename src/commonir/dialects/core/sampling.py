@@ -258,7 +258,7 @@ class _Overlaps:
         self.limit = self.xp.float32(threshold)
 
     def between(self, some: Whole, others: Whole) -> NDArray[np.bool_]:
-        """Whether a box [row] overlaps another one [column] too much; their overlap as a part of their union."""
+        """Returns whether a box [row] overlaps another one [column] too much; their overlap as a part of their union."""
         xp = self.xp
         a = [c[some][:, None] for c in self.columns]
         b = [c[others] for c in self.columns]

@@ -152,7 +152,7 @@ class BroadcastTo(Movement, name="core.broadcast_to"):
 
 
 def is_known(value: Value) -> bool:
-    """Whether every dimension is known at least by a symbol: two unknown ones of one type may differ."""
+    """Returns whether every dimension is known at least by a symbol: two unknown ones of one type may differ."""
     shape = tensor_type(value).shape
     return shape is not None and None not in shape
 

@@ -52,7 +52,7 @@ def leaves(
 
 
 def _is_member(given: Array, sets: Array, starts: Array | None, members: Array | None) -> Array:
-    """Whether each number is in the set at a position."""
+    """Returns whether each number is in the set at a position."""
     if starts is None or members is None:
         raise ValueError("there are no sets to be a member of")
     out = np.zeros(len(given), np.bool_)

@@ -366,7 +366,7 @@ def _is_offset(offset: Value | None, data: Value) -> bool:
 
 
 def _bits_set(mask: Data) -> int:
-    """How many bits of a mask are set."""
+    """Returns how many bits of a mask are set."""
     return int.from_bytes(mask.buffer(), "little").bit_count()
 
 

@@ -78,7 +78,7 @@ class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", tr
 
 
 def _any(truths: Value) -> Value:
-    """Whether one of each row is true."""
+    """Returns whether one of each row is true."""
     return core.greater(core.reduce_max(core.cast(truths, i32), (1,), True), core.scalar(0, i32))
 
 

@@ -42,7 +42,7 @@ class Validating(Protocol):
 
     @property
     def validate_indices(self) -> bool:
-        """Whether it does."""
+        """Returns whether it does."""
         ...
 
 

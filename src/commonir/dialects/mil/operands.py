@@ -145,17 +145,17 @@ def same_but_for(found: Sequence[Dim | None], expected: Sequence[Dim | None], ax
 
 
 def is_multiple(size: Dim | None, factor: int) -> bool:
-    """Whether a size may be a multiple of a number: one that is not known may be."""
+    """Returns whether a size may be a multiple of a number: one that is not known may be."""
     return not isinstance(size, int) or size % factor == 0
 
 
 def is_axis(axis: int, rank: int) -> bool:
-    """Whether a position, negative ones counted from the end, is one of an axis."""
+    """Returns whether a position, negative ones counted from the end, is one of an axis."""
     return -rank <= axis < rank
 
 
 def are_axes(axes: tuple[int, ...], rank: int) -> bool:
-    """Whether positions, negative ones counted from the end, name different axes."""
+    """Returns whether positions, negative ones counted from the end, name different axes."""
     return all(is_axis(a, rank) for a in axes) and len({a % rank for a in axes}) == len(axes)
 
 

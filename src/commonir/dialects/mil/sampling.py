@@ -195,12 +195,12 @@ class BoxMode(Enum):
 
     @property
     def is_center_size(self) -> bool:
-        """Whether it is a centre and sizes."""
+        """Returns whether it is a centre and sizes."""
         return self in (BoxMode.CENTER_SIZE_HEIGHT_FIRST, BoxMode.CENTER_SIZE_WIDTH_FIRST)
 
     @property
     def is_width_first(self) -> bool:
-        """Whether numbers of columns come first."""
+        """Returns whether numbers of columns come first."""
         return self in (BoxMode.CORNERS_WIDTH_FIRST, BoxMode.CENTER_SIZE_WIDTH_FIRST)
 
 
@@ -279,7 +279,7 @@ def _row(values: list[float]) -> Value:
 
 
 def _within(positions: Value, size: Dim) -> Value:
-    """Whether positions lie between the first and the last of some elements."""
+    """Returns whether positions lie between the first and the last of some elements."""
     last = core.cast(core.reshape(core.dims((size - 1,), i32), ()), f32)
     return core.logical_and(core.greater_equal(positions, core.scalar(0.0, f32)), core.less_equal(positions, last))
 

@@ -68,7 +68,7 @@ class Part(NamedTuple):
         return same_size(dims_of(begin)[0], rank, "length of begin")
 
     def moves(self) -> bool:
-        """Whether no stride is 0, but for those that do not matter."""
+        """Returns whether no stride is 0, but for those that do not matter."""
         strides = self.stride or ()
         return all(s != 0 or q for s, q in zip(strides, self.squeeze_mask or (False,) * len(strides), strict=False))
 

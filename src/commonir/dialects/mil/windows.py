@@ -34,7 +34,7 @@ def spread(values: tuple[int, ...], rank: int) -> tuple[int, ...]:
 
 
 def has_one_per_axis(rank: int, strides: tuple[int, ...], dilations: tuple[int, ...], pad: tuple[int, ...]) -> bool:
-    """Whether numbers for spatial axes, where given, are as many as these, and twice as many of padding."""
+    """Returns whether numbers for spatial axes, where given, are as many as these, and twice as many of padding."""
     return len(strides) in (0, rank) and len(dilations) in (0, rank) and len(pad) in (0, 2 * rank)
 
 

@@ -29,7 +29,7 @@ class UnrealizedConversionCast(
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def canonicalize(self) -> tuple[Value, ...] | None:
-        """What is cast to the types that it has, or to those that it had before another cast."""
+        """Returns the operands where the types stay the same, or the operands of a cast that this one undoes."""
         wanted = [v.type for v in self.outputs]
         if [v.type for v in self.inputs] == wanted:
             return self.inputs

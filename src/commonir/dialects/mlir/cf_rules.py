@@ -53,7 +53,9 @@ Way = tuple[Block, tuple[Value, ...]]
 
 
 def _passed_through(target: Block, values: tuple[Value, ...]) -> Way | None:
-    """Where a block leads that does nothing but pass on, and with what; None where blocks pass on in a circle."""
+    """Returns the successor of a block that only branches, with the values it passes on; None in a cycle of such
+    blocks.
+    """
     last = target.last
     if not isinstance(last, Br) or target.first is not last:
         return None
@@ -87,7 +89,7 @@ def _pass_through_either(op: CondBr, editor: Editor) -> bool:
 
 
 def _ways(op: Switch) -> list[Way]:
-    """Where a switch leads: without a case, and by its cases."""
+    """Returns the successors of a switch: the default one, then one for each case."""
     return [(block, op.passed(n)) for n, block in enumerate(op.successors)]
 
 
@@ -186,7 +188,7 @@ def _tell_condition(op: CondBr, editor: Editor) -> bool:
 
 
 def _holds(op: Assert, editor: Editor) -> bool:
-    """What is known to hold need not be asserted."""
+    """Removes an assertion whose condition is known to hold."""
     data = known_data(op.arg)
     if data is None or not data.values()[0]:
         return False

@@ -15,7 +15,7 @@ x, y = variables("x y")
 
 
 def _is_number(value: Value, real: float) -> bool:
-    """Whether a value is a real number; zeros have one sign here."""
+    """Returns whether a value is a real number; zeros have one sign here."""
     source = value.owner
     parts = source.parts if isinstance(source, Constant) else ()
     return [p.value for p in parts if isinstance(p, FloatAttr)] == [real, 0.0]

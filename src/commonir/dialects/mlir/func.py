@@ -59,7 +59,7 @@ class Return(ReturnOp, name="func.return", traits=(has_parent("func.func"),)):
 
 
 def _symbol_for(user: Operation, name: str) -> Symbol | None:
-    """What a name stands for where it is used: the nearest module that has it decides."""
+    """Returns the symbol that a name refers to at its use: the nearest enclosing module that has it decides."""
     for holder in user.ancestors():
         if isinstance(holder, Module) and name in holder.symbols:
             return holder.symbols[name]

@@ -1,4 +1,4 @@
-"""What operations that are functions have in common, and those that return from them, whatever their dialect.
+"""Base classes of functions and of the operations that return from them, for any dialect.
 
 Source: MLIR, interface of function operations; messages as of MLIR 22.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Visibility(Enum):
-    """Who may refer to a symbol."""
+    """Visibility of a symbol."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -55,7 +55,7 @@ class FunctionOp(
 
     @property
     def has_signature(self) -> bool:
-        """Whether it states what it receives and returns: a reader may have found nothing."""
+        """Returns whether it states what it receives and returns: a reader may have found nothing."""
         return "function_type" in self.attribute_dictionary
 
     @property
@@ -64,7 +64,7 @@ class FunctionOp(
 
     @property
     def is_declaration(self) -> bool:
-        """Whether it has no body."""
+        """Returns whether it has no body."""
         return not self.body_region.blocks
 
     @property

@@ -127,7 +127,7 @@ class FloorDivS(_Binary, name="index.floordivs"):
 
 
 class RemS(_Binary, name="index.rems"):
-    """What division of signed numbers leaves, with the sign of the first."""
+    """Remainder of a signed division; it has the sign of the first operand."""
 
     fn = staticmethod(integers.remainder_signed)
 
@@ -136,7 +136,7 @@ class RemS(_Binary, name="index.rems"):
 
 
 class RemU(_Binary, name="index.remu"):
-    """What division of unsigned numbers leaves."""
+    """Remainder of an unsigned division."""
 
     sign = False
     fn = staticmethod(integers.remainder_unsigned)
@@ -253,7 +253,7 @@ class CastU(_Cast, name="index.castu"):
 
 
 class CmpPredicate(Enum):
-    """How positions are compared: as signed or as unsigned numbers."""
+    """Index comparisons, on signed or unsigned numbers."""
 
     EQ = "eq"
     NE = "ne"
@@ -269,7 +269,7 @@ class CmpPredicate(Enum):
 
 @cache
 def _comparisons() -> Mapping[CmpPredicate, Function2]:
-    """How positions are compared."""
+    """Returns the function of each index comparison."""
     return {
         CmpPredicate.EQ: core.equal,
         CmpPredicate.NE: core.not_equal,

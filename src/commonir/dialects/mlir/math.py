@@ -210,19 +210,19 @@ class Cosh(_FloatUnary, name="math.cosh"):
 
 
 class CountLeadingZeros(_IntUnary, name="math.ctlz"):
-    """How many zeros stand before the first bit that is set."""
+    """Number of zero bits before the first bit that is set."""
 
     fn = staticmethod(integers.count_leading_zeros)
 
 
 class CountTrailingZeros(_IntUnary, name="math.cttz"):
-    """How many zeros follow the last bit that is set."""
+    """Number of zero bits after the last bit that is set."""
 
     fn = staticmethod(integers.count_trailing_zeros)
 
 
 class CtPop(_IntUnary, name="math.ctpop"):
-    """How many bits are set."""
+    """Number of bits that are set."""
 
     fn = staticmethod(integers.count_ones)
 

@@ -125,7 +125,7 @@ class Global(
 
     @property
     def is_extern(self) -> bool:
-        """Whether its contents come from outside of the program."""
+        """Returns whether its contents come from outside of the program."""
         value = self.value
         return isinstance(value, DialectAttr) and value is extern(value.type)
 
@@ -153,7 +153,7 @@ def _holds(wide: Type, narrow: TensorType) -> bool:
 
 
 def _looked_up(holder: Module, path: Sequence[str]) -> Symbol | None:
-    """What a reference finds in a module and the modules nested in it."""
+    """Returns the symbol that a reference names in a module and the modules nested in it."""
     at: Module | None = holder
     for name in path[:-1]:
         at = None if at is None else next((m for m in at.modules if m.symbol_name == name), None)
@@ -215,7 +215,7 @@ class GlobalUse(StatedResults):
         return self.results[0].type
 
     def check_access(self, found: Global) -> Iterator[Diagnostic]:
-        """What forbids this access."""
+        """Yields the reasons that forbid this access."""
         if self.moved_type is not found.type:
             message = f"{self.name}: cannot load from global typed '{found.type}' as '{self.moved_type}'"
             yield Diagnostic(WRONG_TYPE, message)

@@ -1,4 +1,4 @@
-"""What arith, math and complex say of their operations in common: what an optimizer may take for granted.
+"""Attributes that arith, math and complex share: the assumptions an optimizer may make.
 
 None of it changes what an operation means for values for which it holds; for others nothing is specified.
 Source: MLIR arith dialect, attributes.
@@ -13,7 +13,7 @@ from commonir.ods.own_forms import own_forms
 
 
 class FastMath(Flag):
-    """What may be assumed of floating-point numbers."""
+    """Assumptions about floating-point numbers."""
 
     NONE = 0
     REASSOC = 1
@@ -27,7 +27,7 @@ class FastMath(Flag):
 
 
 class Overflow(Flag):
-    """Which overflow does not happen: that of signed or of unsigned numbers."""
+    """Overflow that does not happen: signed or unsigned."""
 
     NONE = 0
     NSW = 1

@@ -49,8 +49,8 @@ def splat_of(value: Value) -> object:
 
 
 def has_quotient(operands: Sequence[Data], *, signed: bool) -> bool:
-    """Whether the quotient of two constants is specified, whole tensors at once: by zero it is not, nor where that of
-    signed numbers does not fit.
+    """Returns whether the quotient of two constants is specified, whole tensors at once: by zero it is not, nor where
+    that of signed numbers does not fit.
     """
     lhs, rhs = (d.values() for d in operands)
     if any(not v for v in rhs):
@@ -60,8 +60,8 @@ def has_quotient(operands: Sequence[Data], *, signed: bool) -> bool:
 
 
 def is_distance(operands: Sequence[Data], width: int = 0) -> bool:
-    """Whether the second of two constants, read without sign, is below the width of the elements of the first, or below
-    another width.
+    """Returns whether the second of two constants, read without sign, is below the width of the elements of the first,
+    or below another width.
     """
     bits = width or (1 if operands[0].element is boolean else operands[0].element.bits)
     return all(0 <= int(v) < bits for v in operands[1].values())

@@ -230,7 +230,7 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
         return heads_together(y) if is_flat else y, key, value, shown
 
     def traced_with(self) -> bool:
-        """Whether scores are asked for; an operation that is being made has all results."""
+        """Returns whether scores are asked for; an operation that is being made has all results."""
         return self.made_results is None or len(self.made_results) == 4
 
     def _apart(self, Q: Value, K: Value, V: Value) -> tuple[Value, Value, Value]:

@@ -123,7 +123,7 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
 
 def is_deprecated(definition: type[Op]) -> bool:
-    """Whether a definition is that of versions which have the operator no more."""
+    """Returns whether a definition is that of versions which have the operator no more."""
     return issubclass(definition, OnnxOp) and definition.since == definition.deprecated_since != ""
 
 

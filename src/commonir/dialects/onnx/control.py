@@ -77,7 +77,7 @@ def _without_names(declared: Type) -> Type:
 
 
 def _may_follow(declared: Type, next_: Type) -> bool:
-    """Whether what a round gives may be what the next one receives, as the graph declares it."""
+    """Returns whether what a round gives may be what the next one receives, as the graph declares it."""
     if not isinstance(declared, TensorType):
         return True
     return are_compatible(_without_names(declared), next_)

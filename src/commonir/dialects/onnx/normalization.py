@@ -26,7 +26,7 @@ INVERSE_DEVIATION_FLOOR = 1e-9
 
 
 def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
-    """Whether parameters have just the normalized sizes of x, or there are none."""
+    """Returns whether parameters have just the normalized sizes of x, or there are none."""
     return values is None or shape_of(values) == tuple([shape_of(x)[a] for a in axes])
 
 

@@ -38,7 +38,7 @@ class Pooled(OnnxOp):
     Y: Value = result("T")
 
     def is_cut(self, ceil_mode: bool) -> bool:
-        """Whether there are windows that reach beyond the padding: padding that keeps sizes leaves none."""
+        """Returns whether there are windows that reach beyond the padding: padding that keeps sizes leaves none."""
         return ceil_mode and not self.auto_pad.startswith("SAME")
 
 
@@ -70,7 +70,7 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
         return largest, self._positions(X, core.max_pool_with_positions(X, *rest)[1])
 
     def traced_with(self) -> bool:
-        """Whether positions are asked for; an operation that is being made has all results."""
+        """Returns whether positions are asked for; an operation that is being made has all results."""
         return "Indices" in self.layout.by_name and (self.made_results is None or len(self.made_results) == 2)
 
     def _positions(self, X: Value, positions: Value) -> Value:

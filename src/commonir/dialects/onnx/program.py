@@ -176,7 +176,7 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
         return DeferredData(kind, lambda: self._densified(kind))
 
     def misplaced(self) -> Iterator[Diagnostic]:
-        """What is wrong with the places of the elements."""
+        """Yields the faults of the places of the elements."""
         count, dims, shape = self.values.count, self.dims, self.indices.shape
         expected = ((count,), (count, len(dims)))
         if len(self.values.shape) != 1 or shape not in expected:

@@ -147,7 +147,7 @@ def _place(axis: Axis) -> int:
 
 
 def _is_given(value: Value | None) -> bool:
-    """Whether an operand says something: an empty tensor stands for an absent one."""
+    """Returns whether an operand says something: an empty tensor stands for an absent one."""
     return value is not None and tensor_type(value).shape != (0,)
 
 
@@ -187,7 +187,7 @@ def _factor(axis: Axis) -> Fraction:
 
 
 def _is_by_ratio(how: Resizing, axes: Sequence[Axis]) -> bool:
-    """Whether the core has this form of resampling."""
+    """Returns whether the core has this form of resampling."""
     plain = how.mode != "cubic" and not (how.antialias or how.exclude_outside) and how.coordinates in _COORDINATES
     return plain and all(a.scale is None and a.m != 0 for a in axes)
 

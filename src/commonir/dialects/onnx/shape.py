@@ -119,7 +119,7 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
 
 
 def _sliced_axes(starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> int:
-    """How many axes are sliced: what is known of the length of any operand tells it.
+    """Returns how many axes are sliced: what is known of the length of any operand tells it.
 
     Raises: NotationError when two have different lengths; NotKnownError when none is known.
     """

@@ -1,4 +1,4 @@
-"""What the operations of the arith dialect share: element by element on scalars, vectors and tensors.
+"""Base classes of the operations of the arith dialect: elementwise on scalars, vectors and tensors.
 
 Source: MLIR arith dialect.
 """
@@ -33,7 +33,7 @@ def carried_element(value: Value) -> ElementType:
 
 
 def is_constant(value: Value, number: float) -> bool:
-    """Whether every element of a value is known to be a number; zeros have one sign here, and true is 1 and -1."""
+    """Returns whether every element of a value is known to be a number; zeros have one sign here, and true is 1 and -1."""
     data = known_data(value)
     found = None if data is None else data.splat()
     if found is True:
@@ -42,12 +42,12 @@ def is_constant(value: Value, number: float) -> bool:
 
 
 def is_number(type: Type) -> bool:
-    """Whether values of a type are single numbers, no vectors nor tensors of them."""
+    """Returns whether values of a type are single numbers, no vectors nor tensors of them."""
     return isinstance(type, ElementType) and element_of(type) is type
 
 
 def is_float(value: Value, number: float) -> bool:
-    """Whether every element of a value is known to be a number, zeros with their sign; NaN is NaN."""
+    """Returns whether every element of a value is known to be a number, zeros with their sign; NaN is NaN."""
     data = known_data(value)
     found = None if data is None else data.splat()
     if not isinstance(found, float):

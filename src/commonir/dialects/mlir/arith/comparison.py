@@ -33,7 +33,7 @@ TRUTH_OF_OPERANDS = types_match_with(
 
 
 class CmpIPredicate(Enum):
-    """How integers are compared: as signed or as unsigned numbers."""
+    """Integer comparisons, on signed or unsigned numbers."""
 
     EQ = "eq"
     NE = "ne"
@@ -48,7 +48,7 @@ class CmpIPredicate(Enum):
 
 
 class CmpFPredicate(Enum):
-    """How floats are compared: `o...` is false and `u...` is true when either is NaN."""
+    """Float comparisons: `o...` is false and `u...` is true when either operand is NaN."""
 
     FALSE = "false"
     OEQ = "oeq"
@@ -70,7 +70,7 @@ class CmpFPredicate(Enum):
 
 @cache
 def _of_integers() -> Mapping[CmpIPredicate, Function2]:
-    """How integers are compared."""
+    """Returns the function of each integer comparison."""
     return {
         CmpIPredicate.EQ: core.equal,
         CmpIPredicate.NE: core.not_equal,
@@ -87,7 +87,7 @@ def _of_integers() -> Mapping[CmpIPredicate, Function2]:
 
 @cache
 def _of_floats() -> Mapping[CmpFPredicate, Function2]:
-    """How floats are compared."""
+    """Returns the function of each float comparison."""
     return {
         CmpFPredicate.FALSE: real_functions.always(False),
         CmpFPredicate.OEQ: core.equal,

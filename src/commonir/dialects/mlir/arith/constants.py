@@ -92,7 +92,7 @@ def _is_splat(value: Attribute) -> bool:
 
 
 def carried_data(value: Attribute) -> Data | None:
-    """What an attribute holds, as the tensor that carries it in the core; None when the core has none for it."""
+    """Returns an attribute as the tensor that stores it in the core; None when the core has none for it."""
     if not isinstance(value, DataAttr):
         return _carried_number(value)
     data = value.data

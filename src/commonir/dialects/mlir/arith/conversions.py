@@ -61,7 +61,7 @@ class Cast(
     out: Value
 
     def converts(self, source: Type, target: Type) -> bool:
-        """Whether elements of a type can be converted to another."""
+        """Returns whether elements of a type can be converted to another."""
         del source, target
         return True
 
@@ -75,7 +75,7 @@ class Cast(
 
 
 def _dimensions(type: Type) -> object:
-    """What must be the same in both types of a conversion."""
+    """Returns the part of a type that a conversion must preserve."""
     match type:
         case TensorType():
             return ("tensor", type.shape)
@@ -176,7 +176,7 @@ class _Scaling(ArithOp, traits=(NonScalarsAlike,)):
     out: Value = result(FloatLike)
 
     def converts(self, source: Type, target: Type) -> bool:
-        """Whether elements of a type can be converted to another."""
+        """Returns whether elements of a type can be converted to another."""
         raise NotImplementedError
 
     def verify(self) -> Iterable[Diagnostic]:

@@ -34,8 +34,8 @@ _UNSIGNED = {
 def integer_comparison(
     predicate: CmpFPredicate, source: SIToFP | UIToFP, number: float
 ) -> tuple[CmpIPredicate | bool, int] | None:
-    """How an integer that is converted compares with an integer when, converted, it compares with a float; True or
-    False when it always or never does, None where the conversion may round.
+    """Returns the integer comparison equivalent to comparing a converted integer with a float; True or False when it
+    always or never holds, None where the conversion may round.
     """
     is_signed = isinstance(source, SIToFP)
     bits, element = bits_of(source.in_.type), element_of(source.out.type)
@@ -57,7 +57,7 @@ def integer_comparison(
 
 
 def _may_round(number: float, bits: int, is_signed: bool, precision: int) -> bool:
-    """Whether rounding integers of some bits to a format may change how they compare with a number."""
+    """Returns whether rounding integers of some bits to a format may change how they compare with a number."""
     if bits <= precision or not number or math.isnan(number):
         return False
     # The exponent of a number that is compared as an integer: of larger ones not all integers are in the format.

@@ -66,7 +66,7 @@ class DivF(FloatBinary, name="arith.divf"):
 
 
 class RemF(FloatBinary, name="arith.remf"):
-    """What is left of a quotient rounded toward zero, with the sign of the first."""
+    """Remainder of a quotient rounded toward zero; it has the sign of the first operand."""
 
     fn = staticmethod(core.remainder)
 

@@ -137,7 +137,7 @@ class FloorDivSI(IntBinary, name="arith.floordivsi"):
 
 
 class RemUI(IntBinary, name="arith.remui"):
-    """What division of unsigned numbers leaves."""
+    """Remainder of an unsigned division."""
 
     fn = staticmethod(integers.remainder_unsigned)
 
@@ -146,7 +146,7 @@ class RemUI(IntBinary, name="arith.remui"):
 
 
 class RemSI(IntBinary, name="arith.remsi"):
-    """What division of signed numbers leaves, with the sign of the first."""
+    """Remainder of a signed division; it has the sign of the first operand."""
 
     fn = staticmethod(integers.remainder_signed)
 

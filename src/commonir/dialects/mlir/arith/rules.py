@@ -317,7 +317,7 @@ def _choose_known(op: Select, editor: Editor) -> bool:
 
 
 def _resized(first: type[Op], value: Value, result: Value) -> Value | None:
-    """What truncating the extension of a value to the type of a result is."""
+    """Returns the value that truncating an extended value to the type of a result gives."""
     have, want = bits_of(value.type), bits_of(result.type)
     if have == want:
         return value if value.type is result.type else None
@@ -338,7 +338,7 @@ def _of_type(value: Value, result: Value) -> Value | None:
 
 
 def _narrowed(value: Value, result: Value) -> Value | None:
-    """What rounding a float that was made wider is."""
+    """Returns the value that rounding a widened float gives."""
     have, want = bits_of(value.type), bits_of(result.type)
     if value.type is result.type:
         return value

@@ -1,4 +1,4 @@
-"""What structured operations of the linalg dialect share: maps, iterators, checks, meaning.
+"""Base classes of structured operations of the linalg dialect: maps, iterators, checks, meaning.
 
 Source: MLIR linalg dialect, structured operations.
 """
@@ -37,7 +37,7 @@ class IteratorType(Enum):
 
 
 class TypeFn(Enum):
-    """How integers are converted."""
+    """Conversions of integers, signed or unsigned."""
 
     CAST_SIGNED = "cast_signed"
     CAST_UNSIGNED = "cast_unsigned"
@@ -122,7 +122,7 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
 
     @property
     def written(self) -> tuple[Value, ...]:
-        """What is there before, one for each result."""
+        """Returns the initial values, one for each result."""
         return self.operands[self.group_sizes[0] :]
 
     @property
@@ -141,7 +141,7 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
     # -- text of those whose name says the body
 
     def has_default_maps(self) -> bool:
-        """Whether the maps are those that the name tells."""
+        """Returns whether the maps are those that the name tells."""
         return True
 
     @classmethod

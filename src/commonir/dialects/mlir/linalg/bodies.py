@@ -134,18 +134,18 @@ def _narrow(source: ElementType, to: ElementType) -> str:
 
 
 def width(element: ElementType) -> int:
-    """How many bits a number has: a truth value one, whatever it takes in storage."""
+    """Returns the number of bits of a number: 1 for a bool, whatever its storage takes."""
     return 1 if element.kind == "bool" else element.bits
 
 
 class Body(Protocol):
-    """What a region computes of the elements of inputs and of what is there before: what it yields."""
+    """A function of the elements of inputs and of the initial value: it returns what the region yields."""
 
     def __call__(self, s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value: ...
 
 
 def multiply_add(s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value:
-    """What is there plus the product of the inputs, which are converted to its type first."""
+    """Returns the initial value plus the product of the inputs, which are converted to its type first."""
     a = s.cast(inputs[0], before.type)
     b = s.cast(inputs[1], before.type)
     return s.add(before, s.mul(a, b))
@@ -161,7 +161,7 @@ def shifted_multiply_add(s: Scalars, inputs: Sequence[Value], before: Value, /) 
 
 
 def add_to(s: Scalars, inputs: Sequence[Value], before: Value, /) -> Value:
-    """What is there plus the first input."""
+    """Returns the initial value plus the first input."""
     return s.add(before, s.cast(inputs[0], before.type))
 
 

@@ -48,7 +48,7 @@ def contraction(op: Structured, summand: Value, kept: Sequence[int], sizes: Mapp
 
 
 def _factors(body: Block, summand: Value) -> list[Value]:
-    """What a value is the product of."""
+    """Returns the factors of a product."""
     out: list[Value] = []
     pending = [summand]
     while pending:
@@ -62,7 +62,7 @@ def _factors(body: Block, summand: Value) -> list[Value]:
 
 
 def _factor(op: Structured, value: Value) -> Factor:
-    """What a value of the scalar program depends on."""
+    """Returns what a value of the scalar program depends on."""
     seen: dict[Value, None] = {}
     pending = [value]
     while pending:
@@ -116,7 +116,7 @@ class _Window(NamedTuple):
 
 
 class _Roles(NamedTuple):
-    """What the dimensions of a convolution are: of images, of groups, of filters, of channels; and the windows."""
+    """The roles of the dimensions of a convolution (batch, group, filter, channel) and its windows."""
 
     images: list[int]
     groups: list[int]

@@ -34,7 +34,7 @@ from commonir.ods.type_rules import element_of
 
 
 class Operands(NamedTuple):
-    """What stands in `ins(...)` or `outs(...)`."""
+    """The operands in `ins(...)` or `outs(...)`."""
 
     values: tuple[Value, ...]
 
@@ -45,7 +45,7 @@ class Operands(NamedTuple):
 
     @property
     def elements(self) -> list[Type]:
-        """What a scalar program is given of each."""
+        """Returns the types of the arguments of the scalar program."""
         return [element_of(v.type) for v in self.values]
 
 
@@ -153,7 +153,7 @@ class NamedForm:
 
 
 def _has_own_body(op: StructuredOp) -> bool:
-    """Whether the body is the one that follows from the name: mlir-opt leaves out any other, and so loses it.
+    """Returns whether the body is the one that follows from the name: mlir-opt leaves out any other, and so loses it.
 
     Passes may have put its constants outside, and the operands of a sum into another order.
     """
@@ -226,7 +226,7 @@ def _untyped(
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, without the name of the operation, which the reader puts before it."""
+    """Returns the message of an error without the name of the operation, which the reader prepends."""
     text = "; ".join([d.message for d in error.diagnostics]) if isinstance(error, DiagnosticError) else str(error)
     return text.partition(": ")[2] if text.startswith("linalg.") else text
 

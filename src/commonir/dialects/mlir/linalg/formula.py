@@ -1,4 +1,4 @@
-"""Which elements an operation reads and writes: the indices of its operands, said in one line.
+"""The indices of the elements that a named operation reads and writes, in one line.
 
 `I[n, w*s0 + k*d0, c] K[k, c, f] -> O[n, w, f]` says of each operand how the dimensions of the iteration space index it.
 `s0` and `d0` stand for the first stride and dilation; an operand without brackets is a scalar. Dimensions of the result

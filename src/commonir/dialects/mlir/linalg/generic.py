@@ -34,7 +34,7 @@ def rank_of(value: Value) -> int:
 
 
 def argument_names(op: StructuredOp, region_: Region, before: str) -> Iterable[tuple[Value, str]]:
-    """What the arguments of a body are called: `in`, and `before` for what is there before."""
+    """Returns the names of the arguments of a body: `in`, and `before` for initial values."""
     arguments = region_.blocks[0].arguments if region_.blocks else ()
     count = len(op.read)
     return [(a, "in" if n < count else before) for n, a in enumerate(arguments)]
@@ -157,7 +157,7 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
 
 
 class _Rearranging(StructuredOp):
-    """What gives the elements of one tensor at other places of another."""
+    """An operation that moves the elements of one tensor to other positions of another."""
 
     input: Value = operand(RankedTensorOrMemRef)
     init: Value = operand(RankedTensorOrMemRef)

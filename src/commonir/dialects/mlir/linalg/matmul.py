@@ -63,7 +63,7 @@ def _is_sum_of_products(block: Block) -> bool:
 
 
 def _source(value: Value) -> Value:
-    """What a value was before operations of one operand."""
+    """Returns the value to which a chain of operations of one operand is applied."""
     while isinstance(value.owner, Operation) and len(value.owner.operands) == 1:
         value = value.owner.operands[0]
     return value
@@ -164,7 +164,7 @@ class MatmulLike(MappedOp):
             yield from super().verify()
 
     def _wrong_stated(self) -> str | None:
-        """What is wrong with maps that are not those of the name."""
+        """Returns how the explicit maps contradict the operation's name; None when they do not."""
         formula = self.formula
         assert formula is not None
         usual, stated = formula.maps(), self.indexing()
@@ -301,7 +301,7 @@ class Elementwise(NamedOp, name="linalg.elementwise"):
 
 
 def is_projected_permutation(map: AffineMap) -> bool:
-    """Whether each result is a dimension, and none is so twice."""
+    """Returns whether each result is a dimension, and none is so twice."""
     return all(isinstance(e, AffineDim) for e in map.results) and len({*map.results}) == len(map.results)
 
 

@@ -1,4 +1,4 @@
-"""What structured operations mean in terms of the core: indexing maps, kinds of iterators, and a scalar program.
+"""The lowering of structured operations to the core: indexing maps, iterator types, and a scalar program.
 
 The scalar program is applied to the whole iteration space at once. Of reductions, those that combine what is there with
 something else by a sum, a product, a maximum, a minimum or a conjunction become reductions of the core, and sums of
@@ -41,7 +41,7 @@ def _kept(op: Structured) -> list[int]:
 
 
 def _writes_once(op: Structured) -> bool:
-    """Whether each point of the dimensions that are not reduced has an element of each output to itself."""
+    """Returns whether each point of the dimensions that are not reduced has an element of each output to itself."""
     kept = _kept(op)
     for n in range(len(op.outputs)):
         if sorted([-1 if (d := plain_dim(e)) is None else d for e in op.output_map(n).results]) != kept:
@@ -76,7 +76,7 @@ def _everywhere(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]:
 
 
 class Reduction(NamedTuple):
-    """How a result combines what is there before with something that does not depend on it."""
+    """The combination of the initial value with a term that does not depend on it."""
 
     combine: Combine
     reduce: Callable[[Value, tuple[int, ...]], Value]

@@ -1,4 +1,4 @@
-"""What operations share whose name says all: maps, iterators and body follow from one line.
+"""Named operations: maps, iterators and body follow from one line.
 
 Source: MLIR linalg dialect, named operations.
 """
@@ -85,7 +85,9 @@ class NamedOp(StructuredOp):
 
     @classmethod
     def input_count(cls) -> int | None:
-        """How many inputs have a map that the name tells; None where what is computed of elements tells it."""
+        """Returns the number of inputs whose map the name determines; None where the elementwise function determines
+        it.
+        """
         return None if cls.formula is None else cls.formula.inputs
 
     @classmethod

@@ -40,7 +40,7 @@ class _Relayout(LinalgOp):
         packed: Value,
         layout: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], int],
     ) -> Iterator[Diagnostic]:
-        """What is wrong with the positions and sizes of tiles of a tensor."""
+        """Yields the faults of the positions and sizes of tiles of a tensor."""
         order, where, tiles, dynamic = layout
         shape, parts = ranked_shape(whole), ranked_shape(packed)
         rank = len(shape)

@@ -57,7 +57,7 @@ def _replace_on(op: StructuredOp, operands: Sequence[Value], editor: Editor) -> 
 
 
 def _tells_more(one: Type, other: Type) -> bool:
-    """Whether one type of a tensor tells all sizes that another one tells, and more."""
+    """Returns whether one type of a tensor tells all sizes that another one tells, and more."""
     mine, its = sizes_of(one), sizes_of(other)
     if mine is None or its is None or len(mine) != len(its) or mine == its:
         return False
@@ -65,7 +65,7 @@ def _tells_more(one: Type, other: Type) -> bool:
 
 
 def _source_of_cast(value: Value, editor: Editor) -> Value | None:
-    """What a cast is made of."""
+    """Returns the operand of a cast."""
     definition, owner = editor.find(CAST), value.owner
     return owner.operands[0] if definition is not None and isinstance(owner, definition) else None
 
@@ -220,7 +220,7 @@ def _moving(element: Type) -> Region:
 
 
 def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
-    """What is repeated along new axes is turned first, where there is anything to turn."""
+    """Transposes before a broadcast instead of after it, where the operand has axes to permute."""
     dimensions = tuple([n for n, axis in enumerate(op.permutation) if axis in before.dimensions])
     left = [axis for axis in op.permutation if axis not in before.dimensions]
     order = tuple([sorted(left).index(axis) for axis in left])
@@ -255,7 +255,7 @@ def _sizes_made(value: Value, before: Operation, editor: Editor) -> list[int | V
 
 
 def _repeated(op: Broadcast, editor: Editor) -> bool:
-    """What is repeated along no axis, or twice in a row."""
+    """Removes a broadcast along no axis, and merges two in a row."""
     if not _is_on_tensors(op):
         return False
     if not op.dimensions:
@@ -298,7 +298,7 @@ def _without_padding(op: Pack, editor: Editor) -> bool:
 
 
 def _tiling(op: Pack | Unpack) -> tuple[object, ...]:
-    """How a tensor is cut into tiles."""
+    """Returns how a tensor is cut into tiles."""
     return op.inner_dims_pos, op.static_inner_tiles, op.inner_tiles, op.outer_dims_perm or ()
 
 

@@ -61,7 +61,7 @@ class Softmax(
 
 
 class WinogradConv2DFmr(Enum):
-    """How many results a tile has along an axis, and how many elements the filter."""
+    """The number of results of a tile along an axis, and of elements of the filter."""
 
     F_2_3 = "F_2_3"
     F_4_3 = "F_4_3"

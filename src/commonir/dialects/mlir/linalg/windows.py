@@ -1,4 +1,4 @@
-"""What operations share that walk along axes with windows: strides and dilations.
+"""Base classes of operations that move windows along axes, with strides and dilations.
 
 Source: MLIR linalg dialect, named operations (OpDSL).
 """

@@ -1,4 +1,4 @@
-"""What the operations of the scf dialect share: what regions give, and the checks of it.
+"""Base classes of the operations of the scf dialect: values that regions yield, and their checks.
 
 Source: MLIR scf dialect; messages as of MLIR 22.
 """
@@ -31,12 +31,12 @@ def last_of(region: Region) -> Operation | None:
 
 
 def arguments_of(region: Region) -> tuple[Value, ...]:
-    """What a region receives."""
+    """Returns the arguments of a region."""
     return region.blocks[0].arguments if region.blocks else ()
 
 
 def differing_types(op: ScfOp, what: str, found: Sequence[Value], expected: Sequence[Type]) -> Iterator[Diagnostic]:
-    """How values differ from the types that they should have."""
+    """Yields the differences between the types of values and the expected ones."""
     if len(found) != len(expected):
         yield op.malformed(f"{what}: expected {len(expected)} values, found {len(found)}")
         return
@@ -64,7 +64,7 @@ def write_loop_values(writer: FormWriter, keyword: str, arguments: Sequence[Valu
 
 
 def yields(block: Block) -> tuple[Value, ...]:
-    """What a nested block in the core yields, without the operation that says so."""
+    """Returns the values that a nested block in the core yields, without its terminator."""
     last = block.last
     if not isinstance(last, core.Yield):
         raise NotationError("a nested block does not end as it should")

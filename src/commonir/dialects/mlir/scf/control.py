@@ -69,7 +69,7 @@ class Condition(
 
 
 def yielded(nested: Region) -> tuple[Value, ...]:
-    """What a region gives; nothing when it does not end as it should."""
+    """Returns the values that a region yields; none when its terminator is not the expected one."""
     last = last_of(nested)
     return last.operands if isinstance(last, Yield) else ()
 
@@ -233,7 +233,7 @@ class For(
 
     @property
     def body_arguments(self) -> tuple[Value, ...]:
-        """What the region receives."""
+        """Returns the arguments of the region."""
         return arguments_of(self.region)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -261,12 +261,12 @@ class For(
             yield Diagnostic(ENDLESS_LOOP, message)
 
     def _advances(self, step: Value) -> bool | None:
-        """Whether a step is positive; None when only running tells."""
+        """Returns whether a step is positive; None when only running tells."""
         known = known_integer(step)
         return None if known is None else known != 0 if self.unsignedCmp else known > 0
 
     def _has_rounds(self, lower: Value, upper: Value) -> bool | None:
-        """Whether the lower bound lies below the upper one; None when only running tells."""
+        """Returns whether the lower bound lies below the upper one; None when only running tells."""
         bounds = known_integer(lower), known_integer(upper)
         if bounds[0] is None or bounds[1] is None:
             return None

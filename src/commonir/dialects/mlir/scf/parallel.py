@@ -306,7 +306,7 @@ class Forall(
 
     @property
     def is_normalized(self) -> bool:
-        """Whether it counts from zero by one."""
+        """Returns whether it counts from zero by one."""
         return not any(self.staticLowerBound) and all(n == 1 for n in self.staticStep)
 
     @property

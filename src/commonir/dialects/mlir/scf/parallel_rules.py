@@ -18,7 +18,7 @@ def _number(value: int | Value) -> int | None:
 
 
 def _rounds(low: int | Value, high: int | Value, step: int | Value) -> int | None:
-    """How many rounds an axis has, where that is known."""
+    """Returns the trip count of an axis; None where it is not known."""
     first, end, width = _number(low), _number(high), _number(step)
     if low is high or (first is not None and end is not None and first >= end):
         return 0

@@ -75,7 +75,7 @@ def _ends(op: If) -> tuple[Operation, Operation] | None:
 
 
 def _choose_values(op: If, editor: Editor) -> bool:
-    """What both regions only pass on is chosen without them."""
+    """Replaces results that both regions only pass on by a selection."""
     ends = _ends(op)
     if ends is None or not op.results:
         return False
@@ -212,7 +212,7 @@ def _only_yields(region: Region | None) -> bool:
 
 
 def _values(region: Region) -> tuple[Value, ...]:
-    """What a region hands on; nothing of one that is not there."""
+    """Returns the values that a region yields; none for an absent region."""
     last = region.block.last
     return () if last is None else last.operands
 
@@ -397,7 +397,7 @@ def _predicate(op: Operation) -> int:
 
 
 def _is_given_by(value: Value, region: Region) -> bool:
-    """Whether something in a region gives a value."""
+    """Returns whether something in a region gives a value."""
     owner = value.owner
     if isinstance(owner, Operation):
         return _is_in(owner, region)

@@ -1,4 +1,4 @@
-"""What the operations of the shape dialect share: its types, how they mix, and sizes as tensors of the core.
+"""Base classes of the operations of the shape dialect: its types, how they mix, and dims as tensors of the core.
 
 A shape is carried by a vector of 64-bit integers, a size by one integer, a witness by a truth value. Shapes that are
 errors have no carrier: where upstream gives such a shape, nothing is specified here. Source: MLIR shape dialect.
@@ -54,7 +54,7 @@ class ShapeOp(MlirOp):
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
     def lets_errors_vanish(self) -> bool:
-        """Whether an operand may be an error and the result cannot."""
+        """Returns whether an operand may be an error and the result cannot."""
         errors = {shape, size, value_shape}
         given, found = {v.type for v in self.operands}, {r.type for r in self.results}
         return bool(given & errors) and not found & errors
@@ -68,7 +68,7 @@ class ShapeOp(MlirOp):
 
 
 def is_size(type: Type) -> bool:
-    """Whether values of a type are single numbers."""
+    """Returns whether values of a type are single numbers."""
     return type is size or type is index
 
 
@@ -78,7 +78,7 @@ def extents(rank: int | None) -> TensorType:
 
 
 def rank_of_extents(type: Type) -> int | None:
-    """How many sizes a vector of them holds; None where its type does not tell."""
+    """Returns the number of dims that a vector of extents holds; None where its type does not determine it."""
     dims = type.shape if isinstance(type, TensorType) else None
     return dims[0] if dims and isinstance(dims[0], int) else None
 
@@ -96,7 +96,7 @@ def meet_of(first: Type, second: Type) -> Type | None:
 
 
 def may_state(found: Type, stated: Type) -> bool:
-    """Whether a program may state a type for a result whose operands tell another one."""
+    """Returns whether a program may state a type for a result whose operands tell another one."""
     if is_size(found) or is_size(stated):
         return is_size(found) and is_size(stated)
     return shape in (found, stated) or are_compatible_shapes(found, stated)
@@ -129,12 +129,12 @@ def aligned(shapes: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def all_hold(truths: Value) -> Value:
-    """Whether all elements of a vector of truth values are true."""
+    """Returns whether all elements of a vector of truth values are true."""
     return core.equal(core.reduce_prod(core.cast(truths, i64), (0,)), one())
 
 
 def all_equal(shapes: Sequence[Value]) -> Value:
-    """Whether shapes are the same. Raises: NotKnownError."""
+    """Returns whether shapes are the same. Raises: NotKnownError."""
     if len({known_rank(v) for v in shapes}) > 1:
         return core.scalar(False, boolean)
     holds = core.scalar(True, boolean)
@@ -154,7 +154,7 @@ def broadcast_shape(shapes: Sequence[Value]) -> Value:
 
 
 def broadcasts(shapes: Sequence[Value]) -> Value:
-    """Whether tensors of some shapes can be broadcast against each other. Raises: NotKnownError."""
+    """Returns whether tensors of some shapes can be broadcast against each other. Raises: NotKnownError."""
     whole = broadcast_shape(shapes)
     holds = core.scalar(True, boolean)
     for v in aligned(shapes):
@@ -163,6 +163,6 @@ def broadcasts(shapes: Sequence[Value]) -> Value:
 
 
 def are_broadcast(shapes: Sequence[Sequence[int]]) -> bool:
-    """Whether tensors of known shapes can be broadcast against each other."""
+    """Returns whether tensors of known shapes can be broadcast against each other."""
     columns = zip_longest(*[reversed(dims) for dims in shapes], fillvalue=1)
     return all(len({n for n in column if n != 1}) <= 1 for column in columns)

@@ -60,7 +60,7 @@ def _put_shape(op: Op, sizes: tuple[int, ...], editor: Editor) -> bool:
 
 
 def _state_once(op: AssumingAll | Broadcast | CstrBroadcastable | IsBroadcastable, editor: Editor) -> bool:
-    """What is stated twice is stated once."""
+    """Removes a repeated constraint."""
     once = tuple(dict.fromkeys(op.operands))
     if len(once) == len(op.operands):
         return False
@@ -172,7 +172,7 @@ def _equal_together(op: AssumingAll, editor: Editor) -> bool:
 
 
 def _take_region(op: Assuming, editor: Editor) -> bool:
-    """What relies on a witness that holds stands in the place."""
+    """Replaces an operation that depends on a witness that holds by its region."""
     data = known_data(op.witness)
     if data is None or not data.values()[0] or len(op.doRegion.blocks) != 1:
         return False

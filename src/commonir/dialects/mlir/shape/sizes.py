@@ -134,7 +134,7 @@ class Meet(
     traits=(traits.Commutative,),
     assembly="$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
 ):
-    """What two shapes or two sizes have in common: what either knows; nothing is specified where they contradict.
+    """The common shape or dim of two: what either knows; unspecified where they contradict each other.
 
     C1: both are sizes or both are shapes.
     """

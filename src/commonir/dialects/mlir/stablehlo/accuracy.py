@@ -1,4 +1,4 @@
-"""What programs of stablehlo ask of the accuracy of numbers, and which of it is refused.
+"""The accuracies that stablehlo programs request, and which of them are refused.
 
 None of it changes what is computed here. Source: StableHLO specification, dot_general (C20 to C25) and result accuracy.
 """
@@ -38,7 +38,7 @@ def _entries(attr: Attribute | None) -> Mapping[str, str]:
 
 
 def algorithm_faults(algorithm: Attribute | None) -> Iterator[str]:
-    """What is wrong with how sums of products are to be computed."""
+    """Yields the faults of a dot algorithm."""
     held = _entries(algorithm)
     counts = {
         "lhs component count": held.get("lhs_component_count", "1"),
@@ -67,7 +67,7 @@ def _is_known(held: Mapping[str, str]) -> bool:
 
 
 def precision_faults(precisions: Sequence[Precision] | None, algorithm: Attribute | None = None) -> Iterator[str]:
-    """What is wrong with how exact products of operands are to be."""
+    """Yields the faults of the precisions of operands."""
     given = precisions or ()
     if len(given) > _MOST_PRECISIONS:
         yield f"expects precision config to be empty or have <= 2 elements, got {len(given)}"
@@ -76,7 +76,7 @@ def precision_faults(precisions: Sequence[Precision] | None, algorithm: Attribut
 
 
 def result_faults(accuracy: Attribute | None) -> Iterator[str]:
-    """What is wrong with how near results are to be."""
+    """Yields the faults of the requested accuracy of results."""
     held = _entries(accuracy)
     mode = held.get("mode", "").partition("<")[2].rstrip("> ")
     tolerances = [float(held.get(name, "0")) for name in ("atol", "rtol", "ulps")]

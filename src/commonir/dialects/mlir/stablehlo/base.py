@@ -1,4 +1,4 @@
-"""What the operations of the stablehlo dialect share: types, enumerations, checks, and sizes of core values.
+"""Base classes of the operations of the stablehlo dialect: types, enumerations, checks, and dims of core values.
 
 Source: StableHLO specification, types and constants; StableHLO dialect.
 """
@@ -52,24 +52,24 @@ def _is_truth(type: Type) -> bool:
 
 
 def is_number(type: Type) -> bool:
-    """Whether a type is an integer of the widths that there are; truth values are none."""
+    """Returns whether a type is an integer of the widths that there are; truth values are none."""
     if not is_integer(type) or type is boolean or not isinstance(type, ElementType):
         return False
     return type.bits in _WIDTHS and not str(type).startswith("si")
 
 
 def is_signed_number(type: Type) -> bool:
-    """Whether a type is an integer with a sign: one that states none."""
+    """Returns whether a type is an integer with a sign: one that states none."""
     return is_number(type) and not str(type).startswith("ui")
 
 
 def is_complex(type: Type) -> bool:
-    """Whether a type is a complex number of single or double precision."""
+    """Returns whether a type is a complex number of single or double precision."""
     return isinstance(type, ComplexType) and type.part.bits in (32, 64)
 
 
 def is_quantized(type: Type) -> bool:
-    """Whether a type is of the quant dialect: integers that stand for reals."""
+    """Returns whether a type is of the quant dialect: integers that stand for reals."""
     return isinstance(type, DialectType) and type.dialect == "quant"
 
 
@@ -191,12 +191,12 @@ UI32Tensor = tensors("UI32RankedTensor", ("32-bit unsigned integer", lambda t: s
 
 
 def is_token(type: Type) -> bool:
-    """Whether a type is that of tokens, which order effects."""
+    """Returns whether a type is that of tokens, which order effects."""
     return type is TOKEN
 
 
 def is_future(type: Type) -> bool:
-    """Whether a type is that of what an operation that still runs will give."""
+    """Returns whether a type is that of what an operation that still runs will give."""
     return isinstance(type, DialectType) and (type.dialect, type.mnemonic) == ("stablehlo", "future")
 
 
@@ -259,7 +259,7 @@ STABLEHLO = "stablehlo"
 
 
 class ComparisonDirection(Enum):
-    """What is asked of two values."""
+    """Comparisons of two values."""
 
     EQ = "EQ"
     NE = "NE"
@@ -270,7 +270,7 @@ class ComparisonDirection(Enum):
 
 
 class ComparisonType(Enum):
-    """How values are compared."""
+    """The number format in which values are compared."""
 
     NOTYPE = "NOTYPE"
     FLOAT = "FLOAT"
@@ -280,7 +280,7 @@ class ComparisonType(Enum):
 
 
 class Precision(Enum):
-    """How exact products of an operand are to be: a hint, which changes nothing here."""
+    """Precision of the products of an operand: a hint, which changes nothing here."""
 
     DEFAULT = "DEFAULT"
     HIGH = "HIGH"
@@ -288,7 +288,7 @@ class Precision(Enum):
 
 
 class FftType(Enum):
-    """Which Fourier transform."""
+    """Kinds of Fourier transforms."""
 
     FFT = "FFT"
     IFFT = "IFFT"
@@ -306,14 +306,14 @@ class Transposition(Enum):
 
 
 class RngDistribution(Enum):
-    """How random numbers are distributed."""
+    """Distributions of random numbers."""
 
     UNIFORM = "UNIFORM"
     NORMAL = "NORMAL"
 
 
 class RngAlgorithm(Enum):
-    """How random bits are made."""
+    """Generators of random bits."""
 
     DEFAULT = "DEFAULT"
     THREE_FRY = "THREE_FRY"
@@ -321,7 +321,7 @@ class RngAlgorithm(Enum):
 
 
 class ApiVersion(Enum):
-    """How a function of another library is called."""
+    """Calling conventions of foreign functions."""
 
     UNSPECIFIED = "API_VERSION_UNSPECIFIED"
     ORIGINAL = "API_VERSION_ORIGINAL"
@@ -474,7 +474,7 @@ class HloOp(MlirOp):
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
     def check_result(self, expected: Shape | None, number: int = 0) -> Iterator[Diagnostic]:
-        """What contradicts the shape that a result has."""
+        """Yields diagnostics of what contradicts the shape of a result."""
         if expected is None:
             return
         stated = self.results[number].type
@@ -484,7 +484,7 @@ class HloOp(MlirOp):
             )
 
     def check_sizes_given(self, sizes: Value) -> Iterator[Diagnostic]:
-        """What contradicts that the result has the sizes of a list, where that is known."""
+        """Yields diagnostics where the dims of the result are known to differ from those of a list."""
         given = numbers_given(sizes)
         if given is not None and any(n < 0 for n in given):
             yield self.violated(f"output shape {list(given)} is incompatible with the type {self.results[0].type}")

@@ -22,7 +22,7 @@ Values = tuple[Value, ...]
 
 
 def applied(body: Region, arguments: Sequence[Value], shape: Sequence[Dim]) -> Values:
-    """What a program of single numbers yields for each element of tensors of a shape.
+    """Returns the values that a scalar program yields for each element of tensors of a shape.
 
     Raises: NotationError for a program that cannot be applied to many at once.
     """
@@ -39,7 +39,7 @@ def applied(body: Region, arguments: Sequence[Value], shape: Sequence[Dim]) -> V
 
 
 class Combination(NamedTuple):
-    """How a well-known program combines two numbers, and its reduction over axes."""
+    """The combination of two numbers by a well-known program, and its reduction over axes."""
 
     name: str
     combine: Callable[[Value, Value], Value]
@@ -81,7 +81,7 @@ def combination_of(body: Region) -> Combination | None:
 
 
 def gives_second(body: Region) -> bool:
-    """Whether a program of two numbers gives the second."""
+    """Returns whether a program of two numbers gives the second."""
     block = body.block
     return len(block.arguments) == 2 and lifting.yielded(block) == (block.arguments[1],)
 
@@ -98,7 +98,7 @@ def part(x: Value, axis: int, start: Dim, stop: Dim, step: int = 1) -> Value:
 
 
 def combined(body: Region, first: Sequence[Value], second: Sequence[Value]) -> Values:
-    """What a program yields for pairs of tensors."""
+    """Returns the values that a program yields for pairs of tensors."""
     return applied(body, [*first, *second], known_sizes(first[0]))
 
 
@@ -163,7 +163,8 @@ def windows_folded(body: Region, xs: Values, axis: int, window: int, dilation: i
 
 
 def key_of(block: Block) -> tuple[Value, int, bool] | None:
-    """What a comparison of pairs compares: a value that depends on the first of a pair only, and whether downward.
+    """Returns the value that a comparator of pairs compares, which depends on the first of a pair only, and whether in
+    descending order; None for other comparators.
 
     The block receives pairs, the first and the second number of each. It must compare a value that is computed from
     the first numbers with the same value of the second ones; gives the former, and the number of the pair it is of.
@@ -219,7 +220,7 @@ def _alike(a: Operation, b: Operation) -> bool:
 
 
 def computed_key(comparator: Region, value: Value, x: Value, pair: int, sizes: Sequence[Dim]) -> Value:
-    """What a comparison compares, of each element."""
+    """Returns the sort key of each element."""
     lifter = lifting.Lifting(tuple(sizes), lambda _: x)
     block = comparator.block
     needed = {value}
@@ -233,7 +234,7 @@ def computed_key(comparator: Region, value: Value, x: Value, pair: int, sizes: S
 
 
 def is_number(x: Value) -> bool:
-    """Whether the core can order elements."""
+    """Returns whether the core can order elements."""
     return kind_of(x).kind in ("int", "uint", "float")
 
 
@@ -242,7 +243,7 @@ def is_number(x: Value) -> bool:
 
 @cache
 def _reductions() -> Mapping[str, core.Reduction]:
-    """What the core calls the programs that it can scatter with."""
+    """Returns the core reductions of the programs that it can scatter with."""
     return {
         "add": core.Reduction.ADD,
         "mul": core.Reduction.MUL,

@@ -95,7 +95,7 @@ class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
 
 
 def _root_faults(op: HloOp, operands: Sequence[Value], *, has_root: bool) -> Iterator[Diagnostic]:
-    """What is wrong with the operands of an exchange: data, and after them who gives them, where that is computed."""
+    """Yields the faults of the operands of an exchange: data, then the roots where these are computed."""
     if not operands:
         yield op.violated("requires at least one data operand")
     elif has_root and len(operands) < 2:
@@ -220,7 +220,7 @@ class PartitionId(_Number, name="stablehlo.partition_id"):
 
 
 def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[Diagnostic]:
-    """What is wrong with groups of processes; `are_alike`: all have as many, so that no place is left empty."""
+    """Yields the faults of process groups; with `are_alike`, all groups need the same number of processes."""
     if not isinstance(groups, DataAttr):
         return
     if len(groups.data.shape) != 2:
@@ -262,7 +262,7 @@ class _Collective(HloOp):
             yield self.violated(f"channel_id must be {least} when useGlobalDeviceIds is set but got: {number}")
 
     def check_sizes(self, whole: Value, part: Value, axis: int) -> Iterator[Diagnostic]:
-        """What is wrong with a tensor of which processes have parts of one size along an axis."""
+        """Yields the faults of a tensor that processes hold in shards of equal size along an axis."""
         if rank_of(whole) != rank_of(part):
             yield self.violated("operand and result must have the same rank")
         elif axis >= rank_of(whole):
@@ -280,7 +280,7 @@ class _Collective(HloOp):
 
 
 def alone(op: HloOp, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """What a process has after it exchanged values with nobody but itself: what it had before.
+    """Returns the values of a process that exchanges with nobody but itself: its own.
 
     Raises: DiagnosticError (E0601) where a group has other processes, or may have.
     """
@@ -295,7 +295,7 @@ def alone(op: HloOp, values: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 class AllGather(_Collective, name="stablehlo.all_gather"):
-    """What all processes of a group have, one after another along an axis."""
+    """Concatenates the values of all processes of a group along an axis."""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     all_gather_dim: int = attribute(axis, check=non_negative)
@@ -335,7 +335,7 @@ class _Reducing(_Collective, traits=(RETURNS,)):
 
 
 class AllReduce(_Reducing, name="stablehlo.all_reduce"):
-    """What all processes of a group have, combined. C1: the program combines values of their types."""
+    """Combines the values of all processes of a group. C1: the program combines values of their types."""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(kinds.any_attribute)
@@ -381,7 +381,7 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
 
 
 class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
-    """What all processes of a group have, combined for one of them. C1: the program combines values of their types."""
+    """Combines the values of all processes of a group for one of them. C1: the program combines values of their types."""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(kinds.any_attribute)
@@ -445,7 +445,7 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
 
 
 class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
-    """What the first process of a group has, or that which is computed.
+    """Sends the value of the first process of a group, or of the computed root, to all.
 
     C1: there are operands, the last of which has the process of each, where that is computed.
     """
@@ -466,7 +466,9 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
 
 
 class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(SameOperandsAndResultElementType,)):
-    """What the process has that is told to give to this one; zeros where none is. C1: there are pairs of processes."""
+    """Sends values from source to target processes; a process that receives nothing gets zeros. C1: there are pairs of
+    processes.
+    """
 
     assembly = ""
 
@@ -555,7 +557,7 @@ _BESIDE = frozenset(
 
 
 def _check_future(op: HloOp, held: Sequence[Type], future: Type) -> Iterator[Diagnostic]:
-    """What contradicts that a value will be of some types."""
+    """Yields diagnostics where a future value does not have the expected types."""
     wanted = ", ".join(map(str, held))
     found = future.body if isinstance(future, DialectType) else None
     if found is not None and "".join(found.split()) != "".join(wanted.split()):
@@ -563,7 +565,7 @@ def _check_future(op: HloOp, held: Sequence[Type], future: Type) -> Iterator[Dia
 
 
 class AsyncDone(HloOp, name="stablehlo.async_done"):
-    """What a program gives that runs beside others, when it has ended. C3: the results are what the operand will be."""
+    """Waits for an asynchronous program and returns its results. C3: the results are what the operand will be."""
 
     assembly = ""
 

@@ -229,7 +229,7 @@ class UnaryEinsum(
 
 
 class _Convolution(HloOp, traits=(traits.Pure,)):
-    """What convolutions share."""
+    """Base class of convolutions."""
 
     precision_config: tuple[Precision, ...] | None
     window_reversal: tuple[bool, ...] | None
@@ -242,7 +242,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
         pads: Pairs | None,
         groups: tuple[int, int],
     ) -> Iterator[Diagnostic]:
-        """What is wrong with axes, windows and sizes."""
+        """Yields the faults of axes, windows and dims."""
         yield from map(self.violated, precision_faults(self.precision_config))
         x, w = [shape_of(v) for v in operands]
         lists = (
@@ -291,7 +291,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
             yield from self.check_result(self._shape(operands, dims, windows, pads, batch_groups))
 
     def _check_window(self, operands: tuple[Value, Value], window: Sequence[Dim | None]) -> Iterator[Diagnostic]:
-        """What is wrong with elements, and with the window along spatial axes."""
+        """Yields the faults of elements, and of the window along spatial axes."""
         left, right = [element(v) for v in operands]
         if left is not right and not is_quantized(left) and not is_quantized(right):
             yield self.violated(f"C1: expects lhs and rhs to have compatible element type. Got: {left} and {right}")
@@ -636,7 +636,7 @@ def _lower_factor(a: Value, size: int, rank: int) -> Value:
 
 
 class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.Pure, CompatibleElements)):
-    """What triangular matrices multiplied by give others, on the left or the right side.
+    """Solves systems of triangular matrices, which stand on the left or the right side.
 
     C1: matrices are square. C2: they fit.
     """

@@ -56,7 +56,7 @@ class Return(
 
 
 def _differing(found: Sequence[Value], expected: Sequence[Value]) -> str:
-    """How values differ from those that are expected; nothing when they agree."""
+    """Returns how values differ from the expected ones; empty when they agree."""
     if len(found) != len(expected):
         return f"expected {len(expected)} values, found {len(found)}"
     for n, (a, b) in enumerate(zip(found, expected, strict=True)):
@@ -100,7 +100,7 @@ class If(HloOp, Choice, name="stablehlo.if", traits=(RETURNS,)):
 
 
 def check_branch(op: HloOp, name: str, nested: Region) -> Iterator[Diagnostic]:
-    """What is wrong with a nested program that receives nothing."""
+    """Yields the faults of a nested program without arguments."""
     if arguments_of(nested):
         yield malformed(op, f"C2: {name} must have 0 arguments, but found {len(arguments_of(nested))}")
     problem = _differing(returned(nested), op.results)
@@ -280,7 +280,7 @@ class Composite(
     name="stablehlo.composite",
     assembly=("$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)"),
 ):
-    """What a function does, under a name by which others may know it.
+    """Calls a function under a name that others may recognize.
 
     C1: the function is there, and of these types. C2: the name is that of a dialect and of something in it.
     """
@@ -336,7 +336,7 @@ class Composite(
 
 
 class CustomCall(HloOp, name="stablehlo.custom_call"):
-    """What a function of another library gives, which is known there."""
+    """Calls a function of another library, which is known there."""
 
     custom_form: ClassVar[CustomForm | None] = forms.CustomCallForm()
     implied: ClassVar[Mapping[str, Attribute]] = {

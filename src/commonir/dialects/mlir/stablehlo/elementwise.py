@@ -215,13 +215,13 @@ class _OfIntegers(_Unary):
 
 
 class Clz(_OfIntegers, name="stablehlo.count_leading_zeros"):
-    """How many bits before the first that is set."""
+    """Number of zero bits before the first bit that is set."""
 
     fn = integers.count_leading_zeros
 
 
 class PopulationCount(_OfIntegers, name="stablehlo.popcnt"):
-    """How many bits are set."""
+    """Number of bits that are set."""
 
     fn = integers.count_ones
 
@@ -437,7 +437,7 @@ class Div(_OfNumbers, name="stablehlo.divide"):
 
 
 class Rem(_OfNumbers, name="stablehlo.remainder"):
-    """What is left of a division toward zero: it has the sign of the first number."""
+    """Remainder of a division toward zero; it has the sign of the first number."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return core.remainder(lhs, rhs)

@@ -1,4 +1,4 @@
-"""What must hold of calls of functions of other libraries: how their values lie in memory, and which share it.
+"""Constraints of calls of foreign functions: memory layout of their values, and aliasing.
 
 Source: StableHLO dialect, custom_call, output_operand_alias.
 """
@@ -16,7 +16,7 @@ _ALIAS = ("stablehlo", "output_operand_alias")
 
 
 def layout_faults(what: str, held: Attribute | None, values: Sequence[Value]) -> Iterator[str]:
-    """What is wrong with the orders in which axes of operands or of results lie."""
+    """Yields the faults of the layouts of operands or results."""
     types = [v.type for v in values]
     if what == "result" and len(types) == 1 and isinstance(types[0], TupleType):
         types = list(types[0].elements)
@@ -42,7 +42,7 @@ def _order_faults(what: str, kind: Type, order: Sequence[int]) -> Iterator[str]:
 
 
 def alias_faults(held: Attribute | None, operands: Sequence[Value], results: Sequence[Value]) -> Iterator[str]:
-    """What is wrong with statements that parts of results are the memory of parts of operands."""
+    """Yields the faults of output-operand aliases."""
     for alias in held.values if isinstance(held, ArrayAttr) else ():
         if not isinstance(alias, DialectAttr) or (alias.dialect, alias.mnemonic) != _ALIAS:
             yield f"expects output_operand_aliases to hold #stablehlo.output_operand_alias, found {alias!r}"

@@ -47,7 +47,7 @@ class Signature(NamedTuple):
 
 
 class Types:
-    """How the types of operands and results are said: as a function type, unless a shorter form says them."""
+    """The text of operand and result types: a function type, or a shorter form that implies it."""
 
     def read(self, reader: FormReader, count: int) -> Signature:
         """Reads them; `count` is the number of operands."""
@@ -686,7 +686,7 @@ def _applied(reader: FormReader, name: str, kind: TensorType) -> Region:
 
 
 def is_simple(op: Operation) -> bool:
-    """Whether an operation is a commutative function of two values in this dialect."""
+    """Returns whether an operation is a commutative function of two values in this dialect."""
     return (
         isinstance(op, Op)
         and op.name.startswith("stablehlo.")

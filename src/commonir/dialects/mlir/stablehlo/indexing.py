@@ -42,7 +42,7 @@ from commonir.symbolic import Dim, size_of
 def _check_axes(
     op: HloOp, label: str, name: str, found: Sequence[int], rank: int, *, ordered: bool = False
 ) -> Iterator[Diagnostic]:
-    """What is wrong with a list of axes."""
+    """Yields the faults of a list of axes."""
     if len(set(found)) != len(found):
         yield op.violated(f"{label}: expects {name} to not repeat, got: {list(found)}")
     elif ordered and list(found) != sorted(found):
@@ -55,7 +55,7 @@ Axes = tuple[Value, Sequence[int]]
 
 
 def _check_shared(op: HloOp, label: str, operand: Axes, indices: Axes, vector: int) -> Iterator[Diagnostic]:
-    """What is wrong with axes that an operand and positions share, in pairs."""
+    """Yields the faults of axes that an operand and indices share, in pairs."""
     (x, own), (positions, theirs) = operand, indices
     rank, depth = rank_of(x), rank_of(positions)
     yield from _check_axes(op, label, "batching dims of the operand", own, rank, ordered=True)
@@ -121,7 +121,7 @@ class _Gather(HloOp, traits=(traits.Pure,)):
         sizes: Sequence[int] | None,
         slice_sizes: Value | None = None,
     ) -> Iterator[Diagnostic]:
-        """What is wrong with the axes, and with sizes, which may be those of an operand."""
+        """Yields the faults of the axes, and of slice sizes, which may be those of an operand."""
         rank, depth = rank_of(operand), rank_of(indices)
         if not 0 <= dims.index_vector_dim <= depth:
             yield self.violated(f"C2: index_vector_dim {dims.index_vector_dim} is out of bounds for start indices")
@@ -296,7 +296,7 @@ def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -
 
 
 def _arranged(found: Value, dims: GatherDims, batch: int, order: Sequence[int], dropped: Sequence[int]) -> Value:
-    """What was read, with the axes of the indices first, as the result has its axes."""
+    """Returns the gathered elements with the axes of the indices first, in the order of the result's axes."""
     gone = [batch + n for n, d in enumerate(order) if d in dropped]
     if gone:
         found = core.squeeze(found, tuple(gone))

@@ -31,7 +31,7 @@ from commonir.symbolic import size_of
 
 
 class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
-    """What normalizations share. C1: the axis is one of the operand. C2: there is a number for each feature."""
+    """Base class of normalizations. C1: the axis is one of the operand. C2: there is a number for each feature."""
 
     assembly = ""
 
@@ -127,7 +127,7 @@ class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
 
 
 class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
-    """How what comes after a normalization depends on its operand, its scale and its offset.
+    """Gradients of a batch normalization with respect to its operand, scale and offset.
 
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """

@@ -1,4 +1,4 @@
-"""What stablehlo's operations ask of numbers of several kinds, and compute otherwise of complex ones.
+"""Constraints of stablehlo operations that depend on the type of numbers, and their meaning for complex ones.
 
 Source: StableHLO specification, elementwise operations.
 """
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def is_complex_value(x: Value) -> bool:
-    """Whether elements are complex numbers."""
+    """Returns whether elements are complex numbers."""
     return isinstance(kind_of(x), ComplexType)
 
 
 def is_truth(x: Value) -> bool:
-    """Whether elements are truth values."""
+    """Returns whether elements are truth values."""
     return kind_of(x) is boolean
 
 
 def is_unsigned(x: Value) -> bool:
-    """Whether elements are integers without a sign."""
+    """Returns whether elements are integers without a sign."""
     return kind_of(x).kind == "uint"
 
 

@@ -1,4 +1,4 @@
-"""What stablehlo asks of types whose integers stand for reals, where several of them meet in one operation.
+"""Constraints of stablehlo on quantized types that meet in one operation.
 
 Source: StableHLO specification, quantized types, and constraints of reshape, transpose, broadcast_in_dim, add,
 convolution, dot_general and uniform_quantize.
@@ -20,7 +20,7 @@ _UNIFORM = re.compile(r"([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?, \{?(
 
 
 class Quantization(NamedTuple):
-    """How integers stand for reals: `axis` is along which factors differ, None for one factor.
+    """Quantization parameters: `axis` is the quantization dimension, None for per-tensor quantization.
 
     `bounds` are the least and the most integer, `factors` texts of a factor and what stands for zero.
     """
@@ -38,7 +38,7 @@ class Quantization(NamedTuple):
 
 
 def quantization_of(value: Value | Type) -> Quantization | None:
-    """How the elements of a tensor stand for reals; None for other elements, and for factors in blocks."""
+    """Returns the quantization of a tensor's elements; None for other elements and for block-wise scales."""
     type = element_of(value.type if isinstance(value, Value) else value)
     body = (
         type.body if isinstance(type, DialectType) and (type.dialect, type.mnemonic) == ("quant", "uniform") else None
@@ -56,7 +56,7 @@ def quantization_of(value: Value | Type) -> Quantization | None:
 
 
 def fits(type: TensorType) -> bool:
-    """Whether what stands for zero can be stored, and there are as many factors as places along their axis."""
+    """Returns whether what stands for zero can be stored, and there are as many factors as places along their axis."""
     held = quantization_of(type)
     if held is None:
         return True
@@ -71,7 +71,7 @@ def fits(type: TensorType) -> bool:
 
 
 def moved_faults(source: Value, result: Value) -> Iterator[str]:
-    """What is wrong with the factors of a result whose elements are those of another tensor at other places."""
+    """Yields the faults of the scales of a result that holds the elements of another tensor at other positions."""
     a, b = quantization_of(source), quantization_of(result)
     if a is not None and b is not None and (a.axis is None) == (b.axis is None) and a.factors != b.factors:
         found = f"{element_of(source.type)} and {element_of(result.type)}"
@@ -79,7 +79,7 @@ def moved_faults(source: Value, result: Value) -> Iterator[str]:
 
 
 def transposed_faults(source: Value, result: Value, permutation: Sequence[int]) -> Iterator[str]:
-    """What is wrong with the factors of a tensor with its axes in another order."""
+    """Yields the faults of the scales of a transposed tensor."""
     yield from moved_faults(source, result)
     a, b = quantization_of(source), quantization_of(result)
     if a is None or b is None or a.axis is None or b.axis is None or b.axis >= len(permutation):
@@ -89,7 +89,7 @@ def transposed_faults(source: Value, result: Value, permutation: Sequence[int]) 
 
 
 def reshaped_faults(source: Value, result: Value) -> Iterator[str]:
-    """What is wrong with the factors of a tensor of another shape."""
+    """Yields the faults of the scales of a reshaped tensor."""
     yield from moved_faults(source, result)
     a, b = quantization_of(source), quantization_of(result)
     if a is None or b is None or a.axis is None or b.axis is None:
@@ -109,7 +109,7 @@ def reshaped_faults(source: Value, result: Value) -> Iterator[str]:
 
 
 def broadcast_faults(source: Value, result: Value, dimensions: Sequence[int]) -> Iterator[str]:
-    """What is wrong with the factors of a tensor that is repeated along axes."""
+    """Yields the faults of the scales of a broadcast tensor."""
     a, b = quantization_of(source), quantization_of(result)
     if a is None or b is None:
         return
@@ -130,7 +130,7 @@ def broadcast_faults(source: Value, result: Value, dimensions: Sequence[int]) ->
 
 
 def quantized_faults(source: Value, result: Value) -> Iterator[str]:
-    """What is wrong with the type of numbers that are made integers, or of such of other factors."""
+    """Yields the faults of the result type of a quantization or requantization."""
     a, b = quantization_of(source), quantization_of(result)
     wanted = str(element_of(source.type)) if a is None else a.expressed
     if b is not None and b.expressed != wanted:
@@ -138,7 +138,7 @@ def quantized_faults(source: Value, result: Value) -> Iterator[str]:
 
 
 def added_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
-    """What is wrong with the types of a sum."""
+    """Yields the faults of the types of a sum."""
     a, b, out = map(quantization_of, (lhs, rhs, result))
     if a is None or b is None or out is None:
         return
@@ -154,7 +154,7 @@ def added_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
 
 
 def product_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
-    """What is wrong with the types of sums of products."""
+    """Yields the faults of the types of sums of products."""
     a, b, out = map(quantization_of, (lhs, rhs, result))
     if a is None and b is None and out is None:
         return
@@ -173,7 +173,7 @@ def product_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
 
 
 def dot_faults(lhs: Value, rhs: Value, result: Value, contracting: Sequence[int]) -> Iterator[str]:
-    """What is wrong with the types of a product of tensors; `contracting` are the axes of `rhs` that are summed."""
+    """Yields the faults of the types of a product of tensors; `contracting` are the axes of `rhs` that are summed."""
     held = quantization_of(rhs)
     if held is not None and any(zero for _, zero in held.factors):
         yield "zero points of rhs should be 0"
@@ -184,7 +184,7 @@ def dot_faults(lhs: Value, rhs: Value, result: Value, contracting: Sequence[int]
 
 
 def convolution_faults(lhs: Value, rhs: Value, result: Value, features: tuple[int, int]) -> Iterator[str]:
-    """What is wrong with the types of a convolution; `features` are the axes of filters in `rhs` and the result."""
+    """Yields the faults of the types of a convolution; `features` are the axes of filters in `rhs` and the result."""
     kernel, out = quantization_of(rhs), quantization_of(result)
     if kernel is not None and kernel.axis not in (None, features[0]):
         yield "quantization dimension of rhs should be same with kernel_output_feature_dimension"

@@ -47,19 +47,19 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def returned(body: Region) -> tuple[Value, ...]:
-    """What a region gives; nothing when it does not end as it should."""
+    """Returns the values that a region returns; none when its terminator is not the expected one."""
     last = body.blocks[0].last if body.blocks else None
     return last.operands if last is not None and last.name == "stablehlo.return" else ()
 
 
 def numbers_returned(body: Region) -> tuple[Value, ...]:
-    """What a region gives that are tensors; nothing where something else is among it."""
+    """Returns the tensors that a region returns; none where it returns something else too."""
     found = returned(body)
     return found if all(isinstance(v.type, TensorType) for v in found) else ()
 
 
 def arguments_of(body: Region) -> tuple[Value, ...]:
-    """What a region receives."""
+    """Returns the arguments of a region."""
     return body.blocks[0].arguments if body.blocks else ()
 
 
@@ -71,7 +71,7 @@ def malformed(op: HloOp, message: str) -> Diagnostic:
 def check_reducer(
     op: HloOp, body: Region, inits: Sequence[Value], label: str, inputs: Sequence[Value] = ()
 ) -> Iterator[Diagnostic]:
-    """What is wrong with a program that combines numbers of the types of initial ones, and elements of inputs."""
+    """Yields the faults of a program that combines numbers of the types of initial values and inputs."""
     given, found = arguments_of(body), returned(body)
     if len(given) != 2 * len(inits):
         message = (
@@ -109,7 +109,9 @@ def check_reducer(
 
 
 def promotes(source: Type, wanted: Type) -> bool:
-    """Whether numbers of a type may become numbers of another one: of the same kind, and integers of no fewer bits."""
+    """Returns whether numbers of a type may become numbers of another one: of the same kind, and integers of no fewer
+    bits.
+    """
     if source is wanted:
         return True
     if is_quantized(source) or is_quantized(wanted):
@@ -127,7 +129,7 @@ def promotes(source: Type, wanted: Type) -> bool:
 
 
 def check_inputs(op: HloOp, inputs: Sequence[Value], inits: Sequence[Value]) -> Iterator[Diagnostic]:
-    """What is wrong with the tensors of a reduction."""
+    """Yields the faults of the tensors of a reduction."""
     if not inputs:
         yield op.violated("expects the size of operands to be >= 1")
         return
@@ -220,7 +222,7 @@ def _reduced(
 
 
 def check_padding(op: HloOp, padding: Data | None) -> Iterator[Diagnostic]:
-    """What is wrong with the shape of numbers before and after each axis."""
+    """Yields the faults of the shape of a padding attribute."""
     if padding is not None and (len(padding.shape) != 2 or padding.shape[1] != 2):
         yield op.violated(f"C2: expects the shape of padding-attribute to be {{N, 2}}, but got {list(padding.shape)}")
 
@@ -240,7 +242,7 @@ def window_sizes(
     dilations: tuple[Sequence[int], Sequence[int]],
     pads: Pairs,
 ) -> tuple[Dim | None, ...]:
-    """How many windows fit along each axis; None where a size is not a number."""
+    """Returns the number of windows along each axis; None where a dim is dynamic."""
     out: list[Dim | None] = []
     for d, w, s, b, e, (lo, hi) in zip(shape, window, strides, dilations[0], dilations[1], pads, strict=True):
         if not isinstance(d, int):
@@ -556,7 +558,7 @@ def _ranked(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Seque
 
 
 class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResultShape, RETURNS)):
-    """What a program of single numbers gives for the elements at each position.
+    """Applies a scalar program to the elements at each position.
 
     C1: there is an input. C2: axes are all those of the inputs in order. C3: the program takes a number of each input.
     """

@@ -1,4 +1,4 @@
-"""What the operations of the tensor dialect share: sizes that are numbers in the text or values, and checks of types.
+"""Base classes of the operations of the tensor dialect: static and dynamic dims, and checks of types.
 
 Source: MLIR tensor dialect.
 """
@@ -93,7 +93,7 @@ def mixed_sizes(shape: Shape, dynamic: Iterable[Value]) -> tuple[Dim, ...]:
 
 
 def count_dynamic(shape: Shape) -> int:
-    """How many sizes of a shape are not numbers."""
+    """Returns the number of dynamic dims of a shape."""
     return sum(not isinstance(d, int) for d in shape)
 
 

@@ -277,7 +277,7 @@ class Yield(
 
 
 def wrong_body(op: TensorOp, body: Region, rank: int, element: Type) -> Iterator[Diagnostic]:
-    """What is wrong with a region that tells an element from its position."""
+    """Yields the faults of a region that computes an element from its position."""
     if len(body.blocks) != 1:
         yield Diagnostic(MALFORMED_REGION, f"{op.name}: region with 1 blocks expected, found {len(body.blocks)}")
         return

@@ -98,7 +98,7 @@ class Bitcast(
 
 
 def width(element: ElementType) -> int:
-    """How many bits a number has: a truth value one, whatever it takes in storage."""
+    """Returns the number of bits of a number: 1 for a bool, whatever its storage takes."""
     return 1 if element.kind == "bool" else element.bits
 
 
@@ -142,7 +142,7 @@ class Reshape(
 
 
 def _wrong_groups(op: TensorOp, groups: Groups, expanded: Shape, collapsed: Shape) -> Iterator[Diagnostic]:
-    """What is wrong with groups of the axes of a shape, of which each is one axis of another."""
+    """Yields the faults of reassociation groups, each of which is one axis of the other shape."""
     if len(groups) != len(collapsed):
         message = f"expected rank of the collapsed type ({len(collapsed)}) to be the number of reassociation maps"
         yield op.violated(f"{message} ({len(groups)})")

@@ -40,7 +40,7 @@ class OffsetsSizesStrides(TensorOp):
     static_strides: tuple[int, ...] = attribute(positions)
 
     def wrong_part(self, whole: Shape, *dynamic_: tuple[Value, ...]) -> Iterator[Diagnostic]:
-        """What is wrong with offsets, sizes and strides of a part of a tensor of a shape."""
+        """Yields the faults of offsets, sizes and strides of a slice of a tensor of a shape."""
         static_ = (self.static_offsets, self.static_sizes, self.static_strides)
         lists = zip(("offset", "size", "stride"), static_, dynamic_, strict=True)
         for what, static, dynamic in lists:
@@ -70,7 +70,7 @@ class OffsetsSizesStrides(TensorOp):
                 return
 
     def wrong_type(self, part: TensorType, expected: str, other: TensorType) -> Iterator[Diagnostic]:
-        """Whether a tensor has the type of the part, or that without some axes of size 1."""
+        """Returns whether a tensor has the type of the part, or that without some axes of size 1."""
         if part.element is not other.element:
             yield self.violated(f"expected element type to be '{other.element}'")
         elif rank_reduction(self.static_sizes, static_sizes(part.shape or ())) is None:
@@ -243,7 +243,7 @@ class InsertSlice(
 
 
 def _joined(part: Value, dest: Value, axis: int, first: Dim | None, count: Dim | None) -> Value | None:
-    """What stands before a part along one axis, the part, and what stands after it."""
+    """Returns the part along one axis with the elements of the destination before and after it."""
     whole = ranked_shape(dest)[axis]
     if not isinstance(first, int) or not isinstance(count, int) or not isinstance(whole, int):
         return None
@@ -271,7 +271,7 @@ def _scattered(
 
 
 class ParallelInsertSlice(Inserting, name="tensor.parallel_insert_slice", assembly=_INTO):
-    """What one of several programs that run at the same time puts into a part of a tensor that they share.
+    """Inserts the result of one of several parallel programs into a slice of a shared tensor.
 
     C1: there is an offset, a size and a stride for each axis. C2: as far as numbers tell, the part lies inside. C3: the
     source has the sizes stated. C4: it stands in an operation that combines what such programs make.
@@ -342,7 +342,7 @@ class Pad(
 
 
 def _constant_of(body: Region) -> Value | None:
-    """What a region gives wherever it is asked, when that is so."""
+    """Returns the constant that a region yields at every position; None when it does not."""
     lifter = lifting.Lifting((), lambda _: core.scalar(0, i64))
     try:
         (value,) = lifter.values(body.block, {})
@@ -434,7 +434,7 @@ class _AtPositions(TensorOp):
     def wrong_dims(
         self, dims: Sequence[int], shape: Shape, positions_: Shape, what: str, where: str
     ) -> Iterator[Diagnostic]:
-        """What is wrong with the axes that rows of positions tell of."""
+        """Yields the faults of the axes that rows of coordinates index."""
         if not dims:
             yield self.violated(f"{what}_dims must be non-empty")
         elif len(dims) > len(shape):

@@ -65,7 +65,7 @@ def _known_part(op: ExtractSlice | InsertSlice, editor: Editor) -> bool:
 
 
 def _is_whole(op: ExtractSlice | InsertSlice, whole: Type) -> bool:
-    """Whether the part is all of a tensor of known sizes."""
+    """Returns whether the part is all of a tensor of known sizes."""
     if not isinstance(whole, TensorType) or not whole.is_static:
         return False
     rank = len(whole.static_shape)

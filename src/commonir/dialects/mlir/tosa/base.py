@@ -1,4 +1,4 @@
-"""What the operations of the tosa dialect share: types, attributes, broadcasting, and the text of enumerations.
+"""Base classes of the operations of the tosa dialect: types, attributes, broadcasting, and the text of enumerations.
 
 Source: MLIR tosa dialect; TOSA specification 1.0, operator arguments and broadcast rules.
 """
@@ -42,12 +42,12 @@ FUNCTIONAL = "operands attr-dict `:` functional-type(operands, results)"
 
 
 def is_number(type: Type) -> bool:
-    """Whether a type may be that of the elements of a tensor."""
+    """Returns whether a type may be that of the elements of a tensor."""
     return (is_integer(type) and not str(type).startswith("si")) or is_float(type) or is_quantized(type)
 
 
 def is_quantized(type: Type) -> bool:
-    """Whether elements are of a type of the quant dialect, or the 8-bit block format that this dialect names."""
+    """Returns whether elements are of a type of the quant dialect, or the 8-bit block format that this dialect names."""
     return isinstance(type, DialectType) and (
         type.dialect == "quant" or (type.dialect, type.mnemonic) == ("tosa", "mxint8")
     )
@@ -203,7 +203,7 @@ def shape_type(rank: int) -> DialectType:
 
 
 def shape_rank(type: Type) -> int | None:
-    """How many sizes a value of a type has; None of a type that is no shape."""
+    """Returns the number of dims of a shape type; None for other types."""
     if not isinstance(type, DialectType) or (type.dialect, type.mnemonic) != ("tosa", "shape"):
         return None
     return int(type.body) if type.body is not None and type.body.isdecimal() else None
@@ -244,14 +244,14 @@ Int8Like = _scalar_or_container("Tosa_Int8Like", "signless-integer-8-bit-like", 
 
 
 class NanMode(Enum):
-    """What becomes of NaN: it passes on, or the other number counts."""
+    """NaN handling: propagate NaN, or ignore it."""
 
     PROPAGATE = "PROPAGATE"
     IGNORE = "IGNORE"
 
 
 class RoundingMode(Enum):
-    """How a scaled number is rounded."""
+    """Rounding of a scaled number."""
 
     SINGLE_ROUND = "SINGLE_ROUND"
     INEXACT_ROUND = "INEXACT_ROUND"
@@ -259,14 +259,14 @@ class RoundingMode(Enum):
 
 
 class ResizeMode(Enum):
-    """How elements between those of the input are made."""
+    """Interpolation between the elements of the input."""
 
     NEAREST_NEIGHBOR = "NEAREST_NEIGHBOR"
     BILINEAR = "BILINEAR"
 
 
 class BlockSize(Enum):
-    """How many elements share a scale."""
+    """Number of elements that share a scale."""
 
     BLOCK_SIZE_32 = "BLOCK_SIZE_32"
 

@@ -46,7 +46,7 @@ class Yield(TosaOp, name="tosa.yield", traits=(Terminator,), assembly="$inputs a
 
 
 def _yielded(nested: Region) -> tuple[Value, ...] | None:
-    """What a region gives; None when it does not end as it should."""
+    """Returns the values that a region yields; None when its terminator is not the expected one."""
     last = nested.blocks[-1].last if nested.blocks else None
     return last.operands if isinstance(last, Yield) else None
 
@@ -310,7 +310,7 @@ def _fits(found: Type, declared: Type) -> bool:
 
 
 class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr-dict `:` type($output1)"):
-    """What a variable holds. C1: the variable is there, and of the type of the value."""
+    """Reads a variable. C1: the variable is there, and of the type of the value."""
 
     output1: Value = result(AnyTosaTensor)
 

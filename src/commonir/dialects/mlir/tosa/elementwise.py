@@ -151,7 +151,7 @@ class Ceil(_Unary, name="tosa.ceil"):
 
 
 class Clz(_Unary, name="tosa.clz"):
-    """How many bits before the first that is set."""
+    """Number of zero bits before the first bit that is set."""
 
     fn = integers.count_leading_zeros
 

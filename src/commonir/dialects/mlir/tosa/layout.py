@@ -43,7 +43,7 @@ from commonir.symbolic.constraints import NotKnownError
 
 
 def same_sizes(a: Shape | None, b: Shape | None) -> bool:
-    """Whether two shapes may be equal."""
+    """Returns whether two shapes may be equal."""
     return (
         a is None
         or b is None

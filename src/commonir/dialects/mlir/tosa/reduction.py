@@ -31,7 +31,7 @@ Reduction = Callable[[Value, tuple[int, ...], bool], Value]
 
 
 def check_axis(op: TosaOp, axis: int, shape: Shape | None) -> Iterator[Diagnostic]:
-    """What is wrong with an axis of a tensor."""
+    """Yields the faults of an axis of a tensor."""
     if axis < 0 or (shape is not None and axis >= max(len(shape), 1)):
         rank = "" if shape is None else f" of rank {len(shape)}"
         yield op.violated(f"expect the axis {axis} to be one of a tensor{rank}")

@@ -229,7 +229,7 @@ _REDUCTIONS = (ReduceAll, ReduceAny, ReduceMax, ReduceMin, ReduceProduct, Reduce
 
 
 def _along_one(op: Op, editor: Editor) -> bool:
-    """What is done along an axis of size 1 changes nothing; nor does the order of equal elements."""
+    """Removes operations along an axis of size 1 that change nothing."""
     value = op.operands[0]
     sizes = sizes_of(value.type)
     axis = getattr(op, "axis", None)
@@ -254,7 +254,7 @@ def _keeps_size(op: Resize, editor: Editor) -> bool:
 
 
 def _moves_ones(op: Transpose, editor: Editor) -> bool:
-    """Where only axes of size 1 move, the elements stay in their order."""
+    """Replaces a transposition that moves only axes of size 1: the elements stay in order."""
     sizes, wanted = sizes_of(op.input1.type), sizes_of(op.output.type)
     if sizes is None or wanted is None or sizes.count(None) > 1 or wanted.count(None) != sizes.count(None):
         return False

@@ -33,7 +33,7 @@ from commonir.ods.text_form import CustomForm
 
 
 class _Axis(NamedTuple):
-    """Where each element of the result lies along an axis: the one before it, the one after it, and how far between.
+    """The neighbours of each element of the result along an axis, and its distance from the first.
 
     `steps` counts in parts of `parts` of the distance of two elements.
     """

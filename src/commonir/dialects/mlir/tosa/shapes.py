@@ -187,7 +187,7 @@ class DivFloorShape(_Binary, name="tosa.div_floor_shape"):
 
 
 class ModShape(_Binary, name="tosa.mod_shape"):
-    """What a division of two sizes leaves."""
+    """Remainder of a division of two dims."""
 
     fn = _checked(modulo)
 

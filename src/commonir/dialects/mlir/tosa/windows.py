@@ -77,14 +77,14 @@ def _given(x: Value, wanted: ElementType) -> Value:
 
 
 def output_size(size: Dim | None, window: Dim | None, stride: int, dilation: int, pads: tuple[int, int]) -> Dim | None:
-    """How many windows fit; None when a size is not a number, or the stride none."""
+    """Returns the number of windows; None when a dim is dynamic or the stride is zero."""
     if not isinstance(size, int) or not isinstance(window, int) or stride < 1:
         return None
     return (size - 1 + pads[0] + pads[1] - (window - 1) * dilation) // stride + 1
 
 
 class _Convolution(TosaOp):
-    """What convolutions share.
+    """Base class of convolutions.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
@@ -99,7 +99,7 @@ class _Convolution(TosaOp):
     output: Value = result(Tensor4D)
 
     def check(self, weight_channels: Dim | None, filters: Dim | None) -> Iterator[Diagnostic]:
-        """What is wrong with channels and types."""
+        """Yields the faults of channels and types."""
         input, weight, bias, output = self.input, self.weight, self.bias, self.output
         for zero, value, what in ((self.input_zp, input, "input"), (self.weight_zp, weight, "weight")):
             if element(zero) is not element(value):
@@ -125,14 +125,14 @@ class _Convolution(TosaOp):
             )
 
     def check_numbers(self, positive: Sequence[int], padding: Sequence[int]) -> Iterator[Diagnostic]:
-        """What is wrong with strides, dilations and paddings."""
+        """Yields the faults of strides, dilations and paddings."""
         if any(p < 0 for p in padding):
             yield self.violated(f"C1: expect all padding values to be >= 0, got {list(padding)}")
         if any(p < 1 for p in positive):
             yield self.violated(f"C1: expect all stride and dilation values to be >= 1, got {list(positive)}")
 
     def check_sizes(self, expected: Sequence[Dim | None]) -> Iterator[Diagnostic]:
-        """What is wrong with the spatial sizes of the result."""
+        """Yields the faults of the spatial dims of the result."""
         found = stated_shape(self.output)
         if found is not None and not same_sizes(tuple(expected), found[1:-1]):
             shown = ", ".join(["?" if d is None else str(d) for d in expected])
@@ -266,7 +266,7 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
 
 
 class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
-    """What a convolution of images does backward; the weight has the axes filter, height, width, channel.
+    """Transposed convolution of images; the weight has the axes filter, height, width, channel.
 
     `out_pad` is added to the result, or taken from it where negative.
 
@@ -332,7 +332,7 @@ def _spread(x: Value, axis: int, stride: int) -> Value:
 
 
 class _Pool(TosaOp):
-    """What poolings share.
+    """Base class of poolings.
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
     has the sizes that follow.
@@ -412,7 +412,7 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
         return _channels_last(saturated(core.add(mean, extended(core.reshape(output_zp, ()))), kind))
 
     def _counts(self, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
-        """How many elements that are no padding each window has, in row-major order."""
+        """Returns the number of elements of each window that are not padding, in row-major order."""
         per_axis: list[list[int]] = []
         for d, count, k, s, (lo, _) in zip(sizes, windows, self.kernel, self.stride, _pairs(self.pad), strict=True):
             per_axis.append([min(n * s - lo + k, d) - max(n * s - lo, 0) for n in range(count)])

@@ -61,7 +61,9 @@ def _key_mask(mask: Value, batch: Dim, keys: Dim) -> Value:
 
 
 def _causal(queries: Dim, keys: Dim, before: Value) -> Value:
-    """Whether a key is none after a query: the first query stands after some keys, one number for all or each text."""
+    """Returns whether a key is none after a query: the first query stands after some keys, one number for all or each
+    text.
+    """
     place = core.add(core.iota((queries, keys), 0, i64), before)
     return core.less_equal(core.iota((queries, keys), 1, i64), place)
 
@@ -161,7 +163,7 @@ class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
         return (y, core.stack((keys, values), 0)) if self.traced_with() else (y,)
 
     def traced_with(self) -> bool:
-        """Whether keys and values are asked for: those of different sizes are no one tensor."""
+        """Returns whether keys and values are asked for: those of different sizes are no one tensor."""
         if self.made_results is None:
             return len(set(self.qkv_hidden_sizes or (0, 0, 0))) == 1
         return len(self.made_results) == 2
@@ -276,7 +278,7 @@ class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since
         return y, keys, values, scores if added is None else core.add(scores, added)
 
     def traced_with(self) -> bool:
-        """Whether scores are asked for; an operation that is being made has all results."""
+        """Returns whether scores are asked for; an operation that is being made has all results."""
         return self.made_results is None or len(self.made_results) == 4
 
     def _biases(self, query: Value, value: Value, bias: Value | None) -> tuple[Value | None, ...]:

@@ -21,7 +21,7 @@ def _inverse_root(x: Value, epsilon: float) -> Value:
 
 
 def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
-    """Whether parameters have the type of x and just its normalized sizes, or there are none."""
+    """Returns whether parameters have the type of x and just its normalized sizes, or there are none."""
     sizes = tuple([shape_of(x)[a] for a in axes])
     return values is None or (element_of(values) is element_of(x) and shape_of(values) == sizes)
 
