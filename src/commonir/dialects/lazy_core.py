@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 def made_of(make: Callable[[Part], Callable[P, Result]], part: Part) -> Callable[P, Result]:
-    """What one function of the core makes of another, made when it is called."""
+    """Returns a function that `make` builds from `part` when it is called."""
 
     def made(*args: P.args, **named: P.kwargs) -> Result:
         return make(part)(*args, **named)

@@ -1,4 +1,4 @@
-"""What the operations of the ark dialect share: data types, kinds of arguments, what is read and what is written.
+"""Base classes of the operations of the ark dialect: data types, argument types, and the tensors read and written.
 
 Source: ARK model files, generations v1 to v4.
 """
@@ -86,7 +86,7 @@ OTHER_ARGUMENTS = ("TENSOR", "OFFSET")
 
 
 class Tensors(NamedTuple):
-    """What a text says that an operation reads and writes, before the types are known."""
+    """The tensors that a text lists as read and written, before their types are known."""
 
     reads: list[Use]
     writes: list[Use]
@@ -219,7 +219,9 @@ class ArkOp(MlirOp):
         yield from self.broken_rules()
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        """Yields diagnostics of what contradicts the rules of the definition; all operands are tensors of known shape."""
+        """Yields diagnostics of what contradicts the rules of the definition; all operands are tensors of known
+        shape.
+        """
         return iter(())
 
 

@@ -19,7 +19,7 @@ Lists = Sequence[Sequence[int]]
 
 
 def write_operands(writer: FormWriter, reads: Sequence[Value], writes: Sequence[Value]) -> None:
-    """What is read, then what is written."""
+    """Writes the tensors read, then the tensors written."""
     writer.write(f" {writer.values(reads)}" if reads else "")
     writer.write(f" into {writer.values(writes)}" if writes else "")
 
@@ -70,7 +70,7 @@ def labels_text(node: int, name: str, result_id: int | None) -> str:
 
 
 def read_labels(reader: FormReader, no_id: int) -> Mapping[str, object]:
-    """What `labels_text` writes."""
+    """Reads the text that `labels_text` writes."""
     result_id = reader.integer() if reader.take("gives") else no_id
     reader.expect("node")
     return {"result_id": result_id, "node": reader.integer(), "op_name": reader.string()}

@@ -72,7 +72,7 @@ class _Reduce(ArkOp):
         return stored(core.reshape(self.reduced(widened(input)), sizes_of(output)), output)
 
     def reduced(self, x: Value) -> Value:
-        """What is left of each line, the axis kept."""
+        """Returns the reduction of each line, with the axis kept."""
         raise NotImplementedError
 
 

@@ -69,7 +69,7 @@ id_lists: Kind[tuple[tuple[int, ...], ...]] = Kind(
 
 
 class Problem(NamedTuple):
-    """What is wrong with a tensor, and the field that says so."""
+    """A fault of a tensor, and the field at fault."""
 
     code: Code
     field: str
@@ -139,7 +139,7 @@ _VIEW_FIELDS = (
 
 
 def _view_text(op: HoldsView) -> str:
-    """Where a tensor lies, in words; what is plain is not said."""
+    """Returns the text of a tensor's view; defaults are left out."""
     shape = sizes_of(op.result_)
     words = [
         f"buffer {op.buffer}",
@@ -166,7 +166,7 @@ def _padding_text(op: HoldsView, shape: tuple[int, ...]) -> Iterator[str]:
 
 
 def _read_view(reader: FormReader) -> dict[str, object]:
-    """What `_view_text` says; what follows from the type of the tensor is missing."""
+    """Reads the text that `_view_text` writes; fields that follow from the tensor's type are missing."""
     reader.expect("buffer")
     given: dict[str, object] = {"buffer": reader.integer()}
     given["buffer_rank"] = reader.integer() if reader.take("rank") else LOCAL
@@ -188,7 +188,7 @@ def _read_view(reader: FormReader) -> dict[str, object]:
 
 
 def _view_of_type(reader: FormReader, given: Mapping[str, object], type: Type) -> dict[str, object]:
-    """What a text says of a tensor, with what follows from its type."""
+    """Returns the fields of a view, with those that follow from the tensor's type."""
     shape = shape_of(Value(type))
     if shape is None or not isinstance(type, TensorType) or type.element not in _PLAIN:
         reader.fail(f"expected a tensor of known shape and of a data type of ARK, found {type}")
@@ -404,8 +404,8 @@ class _RankForm:
 
 
 class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
-    """What one rank runs: one model file. Its operations stand in the order of the file, which is the order in which
-    they run, each after the tensors that only it mentions first.
+    """The program of one rank: one model file. Its operations stand in the order of the file, which is the order in
+    which they run, each after the tensors that only it mentions first.
     """
 
     on_memory = True
@@ -436,7 +436,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     @property
     def views(self) -> dict[Value, HoldsView]:
-        """Where each tensor lies, in the order of the program; of those that say so."""
+        """Returns the views of tensors that have one, in program order."""
         found: dict[Value, HoldsView] = {}
         for op in self.body.operations:
             if isinstance(op, HoldsView):
@@ -546,7 +546,7 @@ def rank_of(op: Operation) -> Rank | None:
 
 
 def _source_of(value: Value) -> Value:
-    """What a tensor is a view of, as far as virtual operations tell, in the same buffer."""
+    """Returns the tensor of the same buffer that a tensor views, as far as virtual operations say."""
     at = value
     while isinstance(view := at.owner, VirtualOp):
         found = [v for v in view.inputs if (of := view_of(v)) is not None and of.buffer == view.buffer]

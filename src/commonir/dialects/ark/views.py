@@ -1,4 +1,4 @@
-"""Which bytes of a buffer the tensors of an ARK program are.
+"""The bytes of a buffer that the tensors of an ARK program occupy.
 
 A tensor is a box in a row-major array that begins with its buffer: `strides` are the extents of that array, `offsets`
 is where the box begins. Padding belongs to no tensor. Source: ARK model files, memory model.

@@ -46,7 +46,7 @@ def nodes_of(block: Block) -> list[Operation]:
 
 
 def place_of(op: Operation, number: int) -> str:
-    """Where a node stands in its graph."""
+    """Returns where a node stands in its graph, in words."""
     return f"node[{number}] '{onnx.shown_name(op)}'"
 
 

@@ -1,4 +1,4 @@
-"""Whether nodes call what is declared in their file or in the closure of its imports.
+"""Checks that nodes call operators declared in their file or in the closure of its imports.
 
 Operators of ONNX are declared by the operator sets that a file imports, operations of other dialects by the library
 that stands for the dialect. Source: Common IR specification, operators and importing libraries.
@@ -31,7 +31,7 @@ BUILT_IN = "commonir:"
 
 
 class Closure:
-    """What nodes of one file may call: its own declarations by bare names, those of libraries by qualified ones."""
+    """The operators that nodes of one file can call: its own by bare names, those of libraries by qualified names."""
 
     def __init__(self, own: Block, module: Module | None) -> None:
         self.symbols: dict[str, Symbol] = {}
@@ -98,7 +98,7 @@ class Closure:
         return rules.DECLARED.broken(f"the {what} '{called}' is not declared", help=help)
 
     def _misfit(self, op: onnx.Custom, declared: OperatorDeclaration, called: str) -> Iterator[Diagnostic]:
-        """Why a node of a declared operator is none of its definitions."""
+        """Yields why a node matches none of the definitions of a declared operator."""
         try:
             if called not in self._definitions:
                 self._definitions[called] = declared.definitions(called)
@@ -133,7 +133,7 @@ def _counts(op: Operation, called: str, parameters: int, expected: tuple[int, ..
 
 
 def use_of(op: onnx.Custom) -> OperatorUse:
-    """What a node that is kept as it was read says of its operator."""
+    """Returns how a node of an unregistered operator uses it."""
     operands: list[Value | None] = list(op.inputs)
     for n in op.absent:
         operands.insert(n, None)

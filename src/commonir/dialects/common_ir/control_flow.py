@@ -32,7 +32,8 @@ Functions = Mapping[str, FunctionDefinition]
 
 
 def control_flow(called: str, use: OperatorUse, functions: Functions) -> Op | None:
-    """What a node of `Cond` or `While` means; None for other nodes. `functions` are those that the node can call.
+    """Returns the operation that a node of `Cond` or `While` stands for; None for other nodes. `functions` are those
+    that the node can call.
 
     Raises: DiagnosticError (E0502, E0503, E0505) when it names no two functions, or they do not fit its inputs.
     """

@@ -95,7 +95,7 @@ class FunctionDefinition(
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        """What it returns."""
+        """Returns the values that the function returns."""
         return onnx.returned(self.content)
 
     def infer(self) -> tuple[Type, ...]:
@@ -201,7 +201,7 @@ class FunctionDefinition(
         return out
 
     def unified(self, types: Sequence[Type]) -> Unification:
-        """What the dimension variables of its signature stand for, with operands of some types.
+        """Returns the values of the signature's dimension variables for operands of some types.
 
         Raises: DiagnosticError (E0502, E0503, E0505) with all that do not fit.
         """
@@ -334,7 +334,9 @@ def _innermost_first(op: Operation) -> Iterable[Operation]:
 
 
 def references_of(op: Operation) -> Mapping[str, str]:
-    """Which attributes of an operation in a function are those of the function: names there by names here."""
+    """Returns the attributes of an operation in a function that refer to attributes of the function: their names there
+    by names here.
+    """
     stated = op.extra.get(onnx.ATTRIBUTE_REFERENCES)
     entries = stated.entries if isinstance(stated, DictionaryAttr) else ()
     return {name: to.value for name, to in entries if isinstance(to, StringAttr)}

@@ -1,4 +1,4 @@
-"""What the Common IR allows as names, domains and documentation.
+"""The names, domains and documentation that the Common IR allows.
 
 Documentation is CommonMark without HTML: everything of CommonMark 0.31 but raw HTML blocks and inline HTML, which the
 specification forbids. What stands in code spans and code blocks is literal, whatever it looks like.
@@ -61,7 +61,7 @@ def markup_in(doc: str) -> str | None:
 
 
 def library_name(operation: str) -> str:
-    """What nodes call an operation of a dialect in the library that stands for the dialect: `core.add` for `core.add`.
+    """Returns the qualified name of an operation in the library of its dialect: `core.add` for `core.add`.
 
     Further dots, as in `onnx.ml.Scaler`, are no part of an identifier and become two low lines.
     """

@@ -122,7 +122,7 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
 
     @property
     def declaration(self) -> Declaration:
-        """What it declares. Raises: ValueError, which says what is wrong with a signature."""
+        """Returns the declaration. Raises: ValueError, which says what is wrong with a signature."""
         signatures: list[Signature] = []
         for n, stated in enumerate(self.signatures):
             try:

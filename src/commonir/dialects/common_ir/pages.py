@@ -22,8 +22,8 @@ Declared = Mapping[str, tuple[type[OperatorNode], ...]]
 
 
 def declared_in(module: Module) -> Declared:
-    """What a file and its libraries declare, by the names that nodes of the file call it by; what is malformed is left
-    out, and told by the verifier.
+    """Returns the operators that a file and its libraries declare, by the names that nodes of the file use. Malformed
+    declarations are left out: the verifier reports them.
     """
     out: dict[str, tuple[type[OperatorNode], ...]] = {}
     for op in module.body.operations:
@@ -50,7 +50,7 @@ def definitions_of(op: Operation, prefix: str = "") -> tuple[type[OperatorNode],
 
 
 def _declaration(function: FunctionDefinition) -> Declaration:
-    """What nodes must know of a function to call it. Raises: ValueError."""
+    """Returns the declaration by which nodes call a function. Raises: ValueError."""
     names = [v.name for v in (*function.inputs, *function.outputs)]
     parameters = [Parameter(n, t) for n, t in zip(names, function.signature_types(), strict=True)]
     count = len(function.inputs)

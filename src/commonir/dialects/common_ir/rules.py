@@ -17,14 +17,14 @@ from commonir.base.records import Record
 
 
 class Level(Enum):
-    """How much a rule demands."""
+    """The severity of a rule."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
 
 
 class Checked(Enum):
-    """Who finds that a rule is broken."""
+    """The stage that checks a rule."""
 
     PROGRAM = "the program"
     FILE = "the file"
@@ -58,7 +58,7 @@ class Rule(Record):
 
     @property
     def label(self) -> str:
-        """What findings begin with."""
+        """Returns the label that findings begin with."""
         return f"CIR{self.number}"
 
     def broken(

@@ -195,7 +195,7 @@ class Softsign(Activation, name="core.softsign"):
 
 
 class GeluForm(Enum):
-    """How the Gaussian cumulative distribution is evaluated."""
+    """Evaluations of the Gaussian cumulative distribution."""
 
     EXACT = "exact"
     TANH = "tanh"

@@ -1,4 +1,4 @@
-"""What every core operation shares, and the step from a definition to a function that returns values.
+"""The base class of core operations, and functions that build an operation and return its values.
 
 The core is the small set of operations in which every format's operations are explained. Its definitions are kernels
 where index notation can say them, composites of other core operations, and few algorithms.

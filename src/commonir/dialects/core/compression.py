@@ -58,7 +58,7 @@ MASKS = element_type(boolean, u1)
 
 
 class Decoded(CoreOp, traits=(traits.Pure,)):
-    """What stands for a tensor in compressed form: known before the program runs when its operands are."""
+    """A tensor that is stored compressed: constant when its operands are."""
 
     @abstractmethod
     def decoded(self, *arrays: Array | None) -> Array:

@@ -67,7 +67,7 @@ class MatMul(CoreOp, name="core.matmul", traits=(traits.Pure,)):
 
 
 def _batch_position(x: Tensor, at: Indices) -> list[Dim]:
-    """Where the leading axes of an operand are read, broadcast against those of the result."""
+    """Returns the indices of an operand's leading axes, broadcast against those of the result."""
     leading = x.shape[:-2]
     return [0 if n == 1 else i for n, i in zip(leading, at[len(at) - len(leading) :], strict=True)]
 
@@ -267,7 +267,9 @@ class _Window:
         return size_of(tuple(parts))
 
     def position(self) -> tuple[Dim, tuple[Dim, ...]]:
-        """Where a point of a window lies in the input, counted in row-major order of the spatial axes, and by axis."""
+        """Returns the position in the input of a point of a window: flat in row-major order of the spatial axes, and by
+        axis.
+        """
         places = tuple([p - lo for p, (lo, _) in zip(self.at, self.pads, strict=True)])
         return row_major(places, self.sizes), places
 
@@ -277,7 +279,7 @@ class _Window:
 
 
 def _least(element: ElementType) -> float:
-    """What changes no largest element."""
+    """Returns the identity of the maximum."""
     return float("-inf") if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
 
 

@@ -38,13 +38,13 @@ class Yield(CoreOp, name="core.yield", traits=(traits.Pure, traits.Terminator)):
 
 
 def yielded(nested: Region) -> tuple[Value, ...]:
-    """What a region hands to the operation around it; nothing when it does not end as it should."""
+    """Returns the values that a region yields; none when its terminator is not the expected one."""
     last = nested.blocks[0].last if nested.blocks else None
     return last.values if isinstance(last, Yield) else ()
 
 
 def received(nested: Region) -> tuple[Value, ...]:
-    """What a region is given."""
+    """Returns the arguments of a region."""
     return nested.blocks[0].arguments if nested.blocks else ()
 
 
@@ -221,7 +221,7 @@ def nested(types: Sequence[Type], build: Callable[..., Sequence[Value]]) -> Regi
 
 
 def inlined(nested_: Region, values: Sequence[Value]) -> tuple[Value, ...]:
-    """What a nested program yields for some values: its operations, which are in no block then, work on them.
+    """Returns what a nested program yields for some values; its operations are detached and use these values.
 
     Sizes that its arguments name are those of the values. Raises: NotationError when it does not end as it should.
     """

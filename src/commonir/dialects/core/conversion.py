@@ -46,7 +46,7 @@ def _dtype(element: ElementType) -> np.dtype[Any]:
 
 
 class Toward(Enum):
-    """Which power of two stands for a number between two of them; a number in the middle goes up to the larger."""
+    """Rounding to powers of two; ties go up to the larger."""
 
     UP = "up"
     DOWN = "down"

@@ -244,13 +244,13 @@ class Predicate(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class IsNan(Predicate, name="core.is_nan"):
-    """Whether the element is not a number."""
+    """True where the element is NaN."""
 
     fn = "is_nan"
 
 
 class IsInf(Predicate, name="core.is_inf"):
-    """Whether the element is an infinity of either sign."""
+    """True where the element is an infinity of either sign."""
 
     fn = "is_inf"
 
@@ -326,7 +326,9 @@ def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
 
 
 def _exact_rest(a: Dim, b: Dim) -> Dim | None:
-    """What division toward zero leaves, known where floor division leaves it: for operands that are not negative."""
+    """Returns the remainder of a division toward zero where it equals that of floor division: for operands that are not
+    negative.
+    """
     return modulo(a, b) if at_least(a, 0) and at_least(b, 1) else None
 
 
@@ -429,21 +431,21 @@ class Minimum(Binary, name="core.minimum", traits=(traits.Commutative,)):
 
 
 class LogicalAnd(Binary, name="core.logical_and", traits=(traits.Commutative,)):
-    """Whether both are true."""
+    """Logical and: true where both are true."""
 
     fn = "logical_and"
     T = element_type(boolean)
 
 
 class LogicalOr(Binary, name="core.logical_or", traits=(traits.Commutative,)):
-    """Whether either is true."""
+    """Logical or: true where either is true."""
 
     fn = "logical_or"
     T = element_type(boolean)
 
 
 class LogicalXor(Binary, name="core.logical_xor", traits=(traits.Commutative,)):
-    """Whether exactly one is true."""
+    """Logical exclusive or: true where exactly one is true."""
 
     fn = "logical_xor"
     T = element_type(boolean)
@@ -521,39 +523,39 @@ _RELATIONS: dict[str, Relation] = {
 
 
 class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
-    """Whether both are equal."""
+    """True where both are equal."""
 
     fn = "equal"
     T = ELEMENTS
 
 
 class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
-    """Whether they differ; true when either is NaN."""
+    """True where they differ or either is NaN."""
 
     fn = "not_equal"
     T = ELEMENTS
 
 
 class Less(Comparison, name="core.less"):
-    """Whether the first is smaller."""
+    """True where the first is smaller."""
 
     fn = "less"
 
 
 class LessEqual(Comparison, name="core.less_equal"):
-    """Whether the first is not larger."""
+    """True where the first is smaller or equal."""
 
     fn = "less_equal"
 
 
 class Greater(Comparison, name="core.greater"):
-    """Whether the first is larger."""
+    """True where the first is larger."""
 
     fn = "greater"
 
 
 class GreaterEqual(Comparison, name="core.greater_equal"):
-    """Whether the first is not smaller."""
+    """True where the first is larger or equal."""
 
     fn = "greater_equal"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PixelFormat(Enum):
-    """What the channels of a pixel are, in order."""
+    """Orders of the channels of a pixel."""
 
     RGB = "rgb"
     BGR = "bgr"

@@ -177,7 +177,7 @@ class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
 
 
 class Reduction(Enum):
-    """How an update is combined with what stands at its position."""
+    """Combinations of an update with the element at its position."""
 
     NONE = "none"
     ADD = "add"
@@ -247,7 +247,7 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
 def _sizes(
     sizes: Iterable[Dim | None], relation: Relation, others: Iterable[Dim | None], why: str
 ) -> tuple[Constraint, ...]:
-    """What a relation between sizes needs; of unknown ones nothing is asked."""
+    """Returns the constraints that a relation between dims needs; none for dynamic dims."""
     out: tuple[Constraint, ...] = ()
     for n, m in zip(sizes, others, strict=True):
         out += () if n is None or m is None else require(n, relation, m, why)

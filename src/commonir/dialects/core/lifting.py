@@ -56,13 +56,13 @@ def operations_of(block: Block) -> Iterator[Operation]:
 
 
 def yielded(block: Block) -> tuple[Value, ...]:
-    """What a block hands to the operation around it."""
+    """Returns the values that a block yields."""
     last = block.last
     return last.values if isinstance(last, core.Yield) else ()
 
 
 def replayed(block: Block, given: Mapping[Value, Value], index: Callable[[int], Value]) -> tuple[Value, ...]:
-    """What a scalar program yields for one point: a copy of its operations, in no block, on other values."""
+    """Returns what a scalar program yields for one point: a detached copy of its operations on other values."""
     known = dict(given)
     for op in operations_of(block):
         for v in _used(op):
@@ -93,7 +93,7 @@ class Lifting:
         self.same: dict[Value, Value] = {}
 
     def values(self, block: Block, arguments: Mapping[Value, Value]) -> tuple[Value, ...]:
-        """What a scalar program yields, at all points, for lifted arguments. Raises: NotLiftable."""
+        """Returns what a scalar program yields at all points, for lifted arguments. Raises: NotLiftable."""
         self.run(operations_of(block), arguments)
         return tuple([self.value(v) for v in yielded(block)])
 

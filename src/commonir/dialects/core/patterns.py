@@ -31,7 +31,7 @@ class PatternError(ValueError):
 
 
 class Step(NamedTuple):
-    """What a program does at one place.
+    """An instruction of a compiled pattern.
 
     With `consumes`, it takes a character for which that holds and goes on to `next`; with `asserts`, it goes on there
     when that holds between the characters before and after; else it goes on to every one of `next`.
@@ -67,7 +67,7 @@ class Program:
         return self._ends(active, before)
 
     def _taking(self, active: frozenset[int], before: str, c: str) -> frozenset[int]:
-        """Where a program is after a character, from any of several places."""
+        """Returns the states of the automaton after a character, from any of several states."""
         here = [self._steps[n] for n in self._reached(active, before, c)]
         return frozenset([k for s in here if s.consumes is not None and s.consumes(c) for k in s.next])
 

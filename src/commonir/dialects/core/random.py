@@ -25,7 +25,7 @@ ANY_SEED = -1
 
 
 class Generator(Enum):
-    """What random bits are made by.
+    """Generators of random bits.
 
     PHILOX: Philox 4x64, for a seed of 64 bits. MERSENNE_TWISTER: MT19937, for one of 32 bits, which is what onnx's own
     reference draws with; two words make one number.

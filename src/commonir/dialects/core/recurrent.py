@@ -187,7 +187,7 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
         return 0 if size is None else size
 
     def directed(self, value: Value) -> tuple[Value, ...]:
-        """What belongs to each direction, in single precision where it is given in half."""
+        """Returns the part of a value for each direction; half precision becomes single."""
         wide, count = widened(value), self.order.count
         parts = (wide,) if count == 1 else split(wide, 0, (1,) * count)
         return tuple([squeeze(p, (0,)) for p in parts])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class RegionMode(Enum):
-    """What stands for a part of a region: the mean of its samples, or the largest share of an element in them."""
+    """Pooling of a part of a region: the mean of its samples, or the largest share of an element in them."""
 
     MEAN = "mean"
     MAX = "max"

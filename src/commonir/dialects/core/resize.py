@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ResizeMode(Enum):
-    """How an element of the result follows from its neighbours in the source; cubic is for `grid_sample`."""
+    """Interpolation between the neighbours of an element in the source; cubic is for `grid_sample`."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -32,7 +32,7 @@ class ResizeMode(Enum):
 
 
 class Coordinates(Enum):
-    """Where element `i` of `m` lies among `n` source elements, counted from the first.
+    """Coordinate transforms: the position of element `i` of `m` among `n` source elements.
 
     HALF_PIXEL: (i + 1/2) n / m - 1/2. ASYMMETRIC: i n / m. ALIGN_CORNERS: i (n - 1) / (m - 1), and 0 for one element.
     ALIGN_CENTRE: the same, and (n - 1) / 2 for one element. OFFSET: d / 2 + i d with d = max(1, n - 1) / m.
@@ -48,7 +48,7 @@ class Coordinates(Enum):
 
 
 class Rounding(Enum):
-    """Which neighbour is nearest."""
+    """Choices of the nearest neighbour."""
 
     FLOOR = "floor"
     CEIL = "ceil"
@@ -115,7 +115,7 @@ class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
 
 
 def position(coordinates: Coordinates, i: Dim, n: Dim, m: Dim) -> tuple[Dim, Dim]:
-    """Where element `i` of `m` lies among `n`, as numerator and positive denominator."""
+    """Returns the position of element `i` of `m` among `n`, as numerator and positive denominator."""
     match coordinates:
         case Coordinates.HALF_PIXEL:
             return (i * 2 + 1) * n - m, m * 2

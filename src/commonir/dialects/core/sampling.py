@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Border(Enum):
-    """What lies outside of an image: a value, its border, or its mirror image.
+    """Values outside of an image: a constant, its border, or its mirror image.
 
     REFLECT mirrors about the centres of the border elements, SYMMETRIC about their outer edges.
     """
@@ -41,7 +41,7 @@ class Border(Enum):
 
 
 class Unit(Enum):
-    """How positions along an axis of n elements are counted.
+    """Units of positions along an axis of n elements.
 
     PIXELS: the centre of element i is i. CENTRES: those of the first and last elements are -1 and 1. EDGES: the outer
     edges of these elements are -1 and 1.
@@ -177,7 +177,7 @@ def _clipped(position: Expr, low: Expr, high: Expr) -> Expr:
 
 
 class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.Pure,)):
-    """Which boxes stay when each, the best score first, takes away those that it overlaps too much.
+    """Selects boxes: each, the best score first, suppresses those that it overlaps too much.
 
     A box is given by its least and its greatest coordinates, two of each. Overlap is the area of the intersection as a
     part of that of the union, in single precision; it is too much above the threshold, and of boxes without area there
@@ -220,7 +220,7 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
 
 
 def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: float, most: int) -> NDArray[np.bool_]:
-    """Which boxes of one image stay; see `NonMaxSuppression`.
+    """Returns which boxes of one image are selected; see `NonMaxSuppression`.
 
     The best boxes that are left are decided some at a time, and then take away all others at once.
     """
@@ -248,7 +248,7 @@ _DECIDED_AT_ONCE = 64
 
 
 class _Overlaps:
-    """Which boxes take away which others."""
+    """The boxes that each box suppresses."""
 
     def __init__(self, boxes: Floats, groups: Array | None, threshold: float) -> None:
         self.xp = boxes.__array_namespace__()
@@ -258,7 +258,9 @@ class _Overlaps:
         self.limit = self.xp.float32(threshold)
 
     def between(self, some: Whole, others: Whole) -> NDArray[np.bool_]:
-        """Returns whether a box [row] overlaps another one [column] too much; their overlap as a part of their union."""
+        """Returns whether a box [row] overlaps another one [column] too much; their overlap as a part of their
+        union.
+        """
         xp = self.xp
         a = [c[some][:, None] for c in self.columns]
         b = [c[others] for c in self.columns]

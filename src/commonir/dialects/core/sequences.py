@@ -282,7 +282,7 @@ class OptionalNone(CoreOp, name="core.optional_none", traits=(traits.Pure,)):
 
 
 class OptionalHas(CoreOp, name="core.optional_has", traits=(traits.Pure,)):
-    """Whether a value that may be absent is there."""
+    """True when the optional has a value."""
 
     x: Value = operand(any_type)
     y: Value = result("i1[]")

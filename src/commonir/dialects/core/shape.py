@@ -113,7 +113,7 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
 
 
 def _rest(kind: TensorType, known: Sequence[Dim]) -> int | None:
-    """What remains of the elements of a tensor for the one size that is -1; None when that is not known."""
+    """Returns the dim that -1 stands for in a reshape; None when it is not known."""
     others = [d for d in known if isinstance(d, int) and d > 0]
     if not kind.is_static or len(others) != len(known) - 1 or kind.count % prod(others):
         return None
@@ -356,7 +356,7 @@ class Reverse(Movement, name="core.reverse"):
 
 
 class PadMode(Enum):
-    """What stands outside of a tensor."""
+    """Values outside of a tensor."""
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -554,7 +554,7 @@ class Tile(Movement, name="core.tile"):
 
 
 class BlockOrder(Enum):
-    """Which part of the channel axis numbers the position within a block.
+    """Parts of the channel axis that number the position within a block.
 
     DCR: the leading one. CRD: the trailing one.
     """

@@ -102,7 +102,7 @@ class StringSplit(CoreOp, name="core.string_split", traits=(traits.Pure,)):
 
 
 class Case(Enum):
-    """What becomes of letters."""
+    """Case conversions of letters."""
 
     NONE = "none"
     LOWER = "lower"
@@ -149,8 +149,8 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
 
 
 class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, traits.Elementwise)):
-    """Whether the pattern, in the syntax of RE2, matches the whole of each text. The time grows with the product of
-    the lengths of pattern and text.
+    """True where the pattern, in the syntax of RE2, matches the whole string. The time grows with the product of the
+    lengths of pattern and string.
 
     C1: the pattern is one of RE2.
     """
@@ -179,7 +179,7 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
 
 
 class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
-    """How often each n-gram of a pool occurs in each row of tokens, in single precision.
+    """Counts of each n-gram of a pool in each row of tokens, in single precision.
 
     The pool has all n-grams of one token, then those of two, and so on; `starts` tells where each length begins.
     Number n of them counts in column `columns[n]`. Counted are lengths from `least` to `most`, with up to `skips`

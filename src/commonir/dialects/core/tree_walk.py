@@ -64,7 +64,7 @@ def _is_member(given: Array, sets: Array, starts: Array | None, members: Array |
 
 
 def aggregated(found: Array, starts: Array, targets: Array, weights: Array, count: int, aggregate: str) -> Array:
-    """What the leaves of each row add up to, for each of `count` targets."""
+    """Returns the aggregate of the leaves of each row, for each of `count` targets."""
     rows, trees = found.shape
     flat = found.reshape(-1)
     lengths = starts[flat + 1] - starts[flat]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class NodeTest(Enum):
-    """How a node compares a feature with its value; where that holds the first child is next, else the second."""
+    """Comparisons of a feature with a node's value; where one holds the first child is next, else the second."""
 
     LEQ = 0
     LT = 1
@@ -35,7 +35,7 @@ class NodeTest(Enum):
 
 
 class Aggregate(Enum):
-    """How the weights that leaves give to one target become one number."""
+    """Combinations of the weights that leaves give to one target."""
 
     SUM = "sum"
     AVERAGE = "average"

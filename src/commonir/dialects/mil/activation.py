@@ -77,7 +77,7 @@ class EluCoreML7(FreeAlpha, Elu, name="mil.elu", since=CORE_ML_7):
 
 
 class GeluMode(Enum):
-    """How the Gaussian cumulative distribution is evaluated."""
+    """Evaluations of the Gaussian cumulative distribution."""
 
     EXACT = "EXACT"
     TANH_APPROXIMATION = "TANH_APPROXIMATION"

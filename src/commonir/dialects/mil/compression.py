@@ -243,19 +243,19 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
 
 
 def _has_table(indices: Value, positions: Value, lut: Value) -> bool:
-    """That a table has two axes more than indices, and as many entries as a position can tell."""
+    """Returns whether a table has two axes more than indices, and as many entries as an index can address."""
     rank = rank_of(indices)
     return rank_of(lut) == rank + 2 and dims_of(lut)[rank] == 1 << element_of(positions).bits
 
 
 def _divide(lut: Value, indices: Value) -> bool:
-    """That the number of blocks along each axis divides its size."""
+    """Returns whether the number of blocks along each axis divides its dim."""
     pairs = zip(dims_of(indices), dims_of(lut), strict=False)
     return all(not isinstance(n, int) or not isinstance(g, int) or (g > 0 and n % g == 0) for n, g in pairs)
 
 
 def _has_vector_axis(axis: int | None, lut: Value, indices: Value) -> bool:
-    """That vectors of more than one element have an axis to lie along."""
+    """Returns whether vectors of more than one element have an axis to lie along."""
     return dims_of(lut)[-1:] == (1,) if axis is None else is_axis(axis, rank_of(indices))
 
 
@@ -351,7 +351,7 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
 
 
 def _have_blocks(sizes: tuple[Dim | None, ...], scale: Value, offset: Value | None) -> Condition:
-    """That scales have a rank and sizes that divide others, and offsets the shape of scales."""
+    """Returns the condition that scales have a rank and dims that divide others, and offsets the shape of scales."""
     blocks = dims_of(scale)
     if not blocks or len(sizes) != len(blocks):
         return False
@@ -375,7 +375,9 @@ def _wrong_count(what: str, size: int, count: int) -> Diagnostic:
 
 
 def _count_differs(what: str, mask: Value, values: Value) -> Iterator[Diagnostic]:
-    """That there are other than one value for each bit that is set. A mask that is decoded is left for later."""
+    """Yields a diagnostic where the number of values is not the number of bits set. A mask that is decoded is left for
+    later.
+    """
     data, (size,) = known_data(mask), dims_of(values)
     if data is None or isinstance(data, DeferredData) or not isinstance(size, int):
         return

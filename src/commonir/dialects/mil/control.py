@@ -30,7 +30,7 @@ from commonir.symbolic import size_of
 
 
 def returned(nested: Region) -> tuple[Value, ...]:
-    """What a nested block returns; nothing when it does not end as it should."""
+    """Returns the values that a nested block returns; none when its terminator is not the expected one."""
     last = nested.blocks[0].last if nested.blocks else None
     return last.values if isinstance(last, Return) else ()
 
@@ -45,7 +45,7 @@ def _common(a: Type, b: Type) -> Type:
 
 
 def _differences(what: str, found: Iterable[Value], expected: Iterable[Type]) -> Iterator[Diagnostic]:
-    """How the types of values differ from those expected."""
+    """Yields the differences between the types of values and the expected ones."""
     values, types = tuple(found), tuple(expected)
     if len(values) != len(types):
         yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(types)} values, found {len(values)}")

@@ -130,7 +130,7 @@ class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
 
 
 class QuantizationType(Enum):
-    """How the integers of a weight stand for numbers."""
+    """Quantizations of an integer weight."""
 
     LINEAR = "linear"
     LUT = "lut"
@@ -250,7 +250,9 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
         )
 
     def _cropped(self, axis: int, size: Dim, reach: int, stride: int) -> tuple[int, int]:
-        """What is cut from the full result of one axis at the beginning and the end; negative where it grows."""
+        """Returns how much to cut from the full result of one axis at the beginning and the end; negative where it
+        grows.
+        """
         full = (size - 1) * stride + reach
         stated = None if self.output_shape is None else self.output_shape[2 + axis]
         if self.pad_type is PadType.CUSTOM:

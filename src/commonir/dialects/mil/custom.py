@@ -18,7 +18,7 @@ from commonir.ods.fields import attribute
 
 
 class CustomLayer(StatedResults, MilOp, name="mil.custom_layer"):
-    """What a class of an app computes from inputs that have any names.
+    """Calls a class of an app, with inputs of any names.
 
     The names of the inputs stand in the undeclared attribute `mil.parameters`; the types of the results are stated.
 

@@ -126,7 +126,7 @@ class Feature(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """What one function receives and returns. The last two are the names of the outputs of a classifier, else ""."""
+    """The inputs and outputs of one function. The last two are the names of the outputs of a classifier, else ""."""
 
     name: str
     inputs: tuple[Feature, ...]
@@ -180,7 +180,7 @@ def read_description(attribute: DictionaryAttr) -> Description:
 
 
 def port_of_feature(feature: Feature) -> Port:
-    """What a feature says of an input or output beyond the type of its value."""
+    """Returns the port of a feature: what it declares beyond the type of its value."""
     match feature.type:
         case MultiArray(shape=shape, shapes=shapes, ranges=ranges, default=default):
             return Port(feature.summary, None, shape, shapes, ranges, default)
@@ -232,7 +232,7 @@ class _Fields:
         return None
 
     def first(self, *names: str) -> str:
-        """Which of the fields of a oneof is there, "" for none."""
+        """Returns the name of the set field of a oneof, "" for none."""
         return next((n for n in names if n in self._held), "")
 
     def _array(self, name: str) -> tuple[Attribute, ...]:

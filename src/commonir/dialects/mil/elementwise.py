@@ -490,7 +490,7 @@ class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcas
 
 
 class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
-    """Whether both are equal.
+    """True where both are equal.
 
     Source: MIL operation reference, equal (iOS 15).
     """
@@ -500,7 +500,7 @@ class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
 
 
 class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
-    """Whether they differ.
+    """True where they differ.
 
     Source: MIL operation reference, not_equal (iOS 15).
     """
@@ -510,7 +510,7 @@ class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
 
 
 class Greater(Comparison, name="mil.greater"):
-    """Whether the first is larger.
+    """True where the first is larger.
 
     Source: MIL operation reference, greater (iOS 15).
     """
@@ -520,7 +520,7 @@ class Greater(Comparison, name="mil.greater"):
 
 
 class GreaterEqual(Comparison, name="mil.greater_equal"):
-    """Whether the first is not smaller.
+    """True where the first is larger or equal.
 
     Source: MIL operation reference, greater_equal (iOS 15).
     """
@@ -530,7 +530,7 @@ class GreaterEqual(Comparison, name="mil.greater_equal"):
 
 
 class Less(Comparison, name="mil.less"):
-    """Whether the first is smaller.
+    """True where the first is smaller.
 
     Source: MIL operation reference, less (iOS 15).
     """
@@ -540,7 +540,7 @@ class Less(Comparison, name="mil.less"):
 
 
 class LessEqual(Comparison, name="mil.less_equal"):
-    """Whether the first is not larger.
+    """True where the first is smaller or equal.
 
     Source: MIL operation reference, less_equal (iOS 15).
     """
@@ -550,7 +550,7 @@ class LessEqual(Comparison, name="mil.less_equal"):
 
 
 class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
-    """Whether both are true.
+    """Logical and: true where both are true.
 
     Source: MIL operation reference, logical_and (iOS 15).
     """
@@ -562,7 +562,7 @@ class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
 
 
 class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
-    """Whether either is true.
+    """Logical or: true where either is true.
 
     Source: MIL operation reference, logical_or (iOS 15).
     """
@@ -574,7 +574,7 @@ class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
 
 
 class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
-    """Whether exactly one is true.
+    """Logical exclusive or: true where exactly one is true.
 
     Source: MIL operation reference, logical_xor (iOS 15).
     """

@@ -42,7 +42,7 @@ from commonir.symbolic import Dim, floor_div
 
 
 class SamplingMode(Enum):
-    """Where sample i of N lies among X elements; positions are clamped to the first and the last.
+    """Positions of sample i of N among X elements; they are clamped to the first and the last.
 
     STRICT_ALIGN_CORNERS: i (X - 1) / (N - 1). ALIGN_CORNERS: the same, and (X - 1) / 2 when N is 1. DEFAULT: i X / N.
     OFFSET_CORNERS: d / 2 + i d with d = max(1, X - 1) / N. UNALIGN_CORNERS: (i + 1/2) X / N - 1/2.
@@ -195,7 +195,7 @@ class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", si
 
 
 class InterpolationMode(Enum):
-    """How an element of the result follows from its neighbours."""
+    """Interpolation between the neighbours of an element."""
 
     LINEAR = "LINEAR"
     NEAREST_NEIGHBOR = "NEAREST_NEIGHBOR"

@@ -258,7 +258,7 @@ class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
 
 
 class ScatterMode(Enum):
-    """How an update is combined with what stands at its position."""
+    """Combinations of an update with the element at its position."""
 
     UPDATE = "update"
     ADD = "add"

@@ -89,7 +89,7 @@ def _size_of(data: Data | None) -> int | None:
 
 
 class OfList(MilOp):
-    """What reads or writes a list.
+    """Base class of operations that read or write a list.
 
     C1: ls is a list of tensors.
     """
@@ -125,7 +125,9 @@ class OfList(MilOp):
 
 
 def _made_by(ls: Value) -> MakeList | None:
-    """What made a list that was then perhaps written to and carried through loops; None when it is not found."""
+    """Returns the operation that made a list which may have been written to and carried through loops; None when it is
+    not found.
+    """
     value = ls
     while True:
         owner = value.owner

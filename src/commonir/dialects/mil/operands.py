@@ -1,4 +1,4 @@
-"""What the definitions of the mil dialect say about their operands: element types, ranks and shapes.
+"""Constraints that definitions of the mil dialect share: element types, ranks and shapes.
 
 Source: MIL operation reference, type domains of parameters.
 """
@@ -116,12 +116,12 @@ Condition = bool | tuple[Constraint, ...]
 
 
 def same_size(a: Dim | None, b: Dim | None, what: str) -> Condition:
-    """That two sizes are equal; nothing when one is unknown."""
+    """Returns the condition that two dims are equal; none when one is unknown."""
     return True if a is None or b is None else require(a, "==", b, what)
 
 
 def all_hold(conditions: Iterable[Condition]) -> Condition:
-    """That each of several conditions holds."""
+    """Returns the condition that several conditions hold."""
     needed: tuple[Constraint, ...] = ()
     for c in conditions:
         if c is False:
@@ -131,7 +131,7 @@ def all_hold(conditions: Iterable[Condition]) -> Condition:
 
 
 def same_sizes(found: Sequence[Dim | None], expected: Sequence[Dim | None], what: str) -> Condition:
-    """That two shapes are equal as far as they are known."""
+    """Returns the condition that two shapes are equal as far as they are known."""
     pairs = enumerate(zip(found, expected, strict=False))
     return len(found) == len(expected) and all_hold([same_size(a, b, f"axis {n} of {what}") for n, (a, b) in pairs])
 

@@ -196,7 +196,7 @@ def _rows(truths: Value) -> Value:
 
 
 def _suppressed(boxes: Value, classes: Value | None, limit: Value) -> Value:
-    """Which boxes, the best first, stay: each that does takes away those after it that it overlaps too much."""
+    """Returns which boxes are selected, the best first: each suppresses those after it that it overlaps too much."""
     x, y, width, height = (core.squeeze(v, (1,)) for v in core.split(boxes, 1, (1, 1, 1, 1)))
     half = core.scalar(0.5, f32)
     sides = [core.mul(width, half), core.mul(height, half)]
@@ -235,7 +235,7 @@ Corners = tuple[list[Value], list[Value]]
 
 
 def _intersections(at: Value, least: Sequence[Value], greatest: Sequence[Value]) -> tuple[Corners, Corners, Corners]:
-    """What one box has in common with each, that box itself, and all boxes."""
+    """Returns the intersections of one box with each, that box itself, and all boxes."""
     low, high = [core.gather(v, at, 0) for v in least], [core.gather(v, at, 0) for v in greatest]
     common_low = [core.maximum(a, b) for a, b in zip(low, least, strict=True)]
     common_high = [core.minimum(a, b) for a, b in zip(high, greatest, strict=True)]

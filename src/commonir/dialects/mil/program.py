@@ -156,7 +156,7 @@ class DescribedFunction(Function):
 
     @property
     def _interface(self) -> Interface | None:
-        """What the description of the model around it says of the function."""
+        """Returns what the enclosing model's description says of the function."""
         holder = self.parent_op
         description = description_of(holder) if isinstance(holder, Module) else None
         return None if description is None else description.interface(self.symbol_name)

@@ -29,7 +29,7 @@ EIGHT_BITS = element_type(i8, u8)
 
 
 def _fit(x: Value, scale: Value, zero_point: Value | None, axis: int | None) -> Condition:
-    """That scale and zero point are scalars, without axis, or vectors along an axis."""
+    """Returns the condition that scale and zero point are scalars, without axis, or vectors along an axis."""
     if axis is None:
         return rank_of(scale) == 0 and (zero_point is None or rank_of(zero_point) == 0)
     if not is_axis(axis, rank_of(x)) or rank_of(scale) != 1 or (zero_point is not None and rank_of(zero_point) != 1):

@@ -18,7 +18,7 @@ from commonir.ods import constraint, kinds, known_data, known_dims, operand, par
 
 
 class CategoricalMode(Enum):
-    """What the numbers of a categorical distribution are."""
+    """The form of the parameters of a categorical distribution."""
 
     LOGITS = "logits"
     PROBS = "probs"

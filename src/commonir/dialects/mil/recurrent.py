@@ -88,7 +88,7 @@ def _rows(weight: Value, gates: int) -> Dim:
 
 
 def _has_gates(weight: Value, recurrent: Value, gates: int) -> Condition:
-    """That matrices have as many rows for each gate as a state has elements."""
+    """Returns the condition that matrices have as many rows for each gate as a state has elements."""
     rows, size = dims_of(recurrent)
     known = [r for r in (rows, dims_of(weight)[0]) if isinstance(r, int)]
     return not isinstance(size, int) or all(r == gates * size for r in known)

@@ -42,14 +42,14 @@ from commonir.symbolic import Dim
 
 
 class Interpolation(Enum):
-    """What is read between elements: a mean of four, or the nearest one."""
+    """Reads between elements: a mean of four, or the nearest one."""
 
     BILINEAR = "bilinear"
     NEAREST = "nearest"
 
 
 class PaddingMode(Enum):
-    """What lies outside of an image, of three columns 1, 2, 3 to the left: 0, 0; 1, 1; 3, 2; or 2, 1."""
+    """Values outside of an image; of three columns 1, 2, 3 to the left: 0, 0; 1, 1; 3, 2; or 2, 1."""
 
     CONSTANT = "constant"
     BORDER = "border"
@@ -58,7 +58,7 @@ class PaddingMode(Enum):
 
 
 class CoordinatesMode(Enum):
-    """How positions are counted: in elements, or so that those within an image lie in [-1, 1] or in [0, 1]."""
+    """Units of positions: elements, or [-1, 1] or [0, 1] within an image."""
 
     UNNORMALIZED = "unnormalized"
     MINUS_ONE_TO_ONE = "normalized_minus_one_to_one"
@@ -186,7 +186,7 @@ def _between_corners(count: int, shape: tuple[int, ...]) -> Value:
 
 
 class BoxMode(Enum):
-    """What the four numbers of a box are: two opposite corners, or a centre and sizes; rows or columns first."""
+    """The four numbers of a box: two opposite corners, or a centre and sizes; rows or columns first."""
 
     CORNERS_HEIGHT_FIRST = "CORNERS_HEIGHT_FIRST"
     CORNERS_WIDTH_FIRST = "CORNERS_WIDTH_FIRST"
@@ -205,7 +205,7 @@ class BoxMode(Enum):
 
 
 class _Crop(NamedTuple):
-    """How boxes are cut out of images and brought to one size, by interpolation between four neighbours.
+    """Parameters of cutting boxes out of images and resizing them, by interpolation between four neighbours.
 
     Samples lie between the bounds of a box as `SamplingMode` tells for its elements, of which there is one more than
     the distance of the bounds; a box whose second bound is the lesser one is mirrored.
@@ -220,7 +220,9 @@ class _Crop(NamedTuple):
     pad_value: float | None
 
     def rows_and_columns(self, boxes: Value, height: Dim, width: Dim) -> tuple[Value, Value]:
-        """Where samples lie, of boxes [n, 4] in f32: rows [n, target_height] and columns [n, target_width]."""
+        """Returns the positions of samples of boxes [n, 4] in f32: rows [n, target_height] and columns [n,
+        target_width].
+        """
         first, second, third, fourth = core.split(boxes, 1, (1,) * 4)
         if self.box_coordinate_mode.is_center_size:
             half = core.scalar(0.5, f32)
@@ -315,7 +317,7 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
 
     @property
     def crop(self) -> _Crop:
-        """How boxes are cut."""
+        """Returns the parameters of the crop."""
         return _Crop(*_how(self), None)
 
     def infer(self) -> tuple[Type, ...]:
@@ -352,7 +354,7 @@ class CropResizeCoreML6(CropResize, name="mil.crop_resize", since=CORE_ML_6):
 
     @property
     def crop(self) -> _Crop:
-        """How boxes are cut."""
+        """Returns the parameters of the crop."""
         return _Crop(*_how(self), self.pad_value)
 
 

@@ -398,7 +398,7 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
 
 
 def _are_equal(values: tuple[Value, ...]) -> Condition:
-    """That tensors have one shape."""
+    """Returns the condition that tensors have one shape."""
     first = dims_of(values[0]) if values else ()
     return all_hold([same_sizes(dims_of(v), first, f"operand {n}") for n, v in enumerate(values)])
 

@@ -50,7 +50,7 @@ from commonir.symbolic import Dim, floor_div
 
 
 class Part(NamedTuple):
-    """Which part of a tensor: strides, and where begin and end are left out or an axis is dropped.
+    """A slice of a tensor: strides, and where begin and end are left out or an axis is dropped.
 
     Where `squeezed`, only the element at begin is taken; end and stride do not matter there.
     """
@@ -61,7 +61,9 @@ class Part(NamedTuple):
     squeeze_mask: tuple[bool, ...] | None
 
     def fits(self, x: Value, begin: Value) -> Condition:
-        """That begin, end, which has its size, stride and the masks have an entry for each axis of a tensor."""
+        """Returns the condition that begin, end or size, stride and the masks have an entry for each axis of a
+        tensor.
+        """
         rank = rank_of(x)
         if any(v is not None and len(v) != rank for v in self):
             return False
@@ -94,7 +96,9 @@ Masks = tuple[tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
 
 
 def _open_bounds(sizes: tuple[Dim, ...], steps: tuple[int, ...]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """What bounds that are left out stand for. A stop before the first element is less than the size counted back."""
+    """Returns the bounds that stand for those left out. A stop before the first element is less than the
+    negated dim.
+    """
     starts = tuple([0 if s > 0 else n - 1 for n, s in zip(sizes, steps, strict=True)])
     stops = tuple([n if s > 0 else -1 - n for n, s in zip(sizes, steps, strict=True)])
     return starts, stops
@@ -340,7 +344,7 @@ class SlidingWindowsCoreML7(SlidingWindows, name="mil.sliding_windows", since=CO
 
 
 class BorderMode(Enum):
-    """What stands outside of a tensor: a constant, x mirrored about its border element, or its border element."""
+    """Values outside of a tensor: a constant, x mirrored about its border element, or its border element."""
 
     CONSTANT = "constant"
     REFLECT = "reflect"

@@ -15,7 +15,7 @@ from commonir.symbolic import Dim, ceil_div, floor_div, largest
 
 
 class PadType(Enum):
-    """How the spatial axes are padded."""
+    """Padding of the spatial axes."""
 
     VALID = "valid"
     SAME = "same"

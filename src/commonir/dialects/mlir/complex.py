@@ -280,7 +280,7 @@ class _Comparison(
 
 
 class Equal(_Comparison, name="complex.eq"):
-    """Whether both parts are equal."""
+    """True where both parts are equal."""
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         same = core.equal(core.imag(lhs), core.imag(rhs))
@@ -288,7 +288,7 @@ class Equal(_Comparison, name="complex.eq"):
 
 
 class NotEqual(_Comparison, name="complex.neq"):
-    """Whether either part differs; true when a part is NaN."""
+    """True where either part differs or is NaN."""
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         differs = core.not_equal(core.imag(lhs), core.imag(rhs))

@@ -289,7 +289,7 @@ OWN = own_forms(cmp_predicate)
 
 
 class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
-    """Whether two positions compare as a predicate says."""
+    """Compares two indices by a predicate."""
 
     pred: CmpPredicate = attribute(cmp_predicate)
     lhs: Value = operand(Index)

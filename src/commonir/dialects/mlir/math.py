@@ -69,7 +69,7 @@ class _Classification(
     ),
     assembly="$operand attr-dict `:` type($operand)",
 ):
-    """Whether a floating-point number is of some kind."""
+    """Base class of predicates on floating-point numbers."""
 
     folds_in_double = False
 
@@ -328,25 +328,25 @@ class IPowI(
 
 
 class IsFinite(_Classification, name="math.isfinite"):
-    """Whether the number is neither infinite nor NaN."""
+    """True where the number is neither infinite nor NaN."""
 
     fn = staticmethod(real_functions.is_finite)
 
 
 class IsInf(_Classification, name="math.isinf"):
-    """Whether the number is an infinity of either sign."""
+    """True where the number is an infinity of either sign."""
 
     fn = staticmethod(core.is_inf)
 
 
 class IsNaN(_Classification, name="math.isnan"):
-    """Whether it is not a number."""
+    """True where it is not a number."""
 
     fn = staticmethod(core.is_nan)
 
 
 class IsNormal(_Classification, name="math.isnormal"):
-    """Whether the number is neither zero, subnormal, infinite nor NaN."""
+    """True where the number is neither zero, subnormal, infinite nor NaN."""
 
     fn = staticmethod(real_functions.is_normal)
 

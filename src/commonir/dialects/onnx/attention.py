@@ -57,7 +57,7 @@ def repeated_heads(x: Value, count: Dim) -> Value:
 
 
 class Masks:
-    """What keeps queries from keys: a truth value for each pair, and numbers that are added to their scores."""
+    """Attention masks: a bool for each pair of query and key, and a bias that is added to scores."""
 
     def __init__(self, like: Value, queries: Dim, keys: Dim) -> None:
         self.like = like
@@ -103,7 +103,7 @@ class Masks:
 
 
 def _lowest(element: ElementType) -> float:
-    """What keeps a key away when it is added."""
+    """Returns the bias that masks a key."""
     return -math.inf if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
 
 
@@ -243,7 +243,7 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
     def _masks(
         self, Q: Value, K: Value, attn_mask: Value | None, past_key: Value | None, lengths: Value | None
     ) -> Masks:
-        """What keeps queries from keys."""
+        """Returns the masks of the operands."""
         queries, keys = shape_of(Q)[2], shape_of(K)[2]
         masks = Masks(Q, queries, keys)
         if attn_mask is not None:
@@ -460,5 +460,5 @@ class FlexAttention(
 
 
 def _changed(value: Value, graph: Region) -> Value:
-    """What a nested graph makes of a value; the value itself when there is no graph."""
+    """Returns a value as a nested graph modifies it; the value itself when there is no graph."""
     return core.inlined(graph, (value,))[0] if graph.blocks else value

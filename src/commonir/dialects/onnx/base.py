@@ -1,4 +1,4 @@
-"""What every ONNX operation shares: its sets of element types, and what references read of their operands."""
+"""The base class of ONNX operations, its sets of element types, and accessors that references use."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class OnnxOp(Op, traits=(traits.Pure,)):
     """The operator to use instead of one that is deprecated."""
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        """What the reference makes of operands of which only types and known elements are given."""
+        """Returns the dims that the reference computes from the types and known elements of operands."""
         if self.form is not Form.COMPOSITE or self.regions or len(self.results) != 1:
             return None
         kind = self.results[0].type

@@ -38,7 +38,7 @@ class Comparison(OnnxOp):
 
 
 class Equal(Comparison, name="onnx.Equal"):
-    """Whether both are equal."""
+    """True where both are equal."""
 
     T = by_version(
         opset7=POSITIONS | BOOLEAN,
@@ -52,7 +52,7 @@ class Equal(Comparison, name="onnx.Equal"):
 
 
 class Less(Comparison, name="onnx.Less"):
-    """Whether the first is smaller."""
+    """True where the first is smaller."""
 
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
 
@@ -61,7 +61,7 @@ class Less(Comparison, name="onnx.Less"):
 
 
 class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
-    """Whether the first is not larger."""
+    """True where the first is smaller or equal."""
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
 
@@ -70,7 +70,7 @@ class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
 
 
 class Greater(Comparison, name="onnx.Greater"):
-    """Whether the first is larger."""
+    """True where the first is larger."""
 
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
 
@@ -79,7 +79,7 @@ class Greater(Comparison, name="onnx.Greater"):
 
 
 class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
-    """Whether the first is not smaller."""
+    """True where the first is larger or equal."""
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
 
@@ -88,21 +88,21 @@ class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
 
 
 class And(Logic, name="onnx.And", since="opset7"):
-    """Whether both are true."""
+    """Logical and: true where both are true."""
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.logical_and(A, B)
 
 
 class Or(Logic, name="onnx.Or", since="opset7"):
-    """Whether either is true."""
+    """Logical or: true where either is true."""
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.logical_or(A, B)
 
 
 class Xor(Logic, name="onnx.Xor", since="opset7"):
-    """Whether exactly one is true."""
+    """Logical exclusive or: true where exactly one is true."""
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.logical_xor(A, B)

@@ -59,7 +59,7 @@ def _carried(first: Type, next_: Type) -> Type:
 
 
 def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator[Diagnostic]:
-    """How the numbers of inputs and outputs of a nested graph differ from those that its operator needs."""
+    """Yields diagnostics where a nested graph has another number of inputs or outputs than its operator needs."""
     yield from check_graph(graph)
     if not graph.blocks:
         return
@@ -95,7 +95,7 @@ def _contradicted(graph: Region, received: Sequence[Type]) -> Iterator[tuple[Val
 
 
 def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:
-    """What a nested graph says of its last inputs that contradicts the types of what it receives for them."""
+    """Yields diagnostics where a nested graph declares other types for its last inputs than it receives."""
     for argument, kind, is_harmless in _contradicted(graph, received):
         message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
         yield Diagnostic(DOUBTED_SHAPE if is_harmless else MALFORMED_REGION, f"{message}, but receives {kind}")
@@ -117,7 +117,7 @@ def _require(faults: Iterable[Diagnostic]) -> None:
 
 
 def _yields(block: Block) -> tuple[Value, ...]:
-    """What a nested graph in the core yields, without the operation that says so."""
+    """Returns the values that a nested graph in the core yields, without its terminator."""
     last = block.last
     if not isinstance(last, core.Yield):
         raise NotationError("a nested graph does not end as it should")
@@ -293,7 +293,7 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         lengths = () if sequence_lens is None else (sequence_lens,)
 
         def member(*values: Value) -> tuple[Value, ...]:
-            """What one member of the batch gives."""
+            """Returns the results of one member of the batch."""
             carried, count = values[:states], values[len(given) :]
             slices = [_first(v, count[0]) if count else v for v in values[states : len(given)]]
             slices = [core.reverse(v, (0,)) if r else v for v, r in zip(slices, reverse, strict=True)]

@@ -122,7 +122,9 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
         return y if B is None else core.add(y, core.reshape(B, (-1, *(1,) * rank)))
 
     def _places(self, kernel: tuple[int, ...], out: tuple[Dim, ...], like: Value) -> Value:
-        """Where each element of the filter reads without displacement, [points, out..., axis], the last axis first."""
+        """Returns the positions that each element of the filter reads without offsets, [points, out..., axis], the last
+        axis first.
+        """
         rank = len(kernel)
         strides, dilations = per_axis(self.strides, rank), per_axis(self.dilations, rank)
         pads = pad_pairs(self.pads, rank)

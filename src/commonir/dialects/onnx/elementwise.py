@@ -232,7 +232,7 @@ class Round(UnaryX, name="onnx.Round"):
 
 
 class Not(OnnxOp, name="onnx.Not", since="opset1"):
-    """Whether the element is false."""
+    """Logical not: true where the element is false."""
 
     X: Value = operand("i1")
     Y: Value = result("i1")
@@ -242,7 +242,7 @@ class Not(OnnxOp, name="onnx.Not", since="opset1"):
 
 
 class IsNaN(OnnxOp, name="onnx.IsNaN"):
-    """Whether the element is not a number."""
+    """True where the element is NaN."""
 
     X: Value = operand("T1")
     Y: Value = result("i1")
@@ -253,7 +253,7 @@ class IsNaN(OnnxOp, name="onnx.IsNaN"):
 
 
 class IsInf(OnnxOp, name="onnx.IsInf"):
-    """Whether the element is an infinity of one of the signs asked for."""
+    """True where the element is an infinity of one of the selected signs."""
 
     X: Value = operand("T1")
     detect_negative: bool = attribute(kinds.flag, default=True)

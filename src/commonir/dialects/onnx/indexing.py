@@ -326,7 +326,7 @@ class Unique(OnnxOp, name="onnx.Unique"):
 
 
 class Cumulative(OnnxOp):
-    """What the elements up to each position along an axis make together."""
+    """Base class of cumulative operations along an axis."""
 
     combine: ClassVar[Callable[[Value, int, bool, bool], Value]]
     x: Value = operand("T")

@@ -76,42 +76,42 @@ class Div6(Limited, name="onnx.Div", since="opset6"):
 
 
 class And1(LimitedPredicate, name="onnx.And", since="opset1"):
-    """Whether both are true."""
+    """Logical and: true where both are true."""
 
     combine = staticmethod(core.logical_and)
     T = BOOLEAN
 
 
 class Or1(LimitedPredicate, name="onnx.Or", since="opset1"):
-    """Whether either is true."""
+    """Logical or: true where either is true."""
 
     combine = staticmethod(core.logical_or)
     T = BOOLEAN
 
 
 class Xor1(LimitedPredicate, name="onnx.Xor", since="opset1"):
-    """Whether exactly one is true."""
+    """Logical exclusive or: true where exactly one is true."""
 
     combine = staticmethod(core.logical_xor)
     T = BOOLEAN
 
 
 class Equal1(LimitedPredicate, name="onnx.Equal", since="opset1"):
-    """Whether both are equal."""
+    """True where both are equal."""
 
     combine = staticmethod(core.equal)
     T = POSITIONS | BOOLEAN
 
 
 class Less1(LimitedPredicate, name="onnx.Less", since="opset1"):
-    """Whether the first is smaller."""
+    """True where the first is smaller."""
 
     combine = staticmethod(core.less)
     T = FLOATS_1
 
 
 class Greater1(LimitedPredicate, name="onnx.Greater", since="opset1"):
-    """Whether the first is larger."""
+    """True where the first is larger."""
 
     combine = staticmethod(core.greater)
     T = FLOATS_1

@@ -114,7 +114,7 @@ class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
 
 
 def shown_name(op: Operation) -> str:
-    """What tells people which node is meant: its name, else that of a result, else its operator."""
+    """Returns the name that identifies a node to people: its own, else that of a result, else its operator's."""
     name = "" if op.location is None else op.location.name
     kind = op.op_type if isinstance(op, Custom) else op.name.rpartition(".")[2]
     return next(filter(None, (name, *(v.name for v in op.results))), kind)
@@ -311,7 +311,7 @@ def _port_of(default: Data) -> Port:
 
 
 def check_graph(graph: Region) -> Iterable[Diagnostic]:
-    """What is wrong with the end of a graph."""
+    """Yields the faults of the end of a graph."""
     last = graph.blocks[0].last if graph.blocks else None
     if not isinstance(last, Return):
         found = "nothing" if last is None else last.name

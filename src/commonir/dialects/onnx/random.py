@@ -166,7 +166,7 @@ def _dropped(data: Value, share: Value, seed: int) -> tuple[Value, Value]:
 
 
 class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
-    """When training, each element is zero with the probability `ratio`, and the others make up for it.
+    """When training, sets elements to zero with the probability `ratio` and scales the others up.
 
     `mask` is true for what is kept. What a seed gives are the numbers that onnx's reference draws for it.
     """

@@ -60,7 +60,7 @@ class RecurrentOp(OnnxOp):
 
 
 class WithActivations(Protocol):
-    """What operators have that say which functions their steps use."""
+    """Attributes of operators that name the functions of their steps."""
 
     @property
     def name(self) -> str: ...
@@ -104,7 +104,7 @@ def function_of(op_name: str, name: str) -> core.GateFunction:
 
 
 class Layer:
-    """What the attributes and operands of a layer are in terms of the core."""
+    """The attributes and operands of a layer in terms of the core."""
 
     def __init__(self, op: RecurrentOp, X: Value, R: Value, usual: Sequence[core.GateFunction]) -> None:
         self.op = op
@@ -159,7 +159,7 @@ class Layer:
 
 
 def of_direction(value: Value, n: int) -> Value:
-    """What belongs to one direction."""
+    """Returns the part of a value for one direction."""
     sizes = shape_of(value)
     return core.slice(value, (n, *(0,) * (len(sizes) - 1)), (n + 1, *sizes[1:]), (1,) * len(sizes))
 

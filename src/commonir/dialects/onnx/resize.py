@@ -52,7 +52,7 @@ _ROUNDINGS = {
 
 
 class Resizing(NamedTuple):
-    """How a tensor is resampled; what an older version of the operator does not say has the value that it means."""
+    """The parameters of a resize; what an older version lacks has the value that it implies."""
 
     mode: str
     coordinates: str
@@ -66,7 +66,7 @@ class Resizing(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """How one axis is resampled: from n elements to m, by a factor that need not be their ratio."""
+    """The resize of one axis: from n elements to m, by a factor that need not be their ratio."""
 
     axis: int
     n: Dim
@@ -204,7 +204,7 @@ def _bounds(how: Resizing, x: Value, roi: Value | None, axes: list[int]) -> list
 
 
 def _positions(kind: str, n: int, m: int, scale: Fraction, start: Fraction, end: Fraction) -> list[Fraction]:
-    """Where each element of the result lies among the n elements of an axis.
+    """Returns the position of each element of the result among the n elements of an axis.
 
     The operator's text means by the length of the resized tensor m, also where that was rounded down from n times a
     factor; so do onnxruntime and torch. onnx's evaluator takes the product, meant by `half_pixel_symmetric` only.
@@ -291,7 +291,7 @@ def _cubic(distance: float, a: float) -> float:
 
 
 def _outside(known_outside: Value | None, places: list[Fraction], n: int, after: int) -> Value | None:
-    """Which elements of the result lie outside along one of the axes so far, of which the last has some after it."""
+    """Returns which elements of the result lie outside along one of the axes so far; `after` axes follow the last."""
     flags = [not 0 <= p <= n - 1 for p in places]
     if not any(flags):
         return known_outside
@@ -360,7 +360,7 @@ class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
 
     @property
     def how(self) -> Resizing:
-        """How the tensor is resampled."""
+        """Returns the parameters of the resize."""
         return Resizing(
             self.mode, self.coordinate_transformation_mode, self.nearest_mode, self.cubic_coeff_a,
             self.exclude_outside, False, self.extrapolation_value,
@@ -393,12 +393,12 @@ class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
 
     @property
     def how(self) -> Resizing:
-        """How the tensor is resampled."""
+        """Returns the parameters of the resize."""
         return super().how._replace(antialias=self.antialias, policy=self.keep_aspect_ratio_policy, axes=self.axes)
 
 
 def by_factors(mode: str, nearest: str = "floor") -> Resizing:
-    """How an axis times a factor is resampled with positions counted from the first element."""
+    """Returns the resize by factors with positions counted from the first element."""
     return Resizing(mode, "asymmetric", nearest, 0.0, False, False, 0.0)
 
 

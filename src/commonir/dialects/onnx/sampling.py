@@ -62,7 +62,7 @@ class GridSample(GridSample16, name="onnx.GridSample"):
 
 
 class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
-    """Where affine maps read the elements of images of a given size [batch, channels, ...]: positions for GridSample.
+    """Positions for GridSample at which affine maps read images of a given shape [batch, channels, ...].
 
     The elements of a result lie in [-1, 1], by their centres or, with `align_corners` unset, by their outer edges.
     """

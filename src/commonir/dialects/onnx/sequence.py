@@ -168,7 +168,7 @@ class Optional(OnnxOp, name="onnx.Optional"):
 
 
 class OptionalGetElement(OnnxOp, name="onnx.OptionalGetElement"):
-    """What a value that may be absent holds; what cannot be absent, as it is."""
+    """Returns the value of an optional; a value that is not optional is returned unchanged."""
 
     input: Value = operand("O")
     output: Value = result("V")
@@ -180,7 +180,7 @@ class OptionalGetElement(OnnxOp, name="onnx.OptionalGetElement"):
 
 
 class OptionalHasElement15(OnnxOp, name="onnx.OptionalHasElement", since="opset15"):
-    """Whether a value that may be absent is there."""
+    """True when the optional has a value."""
 
     input: Value = operand("O")
     output: Value = result("B")
@@ -192,7 +192,7 @@ class OptionalHasElement15(OnnxOp, name="onnx.OptionalHasElement", since="opset1
 
 
 class OptionalHasElement(OnnxOp, name="onnx.OptionalHasElement", since="opset18 opset28"):
-    """Whether a value that may be absent, or not be given at all, is there."""
+    """True when the operand is present and, where it is optional, has a value."""
 
     input: Value | None = operand("O", default=None)
     output: Value = result("B")

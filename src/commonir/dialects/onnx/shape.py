@@ -178,7 +178,7 @@ def continued(mode: str, data: Value, fill: Value | None, extended: Extension) -
 
 
 def _number(fill: Value) -> float | None:
-    """What a tensor is continued by, when it is a number known before running."""
+    """Returns the fill value when it is a number known before running, else None."""
     known = known_dims(fill)
     if known is not None:
         return float(known[0]) if isinstance(known[0], int) else None
@@ -188,7 +188,7 @@ def _number(fill: Value) -> float | None:
 
 
 def _extended_by(data: Value, pads: Value, axes: Value | None) -> Extension:
-    """What continues a tensor of the same shape by amounts, which may be computed by the program for all axes."""
+    """Returns the padding of a tensor by amounts for all axes, which may be computed by the program."""
     rank = rank_of(data)
     if axes is None and not all(isinstance(d, int) for d in known_dims(pads) or (None,)):
         low, high = core.slice(pads, (0,), (rank,), (1,)), core.slice(pads, (rank,), (2 * rank,), (1,))
@@ -198,7 +198,7 @@ def _extended_by(data: Value, pads: Value, axes: Value | None) -> Extension:
 
 
 def extension(rank: int, at: Sequence[int], amounts: tuple[int, ...]) -> Extension:
-    """What continues a tensor along some axes: first the amounts before each of them, then those after."""
+    """Returns the padding of some axes: first the amounts before each of them, then those after."""
     if len(amounts) != 2 * len(at):
         raise NotationError(f"{len(amounts)} amounts for {len(at)} axes")
     before, after = [0] * rank, [0] * rank

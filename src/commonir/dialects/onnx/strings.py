@@ -65,7 +65,7 @@ class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
 
 
 class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
-    """Whether a pattern, in the syntax of RE2, matches the whole of each text."""
+    """True where a pattern, in the syntax of RE2, matches the whole string."""
 
     X: Value = operand("T1")
     pattern: str | None = attribute(kinds.text, default=None)
@@ -80,7 +80,7 @@ class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
 
 
 class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
-    """How often each n-gram of a pool occurs in each row of tokens.
+    """Counts of each n-gram of a pool in each row of tokens.
 
     In mode `TF` the number, in mode `IDF` whether it occurs, in mode `TFIDF` the number again; the last two are
     multiplied by weights, of which there is one for each n-gram.

@@ -37,7 +37,7 @@ class Optimizer(OnnxOp):
     T1 = LEARNING_RATES
 
     def steps(self, inputs: tuple[Value, ...], kept: int, step: Callable[..., tuple[Value, ...]]) -> tuple[Value, ...]:
-        """What a step makes of each tensor, its gradient and the `kept` tensors that go with it, in order of kinds.
+        """Returns the results of a step for each tensor, its gradient and its `kept` tensors, in order of their roles.
 
         Raises: NotationError when the inputs are not as many of each kind.
         """

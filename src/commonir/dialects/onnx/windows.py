@@ -1,4 +1,4 @@
-"""What ONNX operators with windows over spatial axes share: strides, dilations, and the rules of padding.
+"""Base classes of ONNX operators with windows over spatial axes: strides, dilations, and padding.
 
 Source: ONNX operator reference, Conv, ConvTranspose and the pooling operators, `auto_pad`.
 """
@@ -23,7 +23,7 @@ AUTO_PAD = one_of("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
 class Windowed(Protocol):
-    """What operators with windows over the spatial axes, those after the first two, have."""
+    """Attributes of operators with windows over the spatial axes, those after the first two."""
 
     @property
     def auto_pad(self) -> str: ...

@@ -33,7 +33,9 @@ def carried_element(value: Value) -> ElementType:
 
 
 def is_constant(value: Value, number: float) -> bool:
-    """Returns whether every element of a value is known to be a number; zeros have one sign here, and true is 1 and -1."""
+    """Returns whether every element of a value is known to be a number; zeros have one sign here, and true is 1
+    and -1.
+    """
     data = known_data(value)
     found = None if data is None else data.splat()
     if found is True:

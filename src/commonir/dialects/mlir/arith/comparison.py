@@ -114,7 +114,7 @@ class CmpI(
     traits=(SameTypeOperands, TRUTH_OF_OPERANDS),
     assembly="$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
-    """Whether two integers compare as a predicate says."""
+    """Compares two integers by a predicate."""
 
     predicate: CmpIPredicate = attribute(numbered(CmpIPredicate, i64))
     lhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -130,7 +130,7 @@ class CmpF(
     traits=(SameTypeOperands, TRUTH_OF_OPERANDS),
     assembly="$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)",
 ):
-    """Whether two floats compare as a predicate says."""
+    """Compares two floats by a predicate."""
 
     predicate: CmpFPredicate = attribute(numbered(CmpFPredicate, i64))
     lhs: Value = operand(FloatLike)

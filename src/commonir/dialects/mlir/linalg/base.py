@@ -30,7 +30,7 @@ MEMOIZED = "linalg.memoized_indexing_maps"
 
 
 class IteratorType(Enum):
-    """Whether a dimension of the iteration space has points in the result, or is reduced."""
+    """Iterator types: a parallel dimension has points in the result, a reduction dimension has none."""
 
     PARALLEL = "parallel"
     REDUCTION = "reduction"

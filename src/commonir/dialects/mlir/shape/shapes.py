@@ -231,7 +231,7 @@ class Broadcast(
 class IsBroadcastable(
     ShapeOp, name="shape.is_broadcastable", traits=(traits.Commutative,), assembly="$shapes attr-dict `:` type($shapes)"
 ):
-    """Whether tensors of some shapes can be broadcast against each other."""
+    """True when tensors of some shapes can be broadcast against each other."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)
@@ -249,7 +249,7 @@ class ShapeEq(
     traits=(traits.Pure, traits.Commutative),
     assembly="$shapes attr-dict `:` type($shapes)",
 ):
-    """Whether shapes are the same."""
+    """True when shapes are the same."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)

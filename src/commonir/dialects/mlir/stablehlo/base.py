@@ -297,7 +297,7 @@ class FftType(Enum):
 
 
 class Transposition(Enum):
-    """Whether a matrix is used as it is, transposed, or transposed and conjugated."""
+    """Uses of a matrix: as it is, transposed, or transposed and conjugated."""
 
     TRANSPOSE_INVALID = "TRANSPOSE_INVALID"
     NO_TRANSPOSE = "NO_TRANSPOSE"

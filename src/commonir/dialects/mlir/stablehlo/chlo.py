@@ -84,7 +84,7 @@ class _OfFloats(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndR
 
 
 class _Question(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
-    """Whether something holds of floats."""
+    """Base class of predicates on floats."""
 
     operand: Value = operand(Floats)
     result_: Value = result(Truths)
@@ -205,21 +205,21 @@ class Tan(_Unary, name="chlo.tan"):
 
 
 class IsInf(_Question, name="chlo.is_inf"):
-    """Whether a number is infinite."""
+    """True where a number is infinite."""
 
     def reference(self, operand: Value) -> Value:
         return core.is_inf(operand)
 
 
 class IsNegInf(_Question, name="chlo.is_neg_inf"):
-    """Whether a number is infinite and negative."""
+    """True where a number is infinite and negative."""
 
     def reference(self, operand: Value) -> Value:
         return core.equal(operand, core.splat(-inf, operand))
 
 
 class IsPosInf(_Question, name="chlo.is_pos_inf"):
-    """Whether a number is infinite and positive."""
+    """True where a number is infinite and positive."""
 
     def reference(self, operand: Value) -> Value:
         return core.equal(operand, core.splat(inf, operand))

@@ -381,7 +381,9 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
 
 
 class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
-    """Combines the values of all processes of a group for one of them. C1: the program combines values of their types."""
+    """Combines the values of all processes of a group for one of them. C1: the program combines values of their
+    types.
+    """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(kinds.any_attribute)

@@ -63,7 +63,7 @@ class Compare(
         "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Whether two values compare as told; NaN differs from everything, unless the order is total.
+    """Compares two values in a direction; NaN differs from everything, unless the order is total.
 
     C1: the kind of comparison is one that the elements have.
     """

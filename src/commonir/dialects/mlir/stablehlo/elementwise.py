@@ -310,7 +310,7 @@ class Imag(_ToReal, name="stablehlo.imag"):
 
 
 class IsFinite(HloOp, name="stablehlo.is_finite", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
-    """Whether a number is neither infinite nor NaN."""
+    """True where a number is neither infinite nor NaN."""
 
     assembly = "operands attr-dict `:` functional-type(operands, results)"
 
@@ -478,21 +478,21 @@ class _Bits(_Binary, traits=(traits.Commutative,)):
 
 
 class And(_Bits, name="stablehlo.and"):
-    """Whether both are true; the bits that both have."""
+    """Logical and of bools; bitwise and of integers."""
 
     of_truths = core.logical_and
     of_bits = core.bitwise_and
 
 
 class Or(_Bits, name="stablehlo.or"):
-    """Whether one is true; the bits that one has."""
+    """Logical or of bools; bitwise or of integers."""
 
     of_truths = core.logical_or
     of_bits = core.bitwise_or
 
 
 class Xor(_Bits, name="stablehlo.xor"):
-    """Whether exactly one is true; the bits that exactly one has."""
+    """Logical exclusive or of bools; bitwise exclusive or of integers."""
 
     of_truths = core.logical_xor
     of_bits = core.bitwise_xor

@@ -47,7 +47,9 @@ def is_number(type: Type) -> bool:
 
 
 def is_quantized(type: Type) -> bool:
-    """Returns whether elements are of a type of the quant dialect, or the 8-bit block format that this dialect names."""
+    """Returns whether elements are of a type of the quant dialect, or the 8-bit block format that this dialect
+    names.
+    """
     return isinstance(type, DialectType) and (
         type.dialect == "quant" or (type.dialect, type.mnemonic) == ("tosa", "mxint8")
     )

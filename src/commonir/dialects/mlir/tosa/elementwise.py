@@ -501,7 +501,7 @@ class _Comparison(
     TosaOp,
     traits=(SameOperandsElementType, SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise),
 ):
-    """Whether two numbers compare in some way; nothing compares with NaN."""
+    """Base class of comparisons; nothing compares with NaN."""
 
     fn: ClassVar[Function2]
 

@@ -88,7 +88,7 @@ class _TruthReduction(_Reduction):
 
 
 class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
-    """Whether all are true.
+    """True where all elements are true.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
     elements are truth values.
@@ -98,7 +98,7 @@ class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
 
 
 class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
-    """Whether one is true.
+    """True where one element is true.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
     elements are truth values.

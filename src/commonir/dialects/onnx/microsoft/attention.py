@@ -40,7 +40,7 @@ def _refuse(**given: object) -> None:
 
 
 def _key_mask(mask: Value, batch: Dim, keys: Dim) -> Value:
-    """Which keys a mask keeps, [batch, 1, 1 or query, key].
+    """Returns the keys that a mask admits, [batch, 1, 1 or query, key].
 
     A matrix [batch, key] or a tensor [batch, query, key] keeps what is positive; a vector has where the keys of each
     text end, or then also where they begin.
@@ -73,7 +73,7 @@ def _number(size: Dim) -> Value:
 
 
 class Masked(Protocol):
-    """What operators have whose masks lower scores, and which perhaps keep queries from keys after them."""
+    """Attributes of operators with masks that lower scores and may hide later keys from queries."""
 
     @property
     def unidirectional(self) -> bool: ...
@@ -86,13 +86,15 @@ class Masked(Protocol):
 def _attended(
     op: Masked, query: Value, key: Value, value: Value, past: Dim, mask: Value | None, bias: Value | None
 ) -> Value:
-    """What queries get of values, for operands with an axis of heads; `past` is how many keys come before."""
+    """Returns the attention of queries over values, for operands with an axis of heads; `past` is the number of earlier
+    keys.
+    """
     scale = op.scale or usual_scale(shape_of(query)[3])
     return core.attention(query, key, value, _added(op, query, key, past, mask, bias), scale)
 
 
 def _added(op: Masked, query: Value, key: Value, past: Dim, mask: Value | None, bias: Value | None) -> Value | None:
-    """What is added to scores."""
+    """Returns the bias that is added to scores."""
     batch, _, queries, _ = shape_of(query)
     keys = shape_of(key)[2]
     zero = core.splat(0.0, query)
@@ -451,7 +453,7 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
         return heads_apart(q, self.num_heads), heads_apart(k, self.kv_num_heads), heads_apart(v, self.kv_num_heads)
 
     def _allowed(self, queries: Dim, keys: Dim, before: Value, ends: Value) -> Value:
-        """Which keys a query gets to, [batch, 1, query, key]."""
+        """Returns the keys that each query attends to, [batch, 1, query, key]."""
         first, last = (core.reshape(v, (-1, 1, 1, 1)) for v in (before, ends))
         if not self.causal:
             return core.less(core.iota((1, 1, 1, keys), 3, i64), last)
@@ -465,7 +467,9 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
     def _attended(
         self, query: Value, key: Value, value: Value, allowed: Value, bias: Value | None, sink: Value | None
     ) -> Value:
-        """What queries get of values. A sink takes a share of the weights of its head and gives nothing."""
+        """Returns the attention of queries over values. A sink takes a share of the weights of its head and adds
+        nothing.
+        """
         keys, values = repeated_heads(key, self.num_heads), repeated_heads(value, self.num_heads)
         scale = self.scale or usual_scale(shape_of(query)[3])
         mask = allowed

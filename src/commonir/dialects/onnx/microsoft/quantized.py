@@ -87,7 +87,7 @@ class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="mi
 
 
 class QuantizedPair(OnnxOp):
-    """What two quantized tensors make, which are broadcast."""
+    """Base class of binary operations on quantized tensors, which are broadcast."""
 
     A: Value = operand("T")
     A_scale: Value = operand("f32")
@@ -101,7 +101,7 @@ class QuantizedPair(OnnxOp):
     T = BYTES
 
     def of(self, a: Value, b: Value) -> Value:
-        """What two tensors of the numbers make."""
+        """Returns the result for two dequantized tensors."""
         raise NotImplementedError
 
     def reference(

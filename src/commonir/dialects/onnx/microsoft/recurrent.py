@@ -130,7 +130,7 @@ class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", sin
 
 
 def _of(values: Value, n: int) -> Value:
-    """What belongs to one direction, without the axis of directions."""
+    """Returns the part of values for one direction, without the axis of directions."""
     return core.squeeze(of_direction(values, n), (0,))
 
 

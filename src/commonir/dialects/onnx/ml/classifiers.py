@@ -151,7 +151,7 @@ class Pairs:
             raise NotationError(f"{len(coefficients)} coefficients of {self.vectors} vectors of {self.count} classes")
 
     def weights(self, element: ElementType) -> Value:
-        """What each support vector (axis 0) adds to each decision (axis 1)."""
+        """Returns the coefficient of each support vector (axis 0) in each decision (axis 1)."""
         table = [[0.0] * len(self.pairs) for _ in range(self.vectors)]
         for pair, (i, j) in enumerate(self.pairs):
             for row, of in ((j - 1, i), (i, j)):
@@ -160,7 +160,9 @@ class Pairs:
         return matrix([w for row in table for w in row], self.vectors, element)
 
     def votes(self, side: int, element: ElementType) -> Value:
-        """Which class (axis 1) each decision (axis 0) is for: the earlier one (side 0) or the later one."""
+        """Returns the class (axis 1) that each decision (axis 0) votes for: the earlier one (side 0) or the
+        later one.
+        """
         numbers = [float(c == pair[side]) for pair in self.pairs for c in range(self.count)]
         return matrix(numbers, len(self.pairs), element)
 

@@ -1,4 +1,4 @@
-"""What operators of ai.onnx.ml that score share: rows of features, transforms of scores, and labels.
+"""Functions that the scoring operators of ai.onnx.ml share: rows of features, transforms of scores, and labels.
 
 Source: ONNX operator reference, domain ai.onnx.ml; where it is vague, what onnxruntime does.
 """

@@ -28,7 +28,7 @@ _LEAF = "LEAF"
 
 
 class Entries(NamedTuple):
-    """What leaves add to targets: for each entry the tree and node, the target, and the weight."""
+    """The weights that leaves add to targets: for each entry the tree and node, the target, and the weight."""
 
     trees: tuple[int, ...] | None
     nodes: tuple[int, ...] | None
@@ -134,7 +134,7 @@ def of_nodes(op: TreeEnsemble, element: ElementType) -> Tables:
 
 
 def _sets(given: Data | None, count: int) -> tuple[Array, Array]:
-    """Where each set starts among the members, and where the last one ends. Raises: NotationError."""
+    """Returns the start of each set among the members, and the end of the last one. Raises: NotationError."""
     if given is None or not given.element.is_float:
         raise NotationError("membership_values are missing or no numbers")
     numbers = given.array().astype(np.float64)
@@ -202,7 +202,7 @@ def of_named_nodes(op: NamedNodes, entries: Entries, element: ElementType) -> Ta
 
 
 class _Places:
-    """Where nodes stand in the list of all, by tree and number."""
+    """The positions of nodes in the list of all, by tree and number."""
 
     def __init__(self, name: str, trees: Array, nodes: Array) -> None:
         self._name = name
