@@ -9,12 +9,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from shutil import which
 from typing import NamedTuple
 
 import pytest
 
-from tests.oracles import report_missing, require_package
+from tests.oracles import find_program, require_package
 
 _ROOT = Path(__file__).parents[1]
 _SECONDS = 120
@@ -42,8 +41,8 @@ class Ended(NamedTuple):
 def mpiexec(count: int, arguments: Sequence[str]) -> list[str]:
     """The command that starts processes of Python."""
     require_package("mpi4py")
-    found = which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
-    return [found or report_missing("mpiexec"), "-n", str(count), sys.executable, *arguments]
+    beside = Path(sys.executable).parent / "mpiexec"
+    return [find_program("mpiexec", (str(beside), "mpiexec")), "-n", str(count), sys.executable, *arguments]
 
 
 def started(count: int, arguments: Sequence[str]) -> subprocess.Popen[str]:

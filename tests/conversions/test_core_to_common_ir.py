@@ -19,6 +19,8 @@ from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 from commonir.text.parser import parse_module
 
+from tests.arrays import read_arrays
+
 MODELS = Path(__file__).parents[1] / "models"
 
 
@@ -30,7 +32,7 @@ def _lowered(text: str) -> Module:
 @pytest.mark.parametrize("suffix", [".cir", ".cir.json"])
 def test_programs_compute_the_same_as_common_ir_files(name: str, suffix: str, tmp_path: Path) -> None:
     module = cir.load(MODELS / name / "model.mlpackage")
-    inputs = dict(np.load(MODELS / name / "inputs.npz").items())
+    inputs = read_arrays(MODELS / name / "inputs.npz")
     path = tmp_path / f"model{suffix}"
     cir.save(cir.convert(module, "common_ir"), path)
     again = cir.load(path)

@@ -20,6 +20,7 @@ from commonir.ir.types import TensorType, boolean, f32, string, tensor, u8, u32
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import symbol
 
+from tests.arrays import read_arrays
 from tests.conversions.programs import core_module
 from tests.conversions.running_mlir import assert_near, check_with_mlir_opt, joined, text_of, types_of
 from tests.conversions.test_core_to_linalg import REFUSED as REFUSED_BY_LINALG
@@ -301,6 +302,6 @@ def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> N
     cir.save(cir.convert(model, "tosa", sizes={"image_0": 1}), path, format="mlir-generic")
     text = path.read_text()
     check_with_mlir_opt(text)
-    (found,) = Compiled(text).run("main", [np.load(_EXAMPLES / "mobilenet_inputs.npz")["image"]])
-    wanted = np.load(_EXAMPLES / "mobilenet_outputs.npz")["logits"]
+    (found,) = Compiled(text).run("main", [read_arrays(_EXAMPLES / "mobilenet_inputs.npz")["image"]])
+    wanted = read_arrays(_EXAMPLES / "mobilenet_outputs.npz")["logits"]
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

@@ -10,6 +10,7 @@ import pytest
 
 import commonir as cir
 
+from tests.arrays import read_arrays
 from tests.conversions.running_mlir import check_with_mlir_opt, text_of
 from tests.iree import Compiled
 from tests.oracles import oracle
@@ -37,7 +38,7 @@ def test_core_ml_model_gives_in_iree_what_core_ml_tools_computed(name: str) -> N
     converted = cir.convert(cir.load(_package(folder)), "linalg")
     text = text_of(converted)
     check_with_mlir_opt(text)
-    inputs, outputs = np.load(folder / "inputs.npz"), np.load(folder / "outputs.npz")
+    inputs, outputs = read_arrays(folder / "inputs.npz"), read_arrays(folder / "outputs.npz")
     function = converted.main
     found = Compiled(text).run(function.symbol_name, [inputs[v.name] for v in function.inputs])
     for output, array in zip(function.output_names, found, strict=True):
@@ -49,9 +50,9 @@ def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> N
     cir.save(cir.convert(cir.load(_ROOT / "examples" / "mobilenet.mlpackage"), "linalg"), path)
     text = path.read_text()
     check_with_mlir_opt(text)
-    inputs = np.load(_ROOT / "examples" / "mobilenet_inputs.npz")
+    inputs = read_arrays(_ROOT / "examples" / "mobilenet_inputs.npz")
     (found,) = Compiled(text).run("main", [inputs["image"]])
-    wanted = np.load(_ROOT / "examples" / "mobilenet_outputs.npz")["logits"]
+    wanted = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz")["logits"]
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 

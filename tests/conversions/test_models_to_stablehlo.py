@@ -13,6 +13,7 @@ import commonir as cir
 from commonir.conversions.core_to_stablehlo import core_to_stablehlo
 from commonir.passes.lower import lower
 
+from tests.arrays import read_arrays
 from tests.conversions.running_mlir import text_of
 from tests.iree import Compiled
 from tests.oracles import oracle
@@ -30,7 +31,7 @@ def _run_with_onnxruntime(content: bytes, inputs: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("name", ["bert_fp32", "gpt2_fp32", "lstm_fp32"])
 def test_onnx_model_through_stablehlo_gives_in_iree_what_onnxruntime_gives(name: str) -> None:
     folder = _MODELS / name
-    inputs = dict(np.load(folder / "inputs.npz"))
+    inputs = read_arrays(folder / "inputs.npz")
     model = cir.convert(cir.load(folder / "model.mlpackage"), "onnx")
     converted = core_to_stablehlo(lower(model, shapes={k: np.shape(v) for k, v in inputs.items()}))
     found = Compiled(text_of(converted)).run("main", list(inputs.values()))
@@ -40,8 +41,8 @@ def test_onnx_model_through_stablehlo_gives_in_iree_what_onnxruntime_gives(name:
 
 
 def test_mobilenet_gives_in_iree_what_core_ml_gives() -> None:
-    inputs = dict(np.load(_ROOT / "examples" / "mobilenet_inputs.npz"))
-    (wanted,) = np.load(_ROOT / "examples" / "mobilenet_outputs.npz").values()
+    inputs = read_arrays(_ROOT / "examples" / "mobilenet_inputs.npz")
+    (wanted,) = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz").values()
     model = cir.load(_ROOT / "examples" / "mobilenet.mlpackage")
     converted = core_to_stablehlo(lower(model, shapes={k: v.shape for k, v in inputs.items()}))
     # Without the optimizations that cost most of the time of compiling.

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from shutil import which
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ods import Dialects, verify
@@ -17,7 +16,7 @@ from commonir.rules import Rules, load_rules
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
-from tests.oracles import report_missing
+from tests.oracles import find_program
 from tests.tablegen.oracle import llvm_tblgen, mlir_include
 
 DIALECT = """
@@ -78,7 +77,7 @@ def body(rules: Rules, lines: str, *, inputs: int = 2, type: str = F, reports: l
 def mlir_tblgen() -> str:
     """The generator of MLIR; skips the test when it is not installed."""
     beside = Path(os.path.realpath(llvm_tblgen())).parent / "mlir-tblgen"
-    return str(beside) if beside.is_file() else which("mlir-tblgen-22") or report_missing("mlir-tblgen")
+    return find_program("mlir-tblgen", (str(beside), "mlir-tblgen-22"))
 
 
 def generated(folder: Path, text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import pytest
 import commonir as cir
 from commonir.cli.main import main
 
+from tests.arrays import read_arrays
 from tests.iree import Compiled
 from tests.mlir_runner import Array, Call, results_of_calls
 from tests.runtime.linalg_models import softmax_program, transformer_program
@@ -83,5 +84,5 @@ def test_command_runs_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["run", str(model), f"x=@{values}", "--save", str(results)]) == 0
     capsys.readouterr()
     ((expected,),) = results_of_calls(source, [Call(function, [x])])
-    (found,) = np.load(results).values()
+    (found,) = read_arrays(results).values()
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-5)

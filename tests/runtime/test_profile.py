@@ -16,6 +16,7 @@ from commonir.ir.module import Module
 
 from tests.command_lines import command_lines
 from tests.faults import model
+from tests.oracles import oracle
 
 PROGRAM = """
 ml_program.func @main(%x: tensor<8x16xf32>) -> (tensor<8x4xf32>) {
@@ -88,7 +89,7 @@ def test_every_named_value_of_a_network_is_told_by_its_own_operation(network: st
 
 
 def test_another_engine_runs_the_operations_of_a_format_as_they_are() -> None:
-    pytest.importorskip("onnxruntime")
+    oracle("onnxruntime")
     found = api.profile(cir.load("examples/transformer.onnx"), engine="onnxruntime", repeat=1)
     assert {"onnx.Gemm", "onnx.LayerNormalization"} <= {e.operation for e in found.entries}
 

@@ -14,6 +14,8 @@ from commonir import api as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 
+from tests.arrays import read_arrays
+
 _TYPES = ("i1", "index", "i8", "ui8", "i64", "f16", "bf16", "f32", "tensor<f64>", "tensor<i32>", "complex<f32>")
 _NAMES = [f"a{n}" for n in range(len(_TYPES))]
 _ARGUMENTS = ", ".join([f"%{name}: {type}" for name, type in zip(_NAMES, _TYPES, strict=True)])
@@ -89,9 +91,9 @@ def test_run_and_compare_take_values_of_scalars_in_all_formats(
     program.write_text(_BRANCH)
     out = str(tmp_path / "out.npz")
     assert main(["run", model, "x=1.5", "y=-2", "--save", out]) == 0
-    assert np.load(out)["z"] == np.float32(3.5)
+    assert read_arrays(out)["z"] == np.float32(3.5)
     assert main(["run", str(program), "c=true", "n=3", "x=1.5", "--save", out]) == 0
-    assert [float(v) for v in np.load(out).values()] == [1.5, 3.0]
+    assert [float(v) for v in read_arrays(out).values()] == [1.5, 3.0]
     assert main(["compare", model, "--engines", "reference,numpy", "x=1.5", "y=-2"]) == 0
     assert main(["run", str(program), "c=7", "n=1.5"]) != 0
     said = capsys.readouterr().err

@@ -12,9 +12,8 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from shutil import which
 
-from tests.oracles import report_missing
+from tests.oracles import find_program, report_missing
 
 _FOLDERS = ("/usr/lib/llvm-22/bin", "/opt/homebrew/opt/llvm@22/bin")
 
@@ -23,8 +22,7 @@ _FOLDERS = ("/usr/lib/llvm-22/bin", "/opt/homebrew/opt/llvm@22/bin")
 def llvm_tblgen() -> str:
     """The program; skips the test when it is not installed."""
     names = [os.environ.get("LLVM_TBLGEN", ""), "llvm-tblgen-22", *(f"{folder}/llvm-tblgen" for folder in _FOLDERS)]
-    found = next((path for path in map(which, filter(None, names)) if path is not None), None)
-    return report_missing("llvm-tblgen") if found is None else found
+    return find_program("llvm-tblgen", names)
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 from functools import cache
-from shutil import which
 
 import pytest
 
@@ -15,7 +14,7 @@ from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
 from tests.ods.sample import DIALECT
-from tests.oracles import report_missing
+from tests.oracles import find_program
 from tests.text.test_ml_program import PROGRAM
 
 DIALECTS = Dialects([DIALECT])
@@ -34,8 +33,7 @@ ATTRIBUTES = """\
 @cache
 def _mlir_opt() -> str:
     names = ("mlir-opt", *(f"mlir-opt-{n}" for n in range(25, 15, -1)))
-    found = next((path for path in map(which, names) if path is not None), None)
-    return report_missing("mlir-opt") if found is None else found
+    return find_program("mlir-opt", names)
 
 
 def _through(text: str, *options: str) -> str:

@@ -15,6 +15,7 @@ from commonir import api
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 
+from tests.arrays import read_arrays
 from tests.oracles import require_package
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "common_ir"
@@ -47,7 +48,7 @@ def run_imports(cir: Any, model: str, *options: str) -> np.ndarray[Any, Any]:
     np.savez("in.npz", x=np.array([[1, 2]], np.float32), w=np.ones((2, 3), np.float32), b=np.zeros(3, np.float32))
     done = cir("run", model, "@in.npz", "--save", "out.npz", *options)
     assert (done.status, done.codes) == (0, [])
-    return np.load("out.npz")["y"]
+    return read_arrays("out.npz")["y"]
 
 
 def test_a_model_runs_with_a_library_from_a_relative_path(cir: Any) -> None:
@@ -213,7 +214,7 @@ def test_a_function_runs_by_its_name(
     np.savez("in.npz", x=np.array([-4, 2], np.float32))
     done = cir("run", model, "@in.npz", "--function", name, *slope, "--save", "out.npz")
     assert (done.status, done.codes) == (0, [])
-    np.testing.assert_array_equal(np.load("out.npz")["y"], expected)
+    np.testing.assert_array_equal(read_arrays("out.npz")["y"], expected)
 
 
 def test_a_function_of_a_graph_runs_by_its_name(cir: Any) -> None:
@@ -221,14 +222,14 @@ def test_a_function_of_a_graph_runs_by_its_name(cir: Any) -> None:
     assert (
         cir("run", "functions.cir.json", "@in.npz", "--function", "Scaled", "scale=7", "--save", "out.npz").status == 0
     )
-    np.testing.assert_array_equal(np.load("out.npz")["y"], [7, 14])
+    np.testing.assert_array_equal(read_arrays("out.npz")["y"], [7, 14])
 
 
 def test_a_function_of_matrices_runs_converts_and_is_compared(cir: Any) -> None:
     model = "libraries/layers.cir.json"
     np.savez("in.npz", x=np.array([[1, -2]], np.float32), w=np.ones((2, 3), np.float32), b=np.ones(3, np.float32))
     assert cir("run", model, "@in.npz", "--function", "Layer", "--save", "out.npz").status == 0
-    np.testing.assert_array_equal(np.load("out.npz")["y"], [[0, 0, 0]])
+    np.testing.assert_array_equal(read_arrays("out.npz")["y"], [[0, 0, 0]])
     assert cir("compare", model, "--function", "Layer").status == 0
     assert cir("convert", model, "--function", "Layer", "-o", "layer.onnx").status == 0
     done = cir("convert", model, "--function", "Layer", "-o", "one/layer.cir.json")
@@ -238,7 +239,7 @@ def test_a_function_of_matrices_runs_converts_and_is_compared(cir: Any) -> None:
     assert cir("check", "layer.cir.json").codes == []
     shutil.rmtree("libraries")
     assert cir("run", "layer.cir.json", "@in.npz", "--save", "alone.npz").status == 0
-    np.testing.assert_array_equal(np.load("alone.npz")["y"], [[0, 0, 0]])
+    np.testing.assert_array_equal(read_arrays("alone.npz")["y"], [[0, 0, 0]])
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_two_functions_of_one_name_are_called_by_their_full_names(cir: Any, fold
     np.savez("in.npz", x=np.array([1, 2], np.int64))
     done = cir("run", "two.cir.json", "@in.npz", "--function", "com.example.integer_twice.Twice", "--save", "out.npz")
     assert (done.status, done.codes) == (0, [])
-    np.testing.assert_array_equal(np.load("out.npz")["y"], [2, 4])
+    np.testing.assert_array_equal(read_arrays("out.npz")["y"], [2, 4])
 
 
 def test_libraries_that_stay_behind_are_told(cir: Any, folder: Path) -> None:
