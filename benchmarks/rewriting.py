@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from commonir.api import optimize
 from commonir.base.collecting import no_collection
 from commonir.dialects.mlir import arith, tosa
 from commonir.dialects.mlir.number_rules import ONE, ZERO
@@ -26,7 +27,6 @@ from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 from commonir.ods.terms import Rewrite, variables
-from commonir.optimization import optimized
 from commonir.rewrite.greedy import rewrite
 from commonir.rewrite.rule_set import RuleSet
 from commonir.text.parser import parse_module
@@ -142,7 +142,7 @@ def _apply(given: RuleSet) -> Callable[[Module], object]:
 
 
 def _canonicalize(module: Module) -> object:
-    return optimized(module, ["canonicalize"])
+    return optimize(module, passes=["canonicalize"])
 
 
 def _copy(module: Module) -> object:
@@ -173,7 +173,7 @@ def main() -> int:
         for _ in module.nested():
             pass
         expected = subprocess.run(["mlir-opt-22", *_OPTIONS, str(path)], capture_output=True, text=True, check=True)
-        if print_module(optimized(module, ["canonicalize"]), elide=None, naming=Naming.MLIR) != expected.stdout:
+        if print_module(optimize(module, passes=["canonicalize"]), elide=None, naming=Naming.MLIR) != expected.stdout:
             print("rewriting: what we leave is not what mlir-opt leaves MISSED")
             return 1
         theirs = min([_mlir_opt(path) for _ in range(_ROUNDS)])

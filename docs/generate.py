@@ -8,7 +8,7 @@ a page in the tree is stale.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from commonir.conversions.core_to_core import whole_tensors
 from commonir.dialects import core
 from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
 from commonir.ods import Dialects, Form, Op
-from commonir.optimization import PASSES
+from commonir.passes.definition import Pass, Passes, PassOption
 from commonir.rewrite.legalize import Rules
 
 FOLDER = Path(__file__).parent
@@ -230,6 +230,7 @@ def _way(rules: Rules, definition: type[Op], target: str) -> str:
 
 def passes_page() -> str:
     """What passes there are, and what is known of simpler forms of operations."""
+    ours = list(Passes().own())
     lines = [
         _NOTICE,
         "",
@@ -244,7 +245,50 @@ def passes_page() -> str:
         "",
         "| pass | what it does |",
         "|---|---|",
-        *[f"| `{name}` | {entry.summary} |" for name, entry in PASSES.items()],
+        *[f"| `{each.name}` | {each.summary} |" for each in ours],
+        "",
+        "## Pipelines",
+        "",
+        "`--passes` takes names separated by commas, each with options if it has some, and `--pass-pipeline` the same",
+        "as mlir-opt writes it; `cir.optimize` takes both. All passes run on the whole program.",
+        "",
+        "```console",
+        "$ cir opt M --passes 'canonicalize{max-fold-bytes=0},cse' -o OUT",
+        "$ cir opt M --pass-pipeline 'builtin.module(canonicalize{max-fold-bytes=0},cse)' -o OUT",
+        "```",
+        "",
+        "| option | takes | of | what it sets |",
+        "|---|---|---|---|",
+        *[
+            f"| `{option.name}` | {option.type.value} | {', '.join(names)} | {option.summary} |"
+            for option, names in _options_of(ours).items()
+        ],
+        "",
+        "## Passes of your own",
+        "",
+        "A package adds passes through the entry points `commonir.passes`; `cir opt --list-passes` lists them with",
+        "ours. A pass reports whether it changed anything:",
+        "",
+        "```python",
+        "from commonir.passes.definition import Pass, PassResult",
+        "",
+        "",
+        "def _drop_names(module, context, options):",
+        "    named = [value for op in module.nested() for value in op.results if value.name]",
+        "    for value in named:",
+        '        value.name = ""',
+        "    return PassResult(module, changed=bool(named))",
+        "",
+        "",
+        'DROP_NAMES = Pass("drop-names", "removes the names of values", _drop_names)',
+        "```",
+        "",
+        "```toml",
+        '[project.entry-points."commonir.passes"]',
+        'drop-names = "my_package:DROP_NAMES"',
+        "```",
+        "",
+        'From Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.',
         "",
         "## Simpler forms",
         "",
@@ -261,6 +305,15 @@ def passes_page() -> str:
             summaries = [cleandoc(f.__doc__).splitlines()[0] for f in functions if f.__doc__]
             lines += [f"- `{definition.name}`: {summary[0].lower()}{summary[1:]}" for summary in summaries]
     return "\n".join(lines) + "\n"
+
+
+def _options_of(passes: Sequence[Pass]) -> dict[PassOption, list[str]]:
+    """Returns the options of passes, each with the passes that have it."""
+    found: dict[PassOption, list[str]] = {}
+    for each in passes:
+        for option in each.options:
+            found.setdefault(option, []).append(f"`{each.name}`")
+    return found
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -483,6 +483,22 @@ class OperationEntry(Report):
     since: str = ""
 
 
+class PassOptionEntry(Report):
+    """An option of a pass: its name, the type of its values, and what it sets."""
+
+    name: str
+    type: str
+    summary: str
+
+
+class PassEntry(Report):
+    """A pass with what it does and its options."""
+
+    name: str
+    summary: str
+    options: tuple[PassOptionEntry, ...] = ()
+
+
 class RuleMismatch(Report):
     """Why a rewrite rule did not apply to operations that it could be for: how many, and where the first is."""
 

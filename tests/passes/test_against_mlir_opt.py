@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from commonir.api import optimize
 from commonir.ods import Dialects
-from commonir.optimization import optimized
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
@@ -55,7 +55,7 @@ def results(file: str) -> dict[str, str]:
 
 def ours(name: str, text: str) -> str:
     """What our pass makes of a program."""
-    return print_module(optimized(parse_module(text, DIALECTS), [name]), elide=None, naming=Naming.MLIR)
+    return print_module(optimize(parse_module(text, DIALECTS), passes=[name]), elide=None, naming=Naming.MLIR)
 
 
 @pytest.mark.parametrize(("file", "name"), CASES)
@@ -80,7 +80,7 @@ def test_what_a_pass_leaves_it_leaves_again(name: str) -> None:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.mlir")), ids=lambda path: path.stem)
 def test_what_uses_a_value_stands_in_the_program(path: Path) -> None:
     for text in pieces(path).values():
-        module = optimized(parse_module(text, DIALECTS), [pass_of(path)])
+        module = optimize(parse_module(text, DIALECTS), passes=[pass_of(path)])
         inside = set(module.walk())
         for op in inside:
             for value in (

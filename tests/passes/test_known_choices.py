@@ -17,7 +17,6 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.types import boolean, f32, tensor
 from commonir.ods import Dialects
-from commonir.optimization import optimized
 from commonir.text.parser import parse_module
 
 X = np.array([1, -2], np.float32)
@@ -150,7 +149,7 @@ def test_constants_are_propagated_through_the_region_that_runs() -> None:
         "^bb0(%a: tensor<2xf32>): tosa.yield %a : tensor<2xf32> }",
         "else { ^bb0(%b: tensor<2xf32>): tosa.yield %x : tensor<2xf32> }",
     )
-    made = optimized(module, ["sccp"])
+    made = cir.optimize(module, passes=["sccp"])
     (returned,) = made.main.outputs
     assert isinstance(returned.owner, Operation)
     assert returned.owner.name == "tosa.const"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from commonir.api import optimize
 from commonir.ods import Dialects
-from commonir.optimization import optimized
 from commonir.passes.lower import Deferral, lower
 from commonir.runtime.engine import EngineOptions, Engines
 from commonir.text.parser import parse_module
@@ -91,7 +91,7 @@ def _modules_inside_of_each_other(depth: int) -> str:
 
 def _work(program: Callable[[int], str], name: str, count: int) -> int:
     module = parse_module(program(count), Dialects())
-    return lines_of(lambda: optimized(module, [name]))
+    return lines_of(lambda: optimize(module, passes=[name]))
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+from commonir.api import optimize
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ods import Dialects, verify
-from commonir.optimization import optimized
+from commonir.passes.rules import Rules, load_rules
 from commonir.reports import RuleReport
-from commonir.rules import Rules, load_rules
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
@@ -67,7 +67,7 @@ def body(rules: Rules, lines: str, *, inputs: int = 2, type: str = F, reports: l
     """What rules make of the lines of a function, as text, without what is around them."""
     arguments = ", ".join([f"%arg{n}: {type}" for n in range(inputs)])
     module = parse_module(f"func.func @f({arguments}) {{\n{lines}\nreturn\n}}", Dialects(rules.dialects))
-    made = optimized(module, (), rules.rewrites, reports=reports)
+    made = optimize(module, passes=(), rules=rules.rewrites, reports=reports)
     assert [str(d) for d in verify(made, Dialects(rules.dialects))] == []
     printed = [line.strip() for line in print_module(made, naming=Naming.MLIR).splitlines()]
     return "\n".join(printed[2 : printed.index("return")])

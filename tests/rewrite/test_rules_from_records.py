@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from commonir.api import optimize
 from commonir.ir.operation import Value
 from commonir.ods import Dialects, Op
 from commonir.ods.terms import Precedence
-from commonir.optimization import optimized
 from commonir.reports import RuleReport
 from commonir.text.parser import parse_module
 
@@ -178,7 +178,7 @@ def test_locations_are_copied_named_and_fused(tmp_path: Path) -> None:
       "d.print"(%3) : ({F}) -> ()
       "d.print"(%5) : ({F}) -> ()
       return }}"""
-    made = optimized(parse_module(text, Dialects(rules.dialects)), (), rules.rewrites)
+    made = optimize(parse_module(text, Dialects(rules.dialects)), passes=(), rules=rules.rewrites)
     found = [str(op.location) for op in made.walk() if op.name == "d.note"]
     assert found == ['loc("one")', 'loc("made")', 'loc(fused<"both">["six", "five"])']
 

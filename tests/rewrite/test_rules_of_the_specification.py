@@ -13,9 +13,8 @@ import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 from commonir.ods import Dialects
-from commonir.optimization import optimized
+from commonir.passes.rules import Rules, load_rules
 from commonir.reports import RuleReport
-from commonir.rules import Rules, load_rules
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
@@ -86,7 +85,7 @@ def _file(folder: Path, text: str, name: str = "rules.td") -> Path:
 
 def _made(rules: Rules, program: str, reports: list[RuleReport] | None = None) -> str:
     module = parse_module(program, Dialects(rules.dialects))
-    return print_module(optimized(module, (), rules.rewrites, reports=reports), naming=Naming.MLIR)
+    return print_module(cir.optimize(module, passes=(), rules=rules.rewrites, reports=reports), naming=Naming.MLIR)
 
 
 def _why(folder: Path, patterns: str, attributes: str = "k = 1 : i32") -> str:
@@ -148,12 +147,12 @@ def test_rules_on_another_version_of_an_operation_are_told_apart(tmp_path: Path)
     )
     to_clip = load_rules(_file(tmp_path, text + "def To : Pat<(Relu $x), (Clip $x, Low, High)>;"))
     reports: list[RuleReport] = []
-    made = optimized(cir.load(model), (), to_clip.rewrites, reports=reports)
+    made = cir.optimize(cir.load(model), passes=(), rules=to_clip.rewrites, reports=reports)
     assert (reports[0].applied, reports[0].mismatches) == (14, ())
     cir.save(made, tmp_path / "clipped.mlpackage")
     back = load_rules(_file(tmp_path, text + "def Back : Pat<(Clip $x, Low, High), (Relu $x)>;"))
     reports.clear()
-    optimized(cir.load(tmp_path / "clipped.mlpackage"), (), back.rewrites, reports=reports)
+    cir.optimize(cir.load(tmp_path / "clipped.mlpackage"), passes=(), rules=back.rewrites, reports=reports)
     assert [(m.reason, m.count) for m in reports[0].mismatches] == [
         ("mil.clip is of another version than CoreML7 that the rule is for", 14)
     ]

@@ -9,8 +9,8 @@ import pytest
 import commonir as cir
 from commonir.dialects.mlir.arith import AddI, Select
 from commonir.ir.attributes import IntegerAttr
+from commonir.passes.rules import Rules
 from commonir.reports import RuleReport
-from commonir.rules import Rules
 from commonir.text.printer import Naming, print_module
 
 from tests.dialects.upstream_text import upstream

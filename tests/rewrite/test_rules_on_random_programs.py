@@ -16,7 +16,6 @@ from commonir.dialects.mlir import arith
 from commonir.ir.operation import Operation, Value
 from commonir.ods.terms import Constant, Rewrite, Variable, computed, variables
 from commonir.ods.type_constraints import I32, AnyTensor, I32Tensor
-from commonir.optimization import optimized
 from commonir.reports import RuleReport
 from commonir.rewrite.explaining import explained
 from commonir.rewrite.rule_set import RuleSet
@@ -99,7 +98,7 @@ def _outputs(program: cir.Module, arrays: dict[str, np.ndarray]) -> list[list[in
 def test_rules_leave_what_a_program_computes(seed: int, size: int, choice: int) -> None:
     program = cir.loads(random_program(seed, size), format="mlir")
     chosen = Random(choice).sample(IDENTITIES, 10)
-    made = optimized(program, (), chosen)
+    made = cir.optimize(program, passes=(), rules=chosen)
     assert cir.verify(made) == []
     assert _uses_are_right(made)
     arrays = Random(seed)
@@ -127,7 +126,9 @@ def test_order_in_which_rules_are_given_does_not_matter(seed: int, size: int, ra
     program = cir.loads(random_program(seed, size), format="mlir")
     shuffled = list(IDENTITIES)
     random.shuffle(shuffled)
-    assert str(optimized(program, (), shuffled)) == str(optimized(program, (), IDENTITIES))
+    assert str(cir.optimize(program, passes=(), rules=shuffled)) == str(
+        cir.optimize(program, passes=(), rules=IDENTITIES)
+    )
 
 
 def test_rule_that_follows_from_another_comes_before_it_whatever_stands_between() -> None:
@@ -145,7 +146,9 @@ def test_reports_count_what_was_applied() -> None:
         [f"%{n} = arith.addi {'%a' if n == 0 else f'%{n - 1}'}, %c : {I}" for n in range(5)]
     )
     reports: list[RuleReport] = []
-    made = optimized(cir.loads(f"{text}\nreturn %4 : {I}\n}}", format="mlir"), (), IDENTITIES[:1], reports=reports)
+    made = cir.optimize(
+        cir.loads(f"{text}\nreturn %4 : {I}\n}}", format="mlir"), passes=(), rules=IDENTITIES[:1], reports=reports
+    )
     assert [(r.applied, r.mismatches) for r in reports] == [(5, ())]
     assert not [op for op in made.walk() if op.name == "arith.addi"]
 
@@ -155,5 +158,5 @@ def test_long_chains_are_rewritten_without_recursion(length: int) -> None:
     lines = [f"%{n} = arith.addi {'%a' if n == 0 else f'%{n - 1}'}, %c : {I}" for n in range(length)]
     body = "\n".join([f"%c = arith.constant dense<0> : {I}", *lines, f"return %{length - 1} : {I}"])
     program = cir.loads(f"func.func @main(%a: {I}) -> {I} {{\n{body}\n}}", format="mlir")
-    made = optimized(program, (), IDENTITIES)
+    made = cir.optimize(program, passes=(), rules=IDENTITIES)
     assert [op.name for op in made.walk()] == ["builtin.module", "func.func", "func.return"]

@@ -12,8 +12,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Format, Formats
 from commonir.ir.module import Module
-from commonir.ods import Dialect
-from commonir.reports import ShapeEntry
+from commonir.ods import Dialect, Dialects
+from commonir.reports import PassEntry, PassOptionEntry, ShapeEntry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from commonir.conversions.conversion import ImageInput
     from commonir.ir.data import Data
     from commonir.ods.terms import Rewrite
+    from commonir.passes.definition import Pass
+    from commonir.passes.rules import Rules
+    from commonir.passes.simplify import Evaluate
     from commonir.reports import RuleReport
-    from commonir.rules import Rules
 
 
 _SMALL_BYTES = 4096
@@ -287,26 +289,49 @@ def extract(
 def optimize(
     module: Module,
     *,
-    passes: Sequence[str] | None = None,
+    passes: str | Sequence[str | Pass] | None = None,
     rules: Sequence[Rewrite] = (),
     max_growth_bytes: int | None = None,
     reports: list[RuleReport] | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
-    """The program without what computes nothing new: what depends on constants alone is computed, shape arithmetic that
-    is known becomes constants, and operations that hand on an operand, repeat another or are not used go.
+    """Returns the program without what computes nothing new: constants are folded, known shape arithmetic becomes
+    constants, and no-ops, duplicates and unused operations are removed.
 
-    `passes` are others to run instead, by name and in order; `rules` are rewrite rules that are applied before, until
-    none matches; `reports` receives what became of each of them, and of passes that tell it; `findings` receives
-    warnings of passes. `max_growth_bytes` is how much larger a constant may be than what it is computed from. The
-    program given is not touched, and large constants are shared with it.
+    `passes` are others to run instead: a pipeline as mlir-opt takes it, such as `"canonicalize,cse"` or
+    `"builtin.module(simplify{max-fold-bytes=0})"`, or a list of names and passes. `rules` are rewrite rules that are
+    applied before, until none matches; `reports` receives how often each was applied, `findings` receives warnings of
+    passes. `max_growth_bytes` is how much larger a constant may be than what it is computed from, where no option of a
+    pass says it. The program passed in is not changed, and large constants are shared with it.
+
+    Raises: DiagnosticError (E0901 for a wrong pipeline, E0904 for an unknown pass, E0604 to E0607 for rules).
     """
     with no_collection():
         # Loading this much code would have all of the program searched for garbage.
-        from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
+        from commonir.passes.definition import PassContext, Passes  # noqa: PLC0415
+        from commonir.passes.pipeline import DEFAULT_PIPELINE, pipeline_of, run_pipeline  # noqa: PLC0415
 
-        chosen = DEFAULT_PASSES if passes is None else passes
-        return optimized(module, chosen, rules, max_growth_bytes, reports, findings)
+        pipeline = pipeline_of(DEFAULT_PIPELINE if passes is None else passes, Passes())
+        warnings = Diagnostics() if findings is None else findings
+        context = PassContext(_evaluators(max_growth_bytes), Dialects(), reports, warnings)
+        return run_pipeline(module, pipeline, context, rules).module
+
+
+def _evaluators(max_growth_bytes: int | None) -> Callable[[int | None], Evaluate]:
+    """Returns what gives passes the engines that compute constants, one for each limit of growth."""
+    from functools import cache  # noqa: PLC0415  few calls need it
+
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, Folding  # noqa: PLC0415
+
+    engines = Engines()
+    default = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
+
+    @cache
+    def evaluator(limit: int) -> Evaluate:
+        return Folding(engines.get("numpy"), engines.get("reference"), limit)
+
+    return lambda limit: evaluator(default if limit is None else limit)
 
 
 def calling(module: Module, function: str | None, **attributes: object) -> Module:
@@ -354,16 +379,21 @@ def load_rules(
 
     Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
     """
-    from commonir.rules import load_rules as load_file  # noqa: PLC0415  loads the TableGen reader
+    from commonir.passes.rules import load_rules as load_file  # noqa: PLC0415  loads the TableGen reader
 
     return load_file(path, include_dirs, functions=functions or {}, dialects=dialects, unambiguous=unambiguous)
 
 
-def passes() -> Mapping[str, str]:
-    """The passes that `optimize` can run, with what each does."""
-    from commonir.optimization import PASSES  # noqa: PLC0415
+def passes() -> tuple[PassEntry, ...]:
+    """Returns the passes that `optimize` can run, those of installed packages included."""
+    from commonir.passes.definition import Passes  # noqa: PLC0415
 
-    return {name: p.summary for name, p in PASSES.items()}
+    return tuple(
+        [
+            PassEntry(p.name, p.summary, tuple([PassOptionEntry(o.name, o.type.value, o.summary) for o in p.options]))
+            for p in Passes()
+        ]
+    )
 
 
 def bundle(module: Module) -> Module:

@@ -14,6 +14,8 @@ from commonir.formats.format import ENTRY_POINTS as FORMATS
 from commonir.formats.format import Formats
 from commonir.ods import Dialects
 from commonir.ods.dialect import ENTRY_POINTS as DIALECTS
+from commonir.passes.definition import ENTRY_POINTS as PASSES
+from commonir.passes.definition import Passes
 from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
 from commonir.runtime.engine import ENTRY_POINTS as ENGINES
 from commonir.runtime.engine import Engines
@@ -88,6 +90,7 @@ def _plugins() -> list[PluginReport]:
         (FORMATS, "format", Formats().get),
         (CONVERSIONS, "conversion", Conversions().get),
         (ENGINES, "engine", Engines().get),
+        (PASSES, "pass", Passes().get),
     )
     out: list[PluginReport] = []
     for group, kind, get in sources:

@@ -29,12 +29,17 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 """Computes the results of an operation from the contents of its operands; None when it cannot."""
 
 
-def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> None:
-    """Simplifies the functions of a module in place; `evaluate` computes what depends on constants alone."""
+def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> int:
+    """Simplifies the functions of a module in place and returns the number of changes.
+
+    `evaluate` computes what depends on constants alone.
+    """
+    changes = 0
     for function in module.defined_functions.values():
         work = _Simplification(function, evaluate)
         work.run(work.simplify)
-        remove_unused(function.body, work.is_referred)
+        changes += work.changes + remove_unused(function.body, work.is_referred)
+    return changes
 
 
 def fold_constants(module: Module, evaluate: Evaluate) -> None:
@@ -85,6 +90,7 @@ class _Simplification:
         self._referred = function.referred_names
         self._handed_on: dict[Derived, dict[int, int]] = {}
         self._kinds: dict[type[Op], _Kind] = {}
+        self.changes = 0
 
     def run(self, step: Callable[[Op, dict[object, Op]], object], *, takes_ways: bool = True) -> None:
         """Takes a step at each operation of which the program returns no result, and ways that constants decide."""
@@ -98,6 +104,7 @@ class _Simplification:
                 following = op.next
                 before = op.previous if op.regions else None
                 if op.regions and takes_ways and self._ways.take(op):
+                    self.changes += 1
                     following = block.first if before is None else before.next
                     returned = frozenset(block.last.operands) if block.last is not None else returned
                 elif op.regions:
@@ -131,6 +138,7 @@ class _Simplification:
             for old, new in zip(op.results, same.results, strict=True):
                 old.replace_all_uses_with(new)
             op.erase()
+            self.changes += 1
 
     def _kind(self, op: Op) -> _Kind:
         found = self._kinds.get(type(op))
@@ -158,8 +166,9 @@ class _Simplification:
             return False
         found = [stands.get(n) for n in range(len(op.results))]
         for r, v in zip(op.results, found, strict=False):
-            if v is not None:
+            if v is not None and r.is_used:
                 r.replace_all_uses_with(v)
+                self.changes += 1
         if any(r.is_used for r in op.results):
             return False
         op.erase()
@@ -176,6 +185,7 @@ class _Simplification:
             return False
         self._constants.replace(op.results[0], data_of(kind.element, kind.static_shape, numbers))
         op.erase()
+        self.changes += 1
         return True
 
     def fold(self, op: Op, _visible: object) -> None:
@@ -208,6 +218,7 @@ class _Simplification:
         for r, data in zip(op.results, found, strict=True):
             self._decided.add(self._constants.replace(r, data))
         op.erase()
+        self.changes += 1
         return True
 
 

@@ -22,14 +22,40 @@ if TYPE_CHECKING:
     from commonir.reports import JsonValue, RuleReport, Summary
 
 
+def _list_passes(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    """Writes the list of `--list-passes` and exits."""
+    if not is_asked or context.resilient_parsing:
+        return
+    from commonir import api  # noqa: PLC0415  help needs none of it
+
+    out = Terminal()
+    for entry in api.passes():
+        out.line(f"{entry.name}: {entry.summary}")
+        for option in entry.options:
+            out.line(f"  {option.name} ({option.type}): {option.summary}")
+    context.exit()
+
+
 @verb(opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option()
 @click.option(
     "--passes",
     metavar="NAMES",
-    help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
-    "mlprogram-pipeline-globals, lower, fold-all-reduce, expand-all-reduce, compress, simplify.",
+    help="Passes to run instead of `simplify`, separated by commas, with options as in `sccp{max-fold-bytes=0}`.",
+)
+@click.option(
+    "--pass-pipeline",
+    metavar="PIPELINE",
+    help="The same as mlir-opt writes it: `builtin.module(canonicalize,cse)`.",
+)
+@click.option(
+    "--list-passes",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_passes,
+    help="List the passes and their options, those of installed packages included, and exit.",
 )
 @files_option(
     "--rules",
@@ -63,6 +89,7 @@ def opt(
     *,
     output: str,
     passes: str | None,
+    pass_pipeline: str | None,
     rule_files: tuple[str, ...],
     is_unambiguous: bool,
     is_explained: bool,
@@ -77,14 +104,16 @@ def opt(
     on an operand, repeat another one or are not used go. Nothing is written when outputs differ.
     """
     check_output(session, output)
-    if is_explained and not rule_files and passes is None:
+    if passes is not None and pass_pipeline is not None:
+        raise click.UsageError("--passes and --pass-pipeline exclude each other")
+    chosen = passes if pass_pipeline is None else pass_pipeline
+    if is_explained and not rule_files and chosen is None:
         raise _nothing_to_explain()
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model, dialects=dialects)
         progress.step("simplifying")
-        chosen = None if passes is None else [name.strip() for name in passes.split(",") if name.strip()]
         after = session.api.optimize(
             before,
             passes=chosen,

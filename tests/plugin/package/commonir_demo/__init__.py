@@ -9,7 +9,7 @@ from commonir.ir import Value
 from commonir.ir.types import Type, f32, f64
 from commonir.notation import Expr, Index, Indices, Tensor
 from commonir.ods import Dialect, Op, attribute, definitions_in, element_type, kinds, operand, positive, result, traits
-from commonir.rules import RuleFunction
+from commonir.passes.rules import RuleFunction
 
 if TYPE_CHECKING:
     import numpy as np

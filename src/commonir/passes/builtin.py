@@ -1,0 +1,156 @@
+"""The definitions of our passes: name, summary, options, and the function that runs each.
+
+What a pass does is in a module of its own; here stands only how it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.core import CoreOp
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation
+from commonir.ir.types import Type
+from commonir.ods import Op, path_of, traits
+from commonir.passes.canonicalize import canonicalize_operations
+from commonir.passes.definition import OptionType, Pass, PassContext, PassOption, PassOptions, PassResult
+from commonir.passes.eliminate_common import eliminate_common
+from commonir.passes.expand_all_reduce import expand_all_reduce
+from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
+from commonir.passes.infer_shapes import infer_shapes
+from commonir.passes.inline import inline
+from commonir.passes.lower import Deferral, lower
+from commonir.passes.pipeline_globals import pipeline_globals
+from commonir.passes.propagate_constants import propagate_constants
+from commonir.passes.remove_unused_symbols import remove_unused_symbols
+from commonir.passes.simpler_forms import SimplerForms
+from commonir.passes.simplify import Evaluate, simplify
+from commonir.rewrite.explaining import report_of
+
+_MAX_FOLD_BYTES = PassOption(
+    "max-fold-bytes", OptionType.INTEGER, "how much larger a constant may be than what it is computed from"
+)
+
+
+def _evaluator(context: PassContext, options: PassOptions) -> Evaluate:
+    return context.evaluator(options.integer(_MAX_FOLD_BYTES.name))
+
+
+def _forms(context: PassContext, options: PassOptions) -> SimplerForms:
+    return SimplerForms(_evaluator(context, options), context.dialects)
+
+
+def _simplify(module: Module, context: PassContext, options: PassOptions) -> PassResult:
+    before = _types(module)
+    infer_shapes(module)
+    changed = _types(module) != before
+    count = simplify(module, _evaluator(context, options))
+    return PassResult(module, changed or count > 0)
+
+
+def _types(module: Module) -> list[Type]:
+    return [result.type for op in module.nested() for result in op.results]
+
+
+def _canonicalize(module: Module, context: PassContext, options: PassOptions) -> PassResult:
+    return PassResult(module, canonicalize_operations(module, _forms(context, options)) > 0)
+
+
+def _inline(module: Module, context: PassContext, options: PassOptions) -> PassResult:
+    # One for all functions: preparing the rules takes longer than applying them to most functions.
+    forms = _forms(context, options)
+    rewrites = 0
+
+    def simplify_function(function: Operation) -> None:
+        nonlocal rewrites
+        rewrites += canonicalize_operations(function, forms)
+
+    calls = inline(module, context.dialects, simplify_function)
+    return PassResult(module, calls + rewrites > 0)
+
+
+def _sccp(module: Module, context: PassContext, options: PassOptions) -> PassResult:
+    return PassResult(module, propagate_constants(module, _evaluator(context, options), context.dialects) > 0)
+
+
+def _fold_all_reduce(module: Module, context: PassContext, _: PassOptions) -> PassResult:
+    _require_core(module, FOLD_ALL_REDUCE.name)
+    reasons: Reasons = {}
+    folded = fold_all_reduce(module, reasons)
+    if context.reports is not None:
+        context.reports.append(report_of(FOLD_ALL_REDUCE.name, "", folded, reasons))
+    return PassResult(module, folded > 0)
+
+
+def _expand_all_reduce(module: Module, _: PassContext, __: PassOptions) -> PassResult:
+    _require_core(module, EXPAND_ALL_REDUCE.name)
+    return PassResult(module, expand_all_reduce(module) > 0)
+
+
+def _compress(module: Module, context: PassContext, _: PassOptions) -> PassResult:
+    from commonir.passes.ark.compress import compress  # noqa: PLC0415  loads a dialect that few programs use
+
+    return PassResult(module, compress(module, context.findings) > 0)
+
+
+def _lower(module: Module, _: PassContext, options: PassOptions) -> PassResult:
+    lowered = lower(module, Deferral.OPEN if options.flag("defer") else Deferral.NONE)
+    return PassResult(lowered, lowered is not module)
+
+
+def _require_core(module: Module, name: str) -> None:
+    """Raises: UNSUPPORTED_CONVERSION where ranks exchange anything by other operations than those of the core."""
+    for op in module.nested():
+        if isinstance(op, Op) and op.has_trait(traits.Communicates) and not isinstance(op, CoreOp):
+            message = f"'{name}' works on programs of the core, and this one has {op.name}"
+            help = f"lower it before: `--passes lower,{name}`, and write MLIR"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op), help=help))
+
+
+def _counting(transform: Callable[[Module], int]) -> Callable[[Module, PassContext, PassOptions], PassResult]:
+    """Returns what runs a transformation that needs only the module and returns the number of its changes."""
+
+    def run(module: Module, _: PassContext, __: PassOptions) -> PassResult:
+        return PassResult(module, transform(module) > 0)
+
+    return run
+
+
+SIMPLIFY = Pass(
+    "simplify", "constants, known shapes, repeated and unused operations of a model", _simplify, (_MAX_FOLD_BYTES,)
+)
+CANONICALIZE = Pass(
+    "canonicalize",
+    "folders and canonicalization rules of definitions, constants at the beginning of functions",
+    _canonicalize,
+    (_MAX_FOLD_BYTES,),
+)
+CSE = Pass("cse", "repeated operations become one", _counting(eliminate_common))
+INLINE = Pass("inline", "bodies of functions in the place of calls", _inline, (_MAX_FOLD_BYTES,))
+SCCP = Pass(
+    "sccp",
+    "values that are always the same become constants, along the branches that are taken",
+    _sccp,
+    (_MAX_FOLD_BYTES,),
+)
+SYMBOL_DCE = Pass("symbol-dce", "private symbols that nothing refers to are removed", _counting(remove_unused_symbols))
+PIPELINE_GLOBALS = Pass(
+    "mlprogram-pipeline-globals", "what is stored to a global reaches the loads after it", _counting(pipeline_globals)
+)
+LOWER = Pass(
+    "lower",
+    "programs of formats become programs of the core, which MLIR text holds",
+    _lower,
+    (PassOption("defer", OptionType.FLAG, "leave operations whose lowering depends on values known only at run time"),),
+)
+FOLD_ALL_REDUCE = Pass(
+    "fold-all-reduce", "what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce
+)
+EXPAND_ALL_REDUCE = Pass(
+    "expand-all-reduce", "an all-reduce becomes what ranks send to each other and add up", _expand_all_reduce
+)
+COMPRESS = Pass(
+    "compress", "programs of ARK as ARK writes them: virtual operations are removed, nodes are merged", _compress
+)
