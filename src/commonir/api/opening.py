@@ -81,7 +81,7 @@ def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnost
 
 
 def _demanded(module: Module) -> list[Diagnostic]:
-    """What is wrong with a program beyond its operations, by the rules of its format."""
+    """Returns the faults of a program beyond its operations, by the rules of its format."""
     own = Formats().of_module(module)
     return [] if own is None else own.verify(module)
 
@@ -156,7 +156,7 @@ def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
 
 
 def _required(found: Format, read: ReadFiles | None, paths: Sequence[Path_]) -> ReadFiles:
-    """What reads several files. Raises: DiagnosticError (E0904) for a format whose programs are one file."""
+    """Returns the reader of several files. Raises: DiagnosticError (E0904) for a format whose programs are one file."""
     if read is None:
         message = f"a program of the format '{found.name}' is one file, found {len(paths)}"
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(paths[0])))

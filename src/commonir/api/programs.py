@@ -1,4 +1,4 @@
-"""What makes programs of programs: lowering, conversions, edits, optimization."""
+"""Functions from programs to programs: lowering, conversions, edits, optimization."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _simplified(module: Module) -> Module:
 
 
 def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:
-    """How an input becomes an image: pixels from 0 to 255, times a scale plus a bias for each channel.
+    """Returns how an input becomes an image: pixels from 0 to 255, times a scale plus a bias for each channel.
 
     `color` is rgb, bgr or grayscale.
     """

@@ -1,4 +1,4 @@
-"""What programs and operations are, as text and as reports."""
+"""Programs and operations as text and as reports."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def summarize(
     module: Module, *, with_flops: bool = False, with_weights: bool = False, with_ranks: bool = False
 ) -> Summary:
-    """What a program is: interface, operations, metadata, how many weights there are, and on request each of them; of
-    a program of ranks on request the memory of each, and what they send each other.
+    """Returns a summary: interface, operations, metadata, the number of weights, and on request each of them; of a
+    program of ranks on request the memory of each, and what they send each other.
     """
     from commonir.inspection.summary import summarize as describe  # noqa: PLC0415
 
@@ -43,7 +43,7 @@ _WITH_RANKS = frozenset({"ark", "core"})
 
 
 def _may_have_ranks(module: Module) -> bool:
-    """Whether something is said of ranks: of other programs, nothing is loaded to find out."""
+    """Returns whether something is said of ranks: of other programs, nothing is loaded to find out."""
     said = {name.partition(".")[0] for f in module.functions.values() for name in (f.name, *f.extra)}
     return not said.isdisjoint(_WITH_RANKS)
 
@@ -127,7 +127,8 @@ def view(
 
 
 def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:
-    """What two programs differ in: interface, operations and how they are wired, attributes, weights. Nothing is run.
+    """Returns the differences of two programs: interface, operations and their wiring, attributes, weights. Nothing is
+    run.
 
     Programs of one format are compared as they are, others by what they are in the core. What stands for what follows
     from what is computed from what; names of values decide only where that leaves a choice. A weight whose elements
@@ -232,7 +233,7 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
 
 
 def doctor() -> DoctorReport:
-    """What is installed and works."""
+    """Returns which packages, plugins and engines are installed and work."""
     from commonir.inspection.doctor import examine  # noqa: PLC0415
 
     return examine()

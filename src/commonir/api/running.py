@@ -144,7 +144,7 @@ def _prepared(
 
 
 class Division(NamedTuple):
-    """How a program is to be divided among ranks before it runs, and what receives what was divided."""
+    """Parameters of sharding a program among ranks before it runs, and the receiver of its findings."""
 
     ranks: int
     parallel: str | None
@@ -185,7 +185,7 @@ def _prepared_on_ranks(
 
 
 def together(engine: str | None) -> AbstractContextManager[bool]:
-    """What the processes of an engine that has several do together: inside, what fails in one ends all.
+    """Returns a context for the processes of an engine that has several: an error in one ends all.
 
     Gives whether this process is the one that tells the answer, as is the only one of other engines.
 
@@ -245,7 +245,7 @@ def write_picture(path: Path_, array: Array, port: Port) -> None:
 def engine_options(
     *, threads: int = 1, memory_limit_bytes: int | None = None, time_limit_seconds: float | None = None
 ) -> EngineOptions:
-    """What a caller may ask of an engine: threads for one operation, and limits of a run."""
+    """Returns options of an engine: threads for one operation, and limits of a run."""
     from commonir.runtime.engine import EngineOptions  # noqa: PLC0415
 
     return EngineOptions(threads, memory_limit_bytes, time_limit_seconds)
@@ -303,20 +303,20 @@ def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array],
 
 
 def input_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
-    """What the types of the inputs of a function do not say, by name; nothing for a program of several ranks."""
+    """Returns what the types of a function's inputs do not say, by name; nothing for a program of several ranks."""
     ran = _run_alone(module, function)
     return {} if ran is None else ran.input_ports
 
 
 def output_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
-    """What the types of the outputs of a function do not say, by name; nothing for a program of several ranks."""
+    """Returns what the types of a function's outputs do not say, by name; nothing for a program of several ranks."""
     ran = _run_alone(module, function)
     return {} if ran is None else ran.output_ports
 
 
 def runs(module: Module) -> tuple[str | None, ...]:
-    """What can be run of a program: None stands for its main function, or for all ranks together; a program that has
-    neither runs by the names of its functions.
+    """Returns the functions of a program that can be run: None stands for its main function, or for all ranks together;
+    a program that has neither runs by the names of its functions.
 
     Raises: DiagnosticError (E0709) for a program of ranks of which some are not there.
     """
@@ -338,7 +338,7 @@ def _run_alone(module: Module, function: str | None) -> Function | None:
 
 
 def unlike_stated(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
-    """What a run of a function shows to be other than it states: shapes of outputs."""
+    """Returns diagnostics where the outputs of a run contradict the function's declared shapes."""
     from commonir.runtime.ports import unlike_stated as compared  # noqa: PLC0415
 
     ran = _run_alone(module, function)
@@ -504,7 +504,7 @@ def profile(
     options: EngineOptions | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Profile:
-    """What the operations of a program cost on an engine: each alone, and the whole, on the same inputs.
+    """Returns the cost of a program's operations on an engine: each alone, and the whole, on the same inputs.
 
     Inputs that are not given are random, by `seed`. Each is run `warmup` times before it is timed `repeat` times.
     `tell` hears how far it is.
@@ -601,7 +601,7 @@ def _compare_ranks(
 def compare_outputs(
     expected: Mapping[str, Array], actual: Mapping[str, Array], *, rtol: float, atol: float | None = None
 ) -> tuple[OutputError, ...]:
-    """How far arrays are from what was expected, output by output."""
+    """Returns the errors of arrays against the expected ones, output by output."""
     from commonir.runtime import comparison  # noqa: PLC0415
 
     return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)

@@ -43,7 +43,7 @@ class Expr(Interned):
         return made
 
     def free_indices(self, find: Callable[[Expr], Iterable[str]]) -> tuple[str, ...]:
-        """What `find` gives for it, found once; see `traversal.free`."""
+        """Returns the result of `find`, computed once; see `traversal.free`."""
         if self._free is None:
             object.__setattr__(self, "_free", tuple(dict.fromkeys(find(self))))
         return self._free or ()

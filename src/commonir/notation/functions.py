@@ -122,7 +122,7 @@ FUNCTIONS: Mapping[str, ScalarFunction] = MappingProxyType({row[0]: ScalarFuncti
 
 
 class FoldFunction:
-    """How a fold combines the values of its body: `symbol` is its sign in mathematical text."""
+    """The combination of a fold: `symbol` is its sign in mathematical text."""
 
     __slots__ = ("kinds", "name", "symbol")
 
@@ -205,7 +205,7 @@ def number_key(value: Number) -> str:
 
 
 def fits(value: Number, dtype: ElementType) -> bool:
-    """Whether a Python number is a value of the element type (for floats: up to rounding)."""
+    """Returns whether a Python number is a value of the element type (for floats: up to rounding)."""
     match dtype.kind:
         case "bool":
             return isinstance(value, bool)

@@ -16,7 +16,7 @@ from commonir.symbolic.constraints import Constraint, NotationError, require
 
 
 def is_fusible(access: Access, producer: Kernel) -> bool:
-    """Whether a read of a producer's result can be replaced by its body.
+    """Returns whether a read of a producer's result can be replaced by its body.
 
     It cannot when the position comes from data, when it goes through a view that may read a fill value, or when it is
     not an index where the producer joins pieces.
@@ -123,7 +123,7 @@ class _Fusion:
         return found
 
     def shapes_agree(self, tensor: Tensor, producer: Kernel) -> None:
-        """What is read has the shape of what is produced."""
+        """Checks that the tensor read has the shape of its producer."""
         made = self.shapes[tensor.name]
         if len(made) != tensor.source.rank or tensor.dtype is not producer.dtype:
             raise NotationError(

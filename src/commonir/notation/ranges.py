@@ -171,7 +171,7 @@ class _Ranges:
         return pending
 
     def solve_one(self, read: _Read) -> bool:
-        """Whether the read is settled."""
+        """Returns whether the read is settled."""
         tensor, axis, at = read
         size = tensor.shape[axis]
         if isinstance(at, int) and isinstance(size, int) and 0 <= at < size:
@@ -335,8 +335,8 @@ def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
 
 
 def pieces_by_position(e: Join, extents: Mapping[str, Dim]) -> Iterator[tuple[Dim, Expr]]:
-    """Where each piece of a join that is not empty begins, and the piece at all positions of the index: outside of its
-    own range it is read at the nearest position inside, where another piece counts.
+    """Yields the start of each non-empty piece of a join, and the piece at all positions of the index: outside of
+    its own range it is read at the nearest position inside, where another piece counts.
     """
     along = index(e.along)
     start: Dim = 0

@@ -76,7 +76,7 @@ def _max_args(x: Dim) -> tuple[Dim, ...]:
 
 
 def maxima_in(x: Dim) -> int:
-    """How many maxima there are in an expression, at any depth; comparing it goes through cases of each."""
+    """Returns the number of maxima in an expression, at any depth; comparing it enumerates cases of each."""
     atoms = [a for m in terms_of(x) for a in m]
     return sum([isinstance(a, Max) + sum(map(maxima_in, parts_of(a))) for a in atoms])
 
@@ -87,7 +87,7 @@ def smallest(*values: Dim) -> Dim:
 
 
 def at_least(a: Dim, b: Dim) -> bool:
-    """Whether `a >= b` is proven for every value of the symbols."""
+    """Returns whether `a >= b` is proven for every value of the symbols."""
     if isinstance(a, int) and isinstance(b, int):
         return a >= b
     x = a - b
@@ -101,7 +101,7 @@ def _is_proven_nonnegative(x: DimExpr) -> bool:
 
 
 def _is_nonnegative(x: Dim, steps: int, facts: tuple[Dim, ...] = ()) -> bool:
-    """Whether `x >= 0` is proven where every one of `facts` is at least 0."""
+    """Returns whether `x >= 0` is proven where every one of `facts` is at least 0."""
     if any(_is_nonnegative_alone(y) for y in (x, *(x - f for f in facts))):
         return True
     if isinstance(x, int) or steps <= 0:
@@ -116,7 +116,7 @@ def _is_nonnegative_alone(x: Dim) -> bool:
 
 
 def is_plainly_at_least(a: Dim, b: Dim, fact: Dim = 0) -> bool:
-    """Whether `a >= b` follows at once from the maxima and minima in it, as for a position clamped to a range.
+    """Returns whether `a >= b` follows at once from the maxima and minima in it, as for a position clamped to a range.
 
     `fact` is something known to be at least 0. It proves less than `at_least`, and costs little where indices and
     symbols are many.
@@ -223,7 +223,7 @@ def _sum(terms: Terms) -> Dim:
 
 
 def compare(a: Dim, b: Dim) -> bool | None:
-    """Whether `a` equals `b`: True (for every value of the symbols), False (for none) or None (it depends)."""
+    """Returns whether `a` equals `b`: True (for every value of the symbols), False (for none) or None (it depends)."""
     if a == b:
         return True
     if isinstance(a, int) and isinstance(b, int):
@@ -352,7 +352,7 @@ def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], uppe
 
 
 def is_tight(x: Dim) -> bool:
-    """Whether `extreme` is reached: each index occurs once, and under nothing but sums, products and floors."""
+    """Returns whether `extreme` is reached: each index occurs once, and under nothing but sums, products and floors."""
     found = list(_occurrences(x))
     return None not in found and len(set(found)) == len(found)
 

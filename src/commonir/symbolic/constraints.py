@@ -59,7 +59,7 @@ class NotationError(ValueError):
 
 
 class NotKnownError(NotationError):
-    """What a definition needs of a value is known only when the program runs: its rank, a size or its elements.
+    """A rank, dim or element that a definition needs is known only when the program runs.
 
     Nothing is wrong with the program: engines state the meaning of such an operation when they reach it.
     """
@@ -105,7 +105,7 @@ class Constraint:
 
     @property
     def slacks(self) -> tuple[Dim, ...]:
-        """What is at least 0 where it is true: of an inequality one expression, of an equation two."""
+        """Returns the expressions that are at least 0 where it holds: one for an inequality, two for an equation."""
         match self.relation:
             case "==":
                 return self.lhs - self.rhs, self.rhs - self.lhs
@@ -127,7 +127,7 @@ class Constraint:
         return tuple(dict.fromkeys(n for d in dims for n in symbols(d)))
 
     def holds(self, values: Mapping[str, int]) -> bool:
-        """Whether it is true for these values of its symbols; it is not where they make it divide by zero.
+        """Returns whether it is true for these values of its symbols; it is not where they make it divide by zero.
 
         Raises: ValueError when a symbol has no value.
         """
@@ -152,7 +152,9 @@ class Constraint:
         return size if size > 0 and not rest else None
 
     def bound(self, values: Mapping[str, Dim]) -> tuple[Constraint, ...]:
-        """What remains of it under these values: nothing when proven. Raises: NotationError when it cannot hold."""
+        """Returns what remains to be checked under these values: nothing when proven. Raises: NotationError when it
+        cannot hold.
+        """
         empty = tuple(substitute(n, values) for n in self.unless_empty)
         return require(
             substitute(self.lhs, values),
@@ -177,7 +179,9 @@ class Constraint:
 
 
 def decide(lhs: Dim, relation: Relation, rhs: Dim) -> bool | None:
-    """Whether the relation holds: True (for every value of the symbols), False (for none) or None (it depends)."""
+    """Returns whether the relation holds: True (for every value of the symbols), False (for none) or None (it
+    depends).
+    """
     if type(lhs) is int and type(rhs) is int:
         return _OF_NUMBERS[relation](lhs, rhs)
     match relation:
@@ -254,7 +258,7 @@ def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
 
 
 def _follows(c: Constraint, stated: Iterable[Constraint], sizes: Mapping[str, Dim]) -> bool:
-    """Whether a constraint holds where others do, which say that symbols have some sizes."""
+    """Returns whether a constraint holds where others do, which say that symbols have some sizes."""
     if sizes and decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)):
         return True
     difference = c.lhs - c.rhs

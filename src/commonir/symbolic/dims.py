@@ -201,7 +201,7 @@ Dim = int | DimExpr
 
 
 def _is_dim(x: object) -> bool:
-    """Whether arithmetic here is meant: an expression of another room answers for itself."""
+    """Returns whether arithmetic here is meant: an expression of another room answers for itself."""
     return isinstance(x, (int, DimExpr))
 
 

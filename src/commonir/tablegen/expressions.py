@@ -60,7 +60,7 @@ _ANY = _Chars([], [], negated=True)
 
 
 class _Mark(Enum):
-    """What a state needs besides characters."""
+    """A condition of a state besides characters."""
 
     BEGIN = auto()
     END = auto()
@@ -120,7 +120,7 @@ class Expression:
         self._start = self._emit(node, 0)
 
     def is_found_in(self, text: str) -> bool:
-        """Whether some part of a text matches."""
+        """Returns whether some part of a text matches."""
         text = _bytes_of(text)
         current: set[int] = set()
         for index in range(len(text) + 1):
@@ -224,7 +224,7 @@ class Expression:
         return found
 
     def _times(self, node: _Node) -> _Node:
-        """What stands before as often as what follows says; the same when nothing says it."""
+        """Parses a repetition after an atom; returns the atom itself where none follows."""
         if self._take("*"):
             return _Repeat(node, 0, None)
         if self._take("+"):
@@ -305,7 +305,7 @@ class Expression:
         return self._named(".]") if self._take("[.") else self._next()
 
     def _named(self, end: str, names: Collection[str] | None = None, what: str = "character") -> str:
-        """What stands before an end: one of some names, or a character."""
+        """Parses a bracketed name before an end: one of some names, or a character."""
         name, found, _ = self._source[self._at :].partition(end)
         if not found or (len(name) != 1 if names is None else name not in names):
             self._fail(f"an unknown {what} '{name[:20]}'")

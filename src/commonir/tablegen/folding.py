@@ -1,4 +1,4 @@
-"""What operators of TableGen give for operands that are known, one function for each.
+"""Functions that fold TableGen's operators for known operands, one for each.
 
 A function gets the operands, the type that the operator is written with or else that of its result, and the scene; it
 gives None as long as the operands do not say what the result is: the item of an index that the list does not have is
@@ -39,7 +39,7 @@ MAX_STRING_CHARS = 2**24
 
 
 class Scene(NamedTuple):
-    """Where an operator folds: among which records, for which one, and whether that one is being completed."""
+    """The context in which an operator folds: the records, the current one, and whether it is being completed."""
 
     records: Records
     record: Record | None
@@ -490,7 +490,7 @@ def _setdagopname(args: Args, type: Type, scene: Scene) -> Value | None:
 
 
 def _position(dag: Dag, place: Value, op: str) -> int | None:
-    """Where the argument stands that a number or a name means."""
+    """Returns the position of the argument that a number or a name selects."""
     if isinstance(place, String):
         found = dag.position(place.value)
         if found is None:

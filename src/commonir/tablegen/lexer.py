@@ -179,7 +179,7 @@ class SourceFile:
         self.fail(at, f"unexpected character {char!r}")
 
     def _is_directive(self, at: int) -> bool:
-        """Whether a `#` is the first mark of its line, and begins a directive."""
+        """Returns whether a `#` is the first mark of its line, and begins a directive."""
         before = self.text.rfind("\n", 0, at) + 1
         return not self.text[before:at].strip() and _DIRECTIVE.match(self.text, at) is not None
 
@@ -255,7 +255,7 @@ class Sources:
 
 
 class _Place:
-    """Where reading stands in one file: its segment, the regions that are open, and what they wait for."""
+    """The reading position in one file: its segment, the open regions, and their expected ends."""
 
     __slots__ = ("file", "folder", "index", "regions", "segment")
 
@@ -316,7 +316,7 @@ class TokenStream:
 
     @property
     def location(self) -> Location:
-        """Where the current token stands."""
+        """Returns the location of the current token."""
         return Location(self.file, self.start)
 
     def fail(self, message: str, *, at: Location | None = None) -> NoReturn:

@@ -77,7 +77,7 @@ _NEEDED = {
 
 
 def _fits(kind: str, type: Type | None) -> bool:
-    """Whether a value of a type may be an operand of some kind."""
+    """Returns whether a value of a type may be an operand of some kind."""
     if kind == "v" or (type is None and kind != "l"):
         return True
     is_number = type is not None and type.converts_to(INT)
@@ -410,7 +410,7 @@ class OperatorParser(ValueParser):
 
 
 def _may_cast(old: Type, new: Type) -> bool:
-    """Whether '!cast' is possible between two types, depending on the value."""
+    """Returns whether '!cast' is possible between two types, depending on the value."""
     if old.converts_to(new) or new.converts_to(old):
         return True
     if old is STRING:

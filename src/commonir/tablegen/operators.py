@@ -53,7 +53,7 @@ class Operation(Value):
         return self._type
 
     def folded(self, scene: Scene) -> Value:
-        """What it is, as far as that is known.
+        """Returns the value, folded as far as its operands are known.
 
         Raises: EvaluationError when that cannot be.
         """
@@ -138,7 +138,7 @@ class Repetition(Value):
         return self._type
 
     def folded(self, scene: Scene) -> Value:
-        """What it is, once the list is known.
+        """Returns the value, folded once the list is known.
 
         Raises: EvaluationError.
         """

@@ -68,7 +68,7 @@ def value_for(type: Type, value: Value) -> Value | None:
 
 
 class Kind(Enum):
-    """What a record is."""
+    """Class, multiclass or definition."""
 
     CLASS = auto()
     MULTICLASS = auto()
@@ -105,12 +105,12 @@ class Record:
 
     @property
     def is_class(self) -> bool:
-        """Whether it is a class."""
+        """Returns whether it is a class."""
         return self.kind is Kind.CLASS
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether its name was made up."""
+        """Returns whether its name was made up."""
         return self.kind is Kind.ANONYMOUS_DEF
 
     @property
@@ -132,7 +132,7 @@ class Record:
         return RecordType((self,) if self.is_class else tuple(self.parents))
 
     def derives_from(self, wanted: Record) -> bool:
-        """Whether a class is among its ancestors."""
+        """Returns whether a class is among its ancestors."""
         pending = list(self.parents)
         while pending:
             each = pending.pop()
@@ -309,7 +309,7 @@ class ShadowResolver(Resolver):
 
 
 class Records:
-    """What a file and those that it includes define."""
+    """The records that a file and its includes define."""
 
     def __init__(self) -> None:
         self.classes: dict[str, Record] = {}

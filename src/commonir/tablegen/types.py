@@ -21,11 +21,11 @@ class Type:
         self.name = name
 
     def is_a(self, other: Type) -> bool:
-        """Whether every value of this type is one of the other type as it stands."""
+        """Returns whether every value of this type is one of the other type as it stands."""
         return self == other
 
     def converts_to(self, other: Type) -> bool:
-        """Whether values of this type can be turned into the other type."""
+        """Returns whether values of this type can be turned into the other type."""
         if self is other:
             return True
         if self is INT:
@@ -102,7 +102,7 @@ class RecordType(Type):
         return hash(frozenset(self.classes))
 
     def derives_from(self, wanted: Record) -> bool:
-        """Whether records of this type derive from a class."""
+        """Returns whether records of this type derive from a class."""
         return any(each is wanted or each.derives_from(wanted) for each in self.classes)
 
     def is_a(self, other: Type) -> bool:

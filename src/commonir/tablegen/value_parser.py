@@ -51,7 +51,7 @@ class Scope:
         self.variables: dict[str, Value] = {}
 
     def find(self, name: str) -> Value | None:
-        """What a name stands for here."""
+        """Returns the value of a name in this scope."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.variables.get(name)
@@ -84,7 +84,7 @@ def qualified(owner: Record, name: str) -> str:
 
 
 def is_missing(value: Value) -> bool:
-    """Whether a value is not given, or only in part."""
+    """Returns whether a value is not given, or only in part."""
     return value is UNSET or (isinstance(value, Bits) and UNSET in value.bits)
 
 
@@ -107,7 +107,7 @@ class ValueParser:
         raise DiagnosticError((at or self.tokens.location).diagnostic(file_codes.TABLEGEN_RULE, message, help=help))
 
     def evaluated(self, at: Location, evaluate: Callable[[], T]) -> T:
-        """What an evaluation gives; what it finds is told at a place.
+        """Returns the result of an evaluation; its errors are reported at a location.
 
         Raises: TABLEGEN_RULE.
         """
@@ -118,7 +118,7 @@ class ValueParser:
 
     @property
     def scene(self) -> Scene:
-        """Where operators fold that are being read."""
+        """Returns the scene of operators that are being read."""
         return Scene(self.records, self.record)
 
     # -- tokens
@@ -319,7 +319,7 @@ class ValueParser:
         return self.evaluated(at, lambda: made.folded(self.scene))
 
     def _parse_range_end(self) -> Value | None:
-        """What stands after `...` or `-`; `1-3` are the two tokens 1 and -3."""
+        """Parses the end after `...` or `-`; `1-3` are the two tokens 1 and -3."""
         if self.take("...") or self.take("-"):
             return self.parse_value()
         if self.tokens.kind == "int" and self.tokens.text.startswith("-"):

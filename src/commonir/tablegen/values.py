@@ -30,7 +30,7 @@ _DECIDED_LATE = frozenset({FINAL})
 
 
 class EvaluationError(Exception):
-    """What values say cannot be; the parser adds where."""
+    """An invalid value; the parser adds the location."""
 
 
 class Resolver:
@@ -68,12 +68,12 @@ class Value:
 
     @property
     def is_concrete(self) -> bool:
-        """Whether nothing about it is left to find out."""
+        """Returns whether nothing about it is left to find out."""
         return False
 
     @property
     def has_variables(self) -> bool:
-        """Whether it mentions a variable."""
+        """Returns whether it mentions a variable."""
         return bool(self.names) and self.names != _DECIDED_LATE
 
     def resolve(self, resolver: Resolver) -> Value:
@@ -81,7 +81,7 @@ class Value:
         return self if self.names.isdisjoint(resolver.names) else self.resolved(resolver)
 
     def resolved(self, resolver: Resolver) -> Value:
-        """What `resolve` gives when the resolver knows something that is mentioned."""
+        """Returns the value with everything replaced that the resolver knows."""
         raise NotImplementedError
 
     def convert_to(self, type: Type) -> Value | None:
@@ -411,7 +411,7 @@ class Dag(Value):
         return Dag(op, self.op_name, tuple(zip(values, (name for _, name in self.args), strict=True)))
 
     def position(self, name: str) -> int | None:
-        """Where the argument of a name stands."""
+        """Returns the position of the argument with a name."""
         return next((index for index, (_, given) in enumerate(self.args) if given == name), None)
 
     def key(self) -> Key:
@@ -506,5 +506,5 @@ def union(parts: Iterable[Value]) -> frozenset[str]:
 
 
 def is_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
-    """Whether two sequences hold the very same values."""
+    """Returns whether two sequences hold the very same values."""
     return all(x is y for x, y in zip(a, b, strict=True))
