@@ -5,6 +5,7 @@ name much and use little of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,17 @@ class _LateFunction:
         return self._found(*args, **named)
 
 
+def import_members(namespace: dict[str, object], members: Mapping[str, str]) -> None:
+    """Imports what the modules of a package define into its namespace.
+
+    `members` are the names, separated by spaces, by module. Type checkers read them from the `__init__.pyi` beside the
+    package, which `python -m tests.member_stubs` writes.
+    """
+    for module, names in members.items():
+        loaded = import_module(f"{namespace['__name__']}.{module}")
+        namespace.update({name: getattr(loaded, name) for name in names.split()})
+
+
 if TYPE_CHECKING:
     from re import compile as lazy_pattern
 else:
@@ -69,4 +81,4 @@ else:
 
     lazy_pattern = _LatePattern
 
-__all__ = ["LazyModule", "lazy_pattern"]
+__all__ = ["LazyModule", "import_members", "lazy_pattern"]

@@ -5,8 +5,6 @@ A dialect is found through the entry points of installed packages (group `common
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -53,15 +51,16 @@ OURS = {
 class LazyDefinitions(Iterable["type[Op]"]):
     """The definitions of a dialect that is a package, where each operation has one.
 
-    What its modules give is read from the imports that the package states for type checkers. A module is loaded when
-    one of its members is asked for, or an operation that its class is called after, like `IntDiv` after `tosa.intdiv`;
+    `members` are the names that the modules of the package define, separated by spaces, by module; type checkers read
+    them from the `__init__.pyi` beside the package, which `python -m tests.member_stubs` writes. A module is loaded
+    when one of its members is used, or an operation that its class is called after, like `IntDiv` after `tosa.intdiv`;
     looking for any other loads all.
     """
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, members: Mapping[str, str]) -> None:
         self._package = package
         self._prefix = f"{package.rpartition('.')[2]}."
-        self._modules = {name: module for module, names in _stated_imports(package) for name in names}
+        self._modules = {name: module for module, names in members.items() for name in names.split()}
         self._likely = {name.rstrip("_").lower(): name for name in self._modules}
 
     def __iter__(self) -> Iterator[type[Op]]:
@@ -80,24 +79,6 @@ class LazyDefinitions(Iterable["type[Op]"]):
         if isinstance(found, type) and issubclass(found, Op) and found.name == name:
             return found
         return None
-
-
-def _stated_imports(package: str) -> Iterator[tuple[str, list[str]]]:
-    """The modules of a package that it imports from, by their names in it, and what it imports."""
-    loaded = sys.modules[package]
-    try:
-        with open(str(loaded.__file__), encoding="utf-8") as stream:
-            source = stream.read()
-    except (OSError, UnicodeDecodeError):
-        # Installed without source: all modules are loaded.
-        from pkgutil import iter_modules  # noqa: PLC0415
-
-        for part in iter_modules(loaded.__path__):
-            yield part.name, [n for n in vars(import_module(f"{package}.{part.name}")) if not n.startswith("_")]
-        return
-    for found in re.finditer(r"from ([\w.]+)\.(\w+) import (?:\(([^()]*)\)|(.*))", source):
-        if found[1] == package:
-            yield found[2], (found[3] or found[4]).replace(",", " ").split()
 
 
 class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):

@@ -35,6 +35,7 @@ from commonir.ods.declared_types import (
     declared_type,
     symbols_within,
 )
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, symbol
 
@@ -337,7 +338,7 @@ def references_of(op: Operation) -> Mapping[str, str]:
     """Returns the attributes of an operation in a function that refer to attributes of the function: their names there
     by names here.
     """
-    stated = op.extra.get(onnx.ATTRIBUTE_REFERENCES)
+    stated = op.extra.get(ATTRIBUTE_REFERENCES)
     entries = stated.entries if isinstance(stated, DictionaryAttr) else ()
     return {name: to.value for name, to in entries if isinstance(to, StringAttr)}
 

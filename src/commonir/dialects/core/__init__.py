@@ -3,522 +3,104 @@
 Each operation is a class (`Conv`), and a function of the same arguments that gives its results (`conv`).
 """
 
-from commonir.dialects.core.activation import (
-    Activation,
-    Clip,
-    Elu,
-    Gelu,
-    GeluForm,
-    HardSigmoid,
-    HardSwish,
-    LeakyRelu,
-    LogSoftmax,
-    Prelu,
-    Reciprocal,
-    Relu,
-    Rsqrt,
-    Sigmoid,
-    Silu,
-    Softmax,
-    Softplus,
-    Softsign,
-    clip,
-    elu,
-    gelu,
-    hard_sigmoid,
-    hard_swish,
-    leaky_relu,
-    log_softmax,
-    per_channel,
-    prelu,
-    reciprocal,
-    relu,
-    rsqrt,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    softsign,
-)
-from commonir.dialects.core.base import CoreOp, as_tensor, axis_of, tensor_type
-from commonir.dialects.core.bits import bits_as
-from commonir.dialects.core.communication import (
-    AllReduce,
-    Barrier,
-    Exchange,
-    Recv,
-    Send,
-    all_reduce,
-    all_reduce_steps,
-    are_all_ranks,
-    rank_of,
-    ranks_of,
-    recv,
-    set_rank,
-)
-from commonir.dialects.core.complex_numbers import Imaginary, MakeComplex, Real, imag, make_complex, real
-from commonir.dialects.core.compression import (
-    Decoded,
-    Dequantize,
-    Quantize,
-    RepeatMask,
-    SparseDequantize,
-    SparseTableLookup,
-    SparseToDense,
-    TableLookup,
-    dequantize,
-    quantize,
-    repeat_mask,
-    sparse_dequantize,
-    sparse_table_lookup,
-    sparse_to_dense,
-    table_lookup,
-)
-from commonir.dialects.core.constants import (
-    Constant,
-    Dimension,
-    Dims,
-    Iota,
-    Range,
-    ShapeOf,
-    constant,
-    dim,
-    dims,
-    iota,
-    scalar,
-    shape_of,
-    splat,
-    vector,
-    whole_numbers,
-)
-from commonir.dialects.core.constants import range_ as range
-from commonir.dialects.core.contraction import (
-    AveragePool,
-    Conv,
-    ConvTranspose,
-    Einsum,
-    Linear,
-    MatMul,
-    MaxPool,
-    MaxPoolWithPositions,
-    Pool,
-    SumPool,
-    average_pool,
-    conv,
-    conv_transpose,
-    einsum,
-    linear,
-    matmul,
-    max_pool,
-    max_pool_with_positions,
-    sum_pool,
-)
-from commonir.dialects.core.control import (
-    Call,
-    If,
-    Require,
-    Scan,
-    While,
-    Yield,
-    call,
-    if_,
-    inlined,
-    nested,
-    scan,
-    while_,
-    yielded,
-)
-from commonir.dialects.core.conversion import (
-    NARROW,
-    BitCast,
-    FormatNumbers,
-    NarrowCast,
-    ParseNumbers,
-    Toward,
-    bit_cast,
-    format_numbers,
-    narrow_cast,
-    parse_numbers,
-)
-from commonir.dialects.core.elementwise import (
-    Abs,
-    Acos,
-    Acosh,
-    Add,
-    Asin,
-    Asinh,
-    Atan,
-    Atanh,
-    Binary,
-    BitwiseAnd,
-    BitwiseNot,
-    BitwiseOr,
-    BitwiseXor,
-    Cast,
-    Ceil,
-    Comparison,
-    Cos,
-    Cosh,
-    Div,
-    Equal,
-    Erf,
-    Exp,
-    Exp2,
-    Floor,
-    FloorDiv,
-    Greater,
-    GreaterEqual,
-    IsInf,
-    IsNan,
-    Less,
-    LessEqual,
-    Log,
-    LogicalAnd,
-    LogicalNot,
-    LogicalOr,
-    LogicalXor,
-    Maximum,
-    Minimum,
-    Mod,
-    Mul,
-    Neg,
-    NotEqual,
-    Pow,
-    Predicate,
-    Remainder,
-    Round,
-    Select,
-    ShiftLeft,
-    ShiftRight,
-    Sign,
-    Sin,
-    Sinh,
-    Sqrt,
-    Sub,
-    Tan,
-    Tanh,
-    Truncate,
-    Unary,
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atanh,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
-    cast,
-    ceil,
-    cos,
-    cosh,
-    div,
-    equal,
-    erf,
-    exp,
-    exp2,
-    floor,
-    floor_div,
-    greater,
-    greater_equal,
-    is_inf,
-    is_nan,
-    less,
-    less_equal,
-    log,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    mod,
-    mul,
-    narrowed,
-    neg,
-    not_equal,
-    pow,
-    remainder,
-    round,
-    select,
-    shift_left,
-    shift_right,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    sub,
-    tan,
-    tanh,
-    truncate,
-    widened,
-)
-from commonir.dialects.core.images import (
-    DecodeImage,
-    PixelFormat,
-    decode_image,
-)
-from commonir.dialects.core.indexing import (
-    ArgMax,
-    ArgMin,
-    ArgReduce,
-    ArgSort,
-    BandPart,
-    CheckedPositions,
-    Gather,
-    GatherElements,
-    GatherNd,
-    NonZero,
-    OneHot,
-    Reduction,
-    ScatterElements,
-    ScatterNd,
-    TopK,
-    Unique,
-    arg_max,
-    arg_min,
-    argsort,
-    band_part,
-    checked_positions,
-    from_start,
-    gather,
-    gather_elements,
-    gather_nd,
-    non_zero,
-    one_hot,
-    scatter_elements,
-    scatter_nd,
-    top_k,
-    unique,
-)
-from commonir.dialects.core.lookup import Lookup, lookup
-from commonir.dialects.core.maps import MapKeys, MapsOfRows, MapValues, map_keys, map_values, maps_of_rows
-from commonir.dialects.core.matrices import Det, PairwiseCoupling, det, pairwise_coupling
-from commonir.dialects.core.normalization import (
-    Attention,
-    BatchNorm,
-    InstanceNorm,
-    L2Norm,
-    LayerNorm,
-    RmsNorm,
-    attention,
-    batch_norm,
-    instance_norm,
-    l2_norm,
-    layer_norm,
-    rms_norm,
-)
-from commonir.dialects.core.random import (
-    ANY_SEED,
-    Generator,
-    RandomNormal,
-    RandomTensor,
-    RandomUniform,
-    random_normal,
-    random_uniform,
-)
-from commonir.dialects.core.recurrent import (
-    Direction,
-    GateFunction,
-    Gru,
-    Lstm,
-    Recurrent,
-    Rnn,
-    gru,
-    lstm,
-    rnn,
-)
-from commonir.dialects.core.reduction import (
-    CumProd,
-    CumSum,
-    Cumulative,
-    Reduce,
-    ReduceMax,
-    ReduceMean,
-    ReduceMin,
-    ReduceProd,
-    ReduceSum,
-    cumprod,
-    cumsum,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)
-from commonir.dialects.core.regions import (
-    RegionAlign,
-    RegionMaxPool,
-    RegionMode,
-    region_align,
-    region_max_pool,
-)
-from commonir.dialects.core.resize import (
-    Coordinates,
-    DynamicResize,
-    Resize,
-    ResizeMode,
-    Rounding,
-    dynamic_resize,
-    nearest_element,
-    position,
-    resize,
-    resize_to,
-)
-from commonir.dialects.core.sampling import (
-    Border,
-    GridSample,
-    NonMaxSuppression,
-    Unit,
-    grid_sample,
-    kept_boxes,
-    non_max_suppression,
-)
-from commonir.dialects.core.sequences import (
-    ListAt,
-    ListConcat,
-    ListEmpty,
-    ListErase,
-    ListInsert,
-    ListLength,
-    ListOf,
-    OptionalGet,
-    OptionalHas,
-    OptionalNone,
-    OptionalOf,
-    SplitToList,
-    common_type,
-    list_at,
-    list_concat,
-    list_empty,
-    list_erase,
-    list_insert,
-    list_length,
-    list_of,
-    optional_get,
-    optional_has,
-    optional_none,
-    optional_of,
-    split_to_list,
-)
-from commonir.dialects.core.shape import (
-    BlockOrder,
-    BroadcastTo,
-    Concat,
-    DepthToSpace,
-    DynamicPad,
-    DynamicReshape,
-    DynamicSlice,
-    Movement,
-    Pad,
-    PadMode,
-    Reshape,
-    Reverse,
-    Slice,
-    SpaceToDepth,
-    Split,
-    Squeeze,
-    Tile,
-    Transpose,
-    Unsqueeze,
-    broadcast_to,
-    concat,
-    depth_to_space,
-    dynamic_pad,
-    dynamic_reshape,
-    dynamic_slice,
-    fill,
-    pad,
-    reshape,
-    resolved_shape,
-    reverse,
-    slice_range,
-    space_to_depth,
-    split,
-    squeeze,
-    stack,
-    tile,
-    transpose,
-    unsqueeze,
-)
-from commonir.dialects.core.shape import slice_ as slice
-from commonir.dialects.core.signal import (
-    Dft,
-    dft,
-)
-from commonir.dialects.core.strings import (
-    Case,
-    NgramCounts,
-    RegexFullMatch,
-    StringConcat,
-    StringNormalize,
-    StringSplit,
-    ngram_counts,
-    regex_full_match,
-    string_concat,
-    string_normalize,
-    string_split,
-)
-from commonir.dialects.core.trees import Aggregate, NodeTest, TreeEnsemble, tree_ensemble
+from commonir.base.lazy import import_members
+from commonir.dialects.core.constants import range_
+from commonir.dialects.core.shape import slice_
 from commonir.ods import Dialect, definitions_in
 
-DIALECT = Dialect(
+import_members(
+    globals(),
+    {
+        "activation": (
+            "Activation Clip Elu Gelu GeluForm HardSigmoid HardSwish LeakyRelu LogSoftmax Prelu Reciprocal Relu Rsqrt "
+            "Sigmoid Silu Softmax Softplus Softsign clip elu gelu hard_sigmoid hard_swish leaky_relu log_softmax "
+            "per_channel prelu reciprocal relu rsqrt sigmoid silu softmax softplus softsign"
+        ),
+        "base": "CoreOp as_tensor axis_of tensor_type",
+        "bits": "bits_as",
+        "communication": (
+            "AllReduce Barrier Exchange Recv Send all_reduce all_reduce_steps are_all_ranks rank_of ranks_of recv "
+            "set_rank"
+        ),
+        "complex_numbers": "Imaginary MakeComplex Real imag make_complex real",
+        "compression": (
+            "Decoded Dequantize Quantize RepeatMask SparseDequantize SparseTableLookup SparseToDense TableLookup "
+            "dequantize quantize repeat_mask sparse_dequantize sparse_table_lookup sparse_to_dense table_lookup"
+        ),
+        "constants": (
+            "Constant Dimension Dims Iota Range ShapeOf constant dim dims iota scalar shape_of splat vector "
+            "whole_numbers"
+        ),
+        "contraction": (
+            "AveragePool Conv ConvTranspose Einsum Linear MatMul MaxPool MaxPoolWithPositions Pool SumPool "
+            "average_pool conv conv_transpose einsum linear matmul max_pool max_pool_with_positions sum_pool"
+        ),
+        "control": "Call If Require Scan While Yield call if_ inlined nested scan while_ yielded",
+        "conversion": (
+            "NARROW BitCast FormatNumbers NarrowCast ParseNumbers Toward bit_cast format_numbers narrow_cast "
+            "parse_numbers"
+        ),
+        "elementwise": (
+            "Abs Acos Acosh Add Asin Asinh Atan Atanh Binary BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil "
+            "Comparison Cos Cosh Div Equal Erf Exp Exp2 Floor FloorDiv Greater GreaterEqual IsInf IsNan Less "
+            "LessEqual Log LogicalAnd LogicalNot LogicalOr LogicalXor Maximum Minimum Mod Mul Neg NotEqual Pow "
+            "Predicate Remainder Round Select ShiftLeft ShiftRight Sign Sin Sinh Sqrt Sub Tan Tanh Truncate Unary abs "
+            "acos acosh add asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor cast ceil cos cosh "
+            "div equal erf exp exp2 floor floor_div greater greater_equal is_inf is_nan less less_equal log "
+            "logical_and logical_not logical_or logical_xor maximum minimum mod mul narrowed neg not_equal pow "
+            "remainder round select shift_left shift_right sign sin sinh sqrt sub tan tanh truncate widened"
+        ),
+        "images": "DecodeImage PixelFormat decode_image",
+        "indexing": (
+            "ArgMax ArgMin ArgReduce ArgSort BandPart CheckedPositions Gather GatherElements GatherNd NonZero OneHot "
+            "Reduction ScatterElements ScatterNd TopK Unique arg_max arg_min argsort band_part checked_positions "
+            "from_start gather gather_elements gather_nd non_zero one_hot scatter_elements scatter_nd top_k unique"
+        ),
+        "lookup": "Lookup lookup",
+        "maps": "MapKeys MapsOfRows MapValues map_keys map_values maps_of_rows",
+        "matrices": "Det PairwiseCoupling det pairwise_coupling",
+        "normalization": (
+            "Attention BatchNorm InstanceNorm L2Norm LayerNorm RmsNorm attention batch_norm instance_norm l2_norm "
+            "layer_norm rms_norm"
+        ),
+        "random": "ANY_SEED Generator RandomNormal RandomTensor RandomUniform random_normal random_uniform",
+        "recurrent": "Direction GateFunction Gru Lstm Recurrent Rnn gru lstm rnn",
+        "reduction": (
+            "CumProd CumSum Cumulative Reduce ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum cumprod cumsum "
+            "reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
+        ),
+        "regions": "RegionAlign RegionMaxPool RegionMode region_align region_max_pool",
+        "resize": (
+            "Coordinates DynamicResize Resize ResizeMode Rounding dynamic_resize nearest_element position resize "
+            "resize_to"
+        ),
+        "sampling": "Border GridSample NonMaxSuppression Unit grid_sample kept_boxes non_max_suppression",
+        "sequences": (
+            "ListAt ListConcat ListEmpty ListErase ListInsert ListLength ListOf OptionalGet OptionalHas OptionalNone "
+            "OptionalOf SplitToList common_type list_at list_concat list_empty list_erase list_insert list_length "
+            "list_of optional_get optional_has optional_none optional_of split_to_list"
+        ),
+        "shape": (
+            "BlockOrder BroadcastTo Concat DepthToSpace DynamicPad DynamicReshape DynamicSlice Movement Pad PadMode "
+            "Reshape Reverse Slice SpaceToDepth Split Squeeze Tile Transpose Unsqueeze broadcast_to concat "
+            "depth_to_space dynamic_pad dynamic_reshape dynamic_slice fill pad reshape resolved_shape reverse "
+            "slice_range space_to_depth split squeeze stack tile transpose unsqueeze"
+        ),
+        "signal": "Dft dft",
+        "strings": (
+            "Case NgramCounts RegexFullMatch StringConcat StringNormalize StringSplit ngram_counts regex_full_match "
+            "string_concat string_normalize string_split"
+        ),
+        "trees": "Aggregate NodeTest TreeEnsemble tree_ensemble",
+    },
+)
+
+range = range_
+slice = slice_
+
+DIALECT: Dialect = Dialect(
     "core",
     definitions_in(globals(), "core"),
     summary="Standard operations on tensors, in which the operations of every format are explained.",
     keeps_names=True,
 )
-
-__all__ = [
-    "ANY_SEED", "DIALECT", "NARROW", "Abs", "Acos", "Acosh", "Activation", "Add", "Aggregate", "AllReduce", "ArgMax",
-    "ArgMin", "ArgReduce", "ArgSort", "Asin", "Asinh", "Atan", "Atanh", "Attention", "AveragePool", "BandPart",
-    "Barrier", "BatchNorm", "Binary", "BitCast", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "BlockOrder",
-    "Border", "BroadcastTo", "Call", "Case", "Cast", "Ceil", "CheckedPositions", "Clip", "Comparison", "Concat",
-    "Constant", "Conv", "ConvTranspose", "Coordinates", "CoreOp", "Cos", "Cosh", "CumProd", "CumSum", "Cumulative",
-    "DecodeImage", "Decoded", "DepthToSpace", "Dequantize", "Det", "Dft", "Dimension", "Dims", "Direction", "Div",
-    "DynamicPad", "DynamicReshape", "DynamicResize", "DynamicSlice", "Einsum", "Elu", "Equal", "Erf", "Exchange", "Exp",
-    "Exp2", "Floor", "FloorDiv", "FormatNumbers", "GateFunction", "Gather", "GatherElements", "GatherNd", "Gelu",
-    "GeluForm", "Generator", "Greater", "GreaterEqual", "GridSample", "Gru", "HardSigmoid", "HardSwish", "If",
-    "Imaginary", "InstanceNorm", "Iota", "IsInf", "IsNan", "L2Norm", "LayerNorm", "LeakyRelu", "Less", "LessEqual",
-    "Linear", "ListAt", "ListConcat", "ListEmpty", "ListErase", "ListInsert", "ListLength", "ListOf", "Log",
-    "LogSoftmax", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor", "Lookup", "Lstm", "MakeComplex", "MapKeys",
-    "MapValues", "MapsOfRows", "MatMul", "MaxPool", "MaxPoolWithPositions", "Maximum", "Minimum", "Mod", "Movement",
-    "Mul", "NarrowCast", "Neg", "NgramCounts", "NodeTest", "NonMaxSuppression", "NonZero", "NotEqual", "OneHot",
-    "OptionalGet", "OptionalHas", "OptionalNone", "OptionalOf", "Pad", "PadMode", "PairwiseCoupling", "ParseNumbers",
-    "PixelFormat", "Pool", "Pow", "Predicate", "Prelu", "Quantize", "RandomNormal", "RandomTensor", "RandomUniform",
-    "Range", "Real", "Reciprocal", "Recurrent", "Recv", "Reduce", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
-    "ReduceSum", "Reduction", "RegexFullMatch", "RegionAlign", "RegionMaxPool", "RegionMode", "Relu", "Remainder",
-    "RepeatMask", "Require", "Reshape", "Resize", "ResizeMode", "Reverse", "RmsNorm", "Rnn", "Round", "Rounding",
-    "Rsqrt", "Scan", "ScatterElements", "ScatterNd", "Select", "Send", "ShapeOf", "ShiftLeft", "ShiftRight", "Sigmoid",
-    "Sign", "Silu", "Sin", "Sinh", "Slice", "Softmax", "Softplus", "Softsign", "SpaceToDepth", "SparseDequantize",
-    "SparseTableLookup", "SparseToDense", "Split", "SplitToList", "Sqrt", "Squeeze", "StringConcat", "StringNormalize",
-    "StringSplit", "Sub", "SumPool", "TableLookup", "Tan", "Tanh", "Tile", "TopK", "Toward", "Transpose",
-    "TreeEnsemble", "Truncate", "Unary", "Unique", "Unit", "Unsqueeze", "While", "Yield", "abs", "acos", "acosh", "add",
-    "all_reduce", "all_reduce_steps", "are_all_ranks", "arg_max", "arg_min", "argsort", "as_tensor", "asin", "asinh",
-    "atan", "atanh", "attention", "average_pool", "axis_of", "band_part", "batch_norm", "bit_cast", "bits_as",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast_to", "call", "cast", "ceil",
-    "checked_positions", "clip", "common_type", "concat", "constant", "conv", "conv_transpose", "cos", "cosh",
-    "cumprod", "cumsum", "decode_image", "depth_to_space", "dequantize", "det", "dft", "dim", "dims", "div",
-    "dynamic_pad", "dynamic_reshape", "dynamic_resize", "dynamic_slice", "einsum", "elu", "equal", "erf", "exp", "exp2",
-    "fill", "floor", "floor_div", "format_numbers", "from_start", "gather", "gather_elements", "gather_nd", "gelu",
-    "greater", "greater_equal", "grid_sample", "gru", "hard_sigmoid", "hard_swish", "if_", "imag", "inlined",
-    "instance_norm", "iota", "is_inf", "is_nan", "kept_boxes", "l2_norm", "layer_norm", "leaky_relu", "less",
-    "less_equal", "linear", "list_at", "list_concat", "list_empty", "list_erase", "list_insert", "list_length",
-    "list_of", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "lookup", "lstm",
-    "make_complex", "map_keys", "map_values", "maps_of_rows", "matmul", "max_pool", "max_pool_with_positions",
-    "maximum", "minimum", "mod", "mul", "narrow_cast", "narrowed", "nearest_element", "neg", "nested", "ngram_counts",
-    "non_max_suppression", "non_zero", "not_equal", "one_hot", "optional_get", "optional_has", "optional_none",
-    "optional_of", "pad", "pairwise_coupling", "parse_numbers", "per_channel", "position", "pow", "prelu", "quantize",
-    "random_normal", "random_uniform", "range", "rank_of", "ranks_of", "real", "reciprocal", "recv", "reduce_max",
-    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_full_match", "region_align", "region_max_pool",
-    "relu", "remainder", "repeat_mask", "reshape", "resize", "resize_to", "resolved_shape", "reverse", "rms_norm",
-    "rnn", "round", "rsqrt", "scalar", "scan", "scatter_elements", "scatter_nd", "select", "set_rank", "shape_of",
-    "shift_left", "shift_right", "sigmoid", "sign", "silu", "sin", "sinh", "slice", "slice_range", "softmax",
-    "softplus", "softsign", "space_to_depth", "sparse_dequantize", "sparse_table_lookup", "sparse_to_dense", "splat",
-    "split", "split_to_list", "sqrt", "squeeze", "stack", "string_concat", "string_normalize", "string_split", "sub",
-    "sum_pool", "table_lookup", "tan", "tanh", "tensor_type", "tile", "top_k", "transpose", "tree_ensemble", "truncate",
-    "unique", "unsqueeze", "vector", "while_", "whole_numbers", "widened", "yielded",
-]  # fmt: skip

@@ -51,6 +51,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, i32, unknown
 from commonir.ods import Dialects, Op, traits
 from commonir.ods.declared import DeclaredOp, OperatorUse, choose
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 
 _LIBRARY_PREFIX = f"{common_ir.LIBRARY_DOMAIN}."
 _OF_REFERENCE = frozenset([field_number(AttributeProto, name) for name in ("name", "ref_attr_name")])
@@ -345,7 +346,7 @@ class CommonIrDecoder(ModelDecoder):
         keep(op, kept.STORAGE, [(name, StringAttr(kept.TYPED)) for name in attributes.typed])
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
-            op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
+            op.set_extra(ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
             keep(op, kept.ATTRIBUTE_FIELDS, attributes.rest.items())
         return op
 

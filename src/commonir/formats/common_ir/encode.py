@@ -41,6 +41,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import unknown
 from commonir.ods import Op, path_of
 from commonir.ods.declared import DeclaredOp
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import BOUND, MISSING
 
 _OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call)
@@ -166,7 +167,7 @@ class CommonGraphEncoder(GraphEncoder):
         self._merge(op.extra.get(kept.FIELDS), into, op)
 
     def _write_values(self, op: Op, values: dict[str, Attribute], into: NodeProto) -> None:
-        references = kept.kept(op, onnx.ATTRIBUTE_REFERENCES)
+        references = kept.kept(op, ATTRIBUTE_REFERENCES)
         storage = kept.kept(op, kept.STORAGE)
         for name, value in values.items():
             if name in references:

@@ -43,6 +43,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import DialectType, ElementType, Type, string, unknown
 from commonir.ods import Op, kinds, path_of
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import MISSING, Field
 
 _DEEPEST = 31
@@ -388,7 +389,7 @@ class GraphEncoder:
 
     def _attributes(self, op: Op, into: Repeated[AttributeProto]) -> None:
         """Fills in the attributes of a definition in the order of the file."""
-        references = kept.kept(op, onnx.ATTRIBUTE_REFERENCES)
+        references = kept.kept(op, ATTRIBUTE_REFERENCES)
         names = [*kept.written_attributes(op), *references]
         stated = kept.kept_names(op, kept.ATTRIBUTE_ORDER)
         if stated is not None:
@@ -442,7 +443,7 @@ class GraphEncoder:
         """Fills in attributes without a definition, in the order of the file."""
         values: dict[str, Attribute | Region] = dict(attributes.entries)
         values |= dict(zip(graph_names, graphs, strict=True))
-        references = kept.kept(op, onnx.ATTRIBUTE_REFERENCES)
+        references = kept.kept(op, ATTRIBUTE_REFERENCES)
         values |= references
         rests = kept.kept(op, kept.ATTRIBUTE_FIELDS)
         stated = kept.kept_names(op, kept.ATTRIBUTE_ORDER) or []

@@ -58,7 +58,7 @@ from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, kinds
-from commonir.ods.definition import Layout
+from commonir.ods.definition import ATTRIBUTE_REFERENCES, Layout
 from commonir.ods.fields import Field
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ class NodeDecoder(ABC):
                 storage.append((name, StringAttr(read.storage)))
         regions = _regions(layout, graphs) if layout.regions else ()
         op = definition.assembled(operands, offsets, tuple(attributes), regions, types)
-        keep(op, onnx.ATTRIBUTE_REFERENCES, references)
+        keep(op, ATTRIBUTE_REFERENCES, references)
         keep(op, kept.ATTRIBUTE_FIELDS, rest)
         keep(op, kept.STORAGE, storage)
         written = kept.written_attributes(op)
@@ -372,7 +372,7 @@ class NodeDecoder(ABC):
             },
             types,
         )
-        keep(op, onnx.ATTRIBUTE_REFERENCES, references)
+        keep(op, ATTRIBUTE_REFERENCES, references)
         keep(op, kept.ATTRIBUTE_FIELDS, rest)
         order = [a.name for a in node.attribute]
         if order != [*(name for name, _ in attributes.entries), *op.graph_names, *(name for name, _ in references)]:

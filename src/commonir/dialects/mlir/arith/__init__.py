@@ -1,83 +1,35 @@
 """The arith dialect of MLIR: arithmetic on integers without sign, positions and floats, element by element."""
 
-# ruff: noqa: F401
-# pyright: reportUnusedImport=false
-# The imports tell type checkers, and `LazyDefinitions`, which members the package has.
-
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from commonir.ods.dialect import Dialect, LazyDefinitions
 
-if TYPE_CHECKING:
-    from commonir.dialects.mlir.arith.comparison import CmpF, CmpFPredicate, CmpI, CmpIPredicate, Select
-    from commonir.dialects.mlir.arith.constants import Constant
-    from commonir.dialects.mlir.arith.conversions import (
-        Bitcast,
-        ExtF,
-        ExtSI,
-        ExtUI,
-        FPToSI,
-        FPToUI,
-        IndexCast,
-        IndexCastUI,
-        ScalingExtF,
-        ScalingTruncF,
-        SIToFP,
-        TruncF,
-        TruncI,
-        UIToFP,
-    )
-    from commonir.dialects.mlir.arith.floats import (
-        AddF,
-        DivF,
-        MaximumF,
-        MaxNumF,
-        MinimumF,
-        MinNumF,
-        MulF,
-        NegF,
-        RemF,
-        SubF,
-    )
-    from commonir.dialects.mlir.arith.integers import (
-        AddI,
-        AddUIExtended,
-        AndI,
-        CeilDivSI,
-        CeilDivUI,
-        DivSI,
-        DivUI,
-        FloorDivSI,
-        MaxSI,
-        MaxUI,
-        MinSI,
-        MinUI,
-        MulI,
-        MulSIExtended,
-        MulUIExtended,
-        OrI,
-        RemSI,
-        RemUI,
-        ShLI,
-        ShRSI,
-        ShRUI,
-        SubI,
-        XOrI,
-    )
-else:
-
-    def __getattr__(name):
-        found = globals()[name] = _DEFINITIONS.member(name)
-        return found
+_MEMBERS = LazyDefinitions(
+    __name__,
+    {
+        "comparison": "CmpF CmpFPredicate CmpI CmpIPredicate Select",
+        "constants": "Constant",
+        "conversions": (
+            "Bitcast ExtF ExtSI ExtUI FPToSI FPToUI IndexCast IndexCastUI ScalingExtF ScalingTruncF SIToFP TruncF "
+            "TruncI UIToFP"
+        ),
+        "floats": "AddF DivF MaximumF MaxNumF MinimumF MinNumF MulF NegF RemF SubF",
+        "integers": (
+            "AddI AddUIExtended AndI CeilDivSI CeilDivUI DivSI DivUI FloorDivSI MaxSI MaxUI MinSI MinUI MulI "
+            "MulSIExtended MulUIExtended OrI RemSI RemUI ShLI ShRSI ShRUI SubI XOrI"
+        ),
+    },
+)
 
 
-_DEFINITIONS = LazyDefinitions(__name__)
+def __getattr__(name: str) -> object:
+    found = globals()[name] = _MEMBERS.member(name)
+    return found
 
-DIALECT = Dialect(
+
+DIALECT: Dialect = Dialect(
     "arith",
-    _DEFINITIONS,
+    _MEMBERS,
     summary="Arithmetic on integers, positions and floats, on scalars, vectors and tensors alike; as in MLIR.",
     constants="arith.constant",
     rules="commonir.dialects.mlir.arith.rules:RULES",

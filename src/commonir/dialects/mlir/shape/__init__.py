@@ -3,53 +3,23 @@
 Source: MLIR shape dialect.
 """
 
-from commonir.dialects.mlir.shape.assuming import (
-    Assuming,
-    AssumingAll,
-    AssumingYield,
-    ConstWitness,
-    CstrBroadcastable,
-    CstrEq,
-    CstrRequire,
-)
-from commonir.dialects.mlir.shape.functions import Func, FunctionLibrary, Return
-from commonir.dialects.mlir.shape.shapes import (
-    Any_,
-    Broadcast,
-    Concat,
-    ConstShape,
-    DebugPrint,
-    FromExtents,
-    FromExtentTensor,
-    IsBroadcastable,
-    Reduce,
-    ShapeEq,
-    ShapeOf,
-    SplitAt,
-    ToExtentTensor,
-    ValueAsShape,
-    ValueOf,
-    WithShape,
-    Yield,
-)
-from commonir.dialects.mlir.shape.sizes import (
-    Add,
-    ConstSize,
-    Dim_,
-    Div,
-    GetExtent,
-    IndexToSize,
-    Max,
-    Meet,
-    Min,
-    Mul,
-    NumElements,
-    Rank,
-    SizeToIndex,
-)
+from commonir.base.lazy import import_members
 from commonir.ods import Dialect, definitions_in
 
-DIALECT = Dialect(
+import_members(
+    globals(),
+    {
+        "assuming": "Assuming AssumingAll AssumingYield ConstWitness CstrBroadcastable CstrEq CstrRequire",
+        "functions": "Func FunctionLibrary Return",
+        "shapes": (
+            "Any_ Broadcast Concat ConstShape DebugPrint FromExtents FromExtentTensor IsBroadcastable Reduce ShapeEq "
+            "ShapeOf SplitAt ToExtentTensor ValueAsShape ValueOf WithShape Yield"
+        ),
+        "sizes": "Add ConstSize Dim_ Div GetExtent IndexToSize Max Meet Min Mul NumElements Rank SizeToIndex",
+    },
+)
+
+DIALECT: Dialect = Dialect(
     "shape",
     definitions_in(globals(), "shape"),
     summary="Shapes as values, and what may be assumed of them.",
@@ -57,47 +27,3 @@ DIALECT = Dialect(
     rules="commonir.dialects.mlir.shape.rules:RULES",
     own="commonir.dialects.mlir.shape.base:OWN",
 )
-
-__all__ = [
-    "DIALECT",
-    "Add",
-    "Any_",
-    "Assuming",
-    "AssumingAll",
-    "AssumingYield",
-    "Broadcast",
-    "Concat",
-    "ConstShape",
-    "ConstSize",
-    "ConstWitness",
-    "CstrBroadcastable",
-    "CstrEq",
-    "CstrRequire",
-    "DebugPrint",
-    "Dim_",
-    "Div",
-    "FromExtentTensor",
-    "FromExtents",
-    "Func",
-    "FunctionLibrary",
-    "GetExtent",
-    "IndexToSize",
-    "IsBroadcastable",
-    "Max",
-    "Meet",
-    "Min",
-    "Mul",
-    "NumElements",
-    "Rank",
-    "Reduce",
-    "Return",
-    "ShapeEq",
-    "ShapeOf",
-    "SizeToIndex",
-    "SplitAt",
-    "ToExtentTensor",
-    "ValueAsShape",
-    "ValueOf",
-    "WithShape",
-    "Yield",
-]

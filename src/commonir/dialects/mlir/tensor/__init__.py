@@ -3,50 +3,28 @@
 Source: MLIR tensor dialect.
 """
 
-# ruff: noqa: F401
-# pyright: reportUnusedImport=false
-# The imports tell type checkers, and `LazyDefinitions`, which members the package has.
-
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from commonir.ods.dialect import Dialect, LazyDefinitions
 
-if TYPE_CHECKING:
-    from commonir.dialects.mlir.tensor.elements import (
-        Dim_,
-        Empty,
-        Extract,
-        FromElements,
-        Generate,
-        Insert,
-        Rank,
-        Splat,
-        Yield,
-    )
-    from commonir.dialects.mlir.tensor.reshaping import Bitcast, Cast, CollapseShape, ExpandShape, Reshape
-    from commonir.dialects.mlir.tensor.slicing import (
-        Concat,
-        ExtractSlice,
-        Gather,
-        InsertSlice,
-        Pad,
-        ParallelInsertSlice,
-        Scatter,
-    )
-else:
-
-    def __getattr__(name):
-        found = globals()[name] = _DEFINITIONS.member(name)
-        return found
+_MEMBERS = LazyDefinitions(
+    __name__,
+    {
+        "elements": "Dim_ Empty Extract FromElements Generate Insert Rank Splat Yield",
+        "reshaping": "Bitcast Cast CollapseShape ExpandShape Reshape",
+        "slicing": "Concat ExtractSlice Gather InsertSlice Pad ParallelInsertSlice Scatter",
+    },
+)
 
 
-_DEFINITIONS = LazyDefinitions(__name__)
+def __getattr__(name: str) -> object:
+    found = globals()[name] = _MEMBERS.member(name)
+    return found
 
-DIALECT = Dialect(
+
+DIALECT: Dialect = Dialect(
     "tensor",
-    _DEFINITIONS,
+    _MEMBERS,
     summary="Tensors made, taken apart and put together.",
     constants="arith.constant",
     rules="commonir.dialects.mlir.tensor.rules:RULES",

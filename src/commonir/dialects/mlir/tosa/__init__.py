@@ -3,137 +3,40 @@
 Source: MLIR tosa dialect, LLVM 22; TOSA specification 1.0.
 """
 
-# ruff: noqa: F401
-# pyright: reportUnusedImport=false
-# The imports tell type checkers, and `LazyDefinitions`, which members the package has.
-
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from commonir.ods.dialect import Dialect, LazyDefinitions
 
-if TYPE_CHECKING:
-    from commonir.dialects.mlir.tosa.control import (
-        CondIf,
-        Custom,
-        Variable,
-        VariableRead,
-        VariableWrite,
-        WhileLoop,
-        Yield,
-    )
-    from commonir.dialects.mlir.tosa.elementwise import (
-        Abs,
-        Add,
-        ArithmeticRightShift,
-        BitwiseAnd,
-        BitwiseNot,
-        BitwiseOr,
-        BitwiseXor,
-        Cast,
-        Ceil,
-        Clamp,
-        Clz,
-        Cos,
-        Equal,
-        Erf,
-        Exp,
-        Floor,
-        Greater,
-        GreaterEqual,
-        Identity,
-        IntDiv,
-        Log,
-        LogicalAnd,
-        LogicalLeftShift,
-        LogicalNot,
-        LogicalOr,
-        LogicalRightShift,
-        LogicalXor,
-        Maximum,
-        Minimum,
-        Mul,
-        Negate,
-        Pow,
-        Reciprocal,
-        Rsqrt,
-        Select,
-        Sigmoid,
-        Sin,
-        Sub,
-        Tanh,
-    )
-    from commonir.dialects.mlir.tosa.layout import (
-        Concat,
-        Const,
-        Gather,
-        Pad,
-        Reshape,
-        Reverse,
-        Scatter,
-        Slice,
-        Tile,
-        Transpose,
-    )
-    from commonir.dialects.mlir.tosa.quantization import (
-        ApplyScale,
-        CastFromBlockScaled,
-        CastToBlockScaled,
-        MatMulTBlockScaled,
-        Rescale,
-        Table,
-    )
-    from commonir.dialects.mlir.tosa.reduction import (
-        ArgMax,
-        ReduceAll,
-        ReduceAny,
-        ReduceMax,
-        ReduceMin,
-        ReduceProduct,
-        ReduceSum,
-    )
-    from commonir.dialects.mlir.tosa.sampling import Resize
-    from commonir.dialects.mlir.tosa.shapes import (
-        AddShape,
-        ConcatShape,
-        ConstShape,
-        DimOp,
-        DivCeilShape,
-        DivFloorShape,
-        Exp2Shape,
-        Log2CeilShape,
-        Log2FloorShape,
-        MaxShape,
-        MinShape,
-        ModShape,
-        MulShape,
-        SliceShape,
-        SubShape,
-    )
-    from commonir.dialects.mlir.tosa.windows import (
-        AvgPool2D,
-        Conv2D,
-        Conv3D,
-        DepthwiseConv2D,
-        FFT2d,
-        MatMul,
-        MaxPool2D,
-        RFFT2d,
-        TransposeConv2D,
-    )
-else:
-
-    def __getattr__(name):
-        found = globals()[name] = _DEFINITIONS.member(name)
-        return found
+_MEMBERS = LazyDefinitions(
+    __name__,
+    {
+        "control": "CondIf Custom Variable VariableRead VariableWrite WhileLoop Yield",
+        "elementwise": (
+            "Abs Add ArithmeticRightShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clamp Clz Cos Equal "
+            "Erf Exp Floor Greater GreaterEqual Identity IntDiv Log LogicalAnd LogicalLeftShift LogicalNot LogicalOr "
+            "LogicalRightShift LogicalXor Maximum Minimum Mul Negate Pow Reciprocal Rsqrt Select Sigmoid Sin Sub Tanh"
+        ),
+        "layout": "Concat Const Gather Pad Reshape Reverse Scatter Slice Tile Transpose",
+        "quantization": "ApplyScale CastFromBlockScaled CastToBlockScaled MatMulTBlockScaled Rescale Table",
+        "reduction": "ArgMax ReduceAll ReduceAny ReduceMax ReduceMin ReduceProduct ReduceSum",
+        "sampling": "Resize",
+        "shapes": (
+            "AddShape ConcatShape ConstShape DimOp DivCeilShape DivFloorShape Exp2Shape Log2CeilShape Log2FloorShape "
+            "MaxShape MinShape ModShape MulShape SliceShape SubShape"
+        ),
+        "windows": "AvgPool2D Conv2D Conv3D DepthwiseConv2D FFT2d MatMul MaxPool2D RFFT2d TransposeConv2D",
+    },
+)
 
 
-_DEFINITIONS = LazyDefinitions(__name__)
+def __getattr__(name: str) -> object:
+    found = globals()[name] = _MEMBERS.member(name)
+    return found
 
-DIALECT = Dialect(
+
+DIALECT: Dialect = Dialect(
     "tosa",
-    _DEFINITIONS,
+    _MEMBERS,
     summary="Tensor operators with exact integer arithmetic.",
     constants="tosa.const",
     rules="commonir.dialects.mlir.tosa.rules:RULES",
