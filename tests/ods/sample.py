@@ -13,12 +13,12 @@ from commonir.notation import Expr, Index, Indices, Tensor, total
 from commonir.ods import (
     Dialect,
     Op,
+    attr_types,
     attribute,
     constraint,
     definitions_in,
     derived,
     element_type,
-    kinds,
     one_of,
     operand,
     parameter,
@@ -52,8 +52,8 @@ class Scale(Op, name="t.scale", traits=(Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[s*]")
-    factor: float = attribute(kinds.number, default=2.0, check=positive, doc="what to multiply with")
-    mode: Mode = attribute(kinds.enumeration(Mode), default=Mode.FAST)
+    factor: float = attribute(attr_types.number, default=2.0, check=positive, doc="what to multiply with")
+    mode: Mode = attribute(attr_types.enumeration(Mode), default=Mode.FAST)
     y: Value = result("T[s*]")
     T = element_type(f16, f32)
 
@@ -107,9 +107,9 @@ class Window(Op, name="t.window", traits=(Pure,)):
     __slots__ = ()
 
     x: Value = operand("f32[n]")
-    size: int = parameter(kinds.integer)
-    start: int = parameter(kinds.integer, default=0)
-    parity: int = attribute(kinds.integer, default=0, check=one_of(0, 1))
+    size: int = parameter(attr_types.integer)
+    start: int = parameter(attr_types.integer, default=0)
+    parity: int = attribute(attr_types.integer, default=0, check=one_of(0, 1))
     y: Value = result("f32[m]")
 
     def infer(self) -> tuple[Type, ...]:
@@ -131,7 +131,7 @@ class Literal(Op, name="t.literal", traits=(Pure,)):
 
     __slots__ = ()
 
-    value: Data = attribute(kinds.data)
+    value: Data = attribute(attr_types.data)
     y: Value = result("any")
 
     def infer(self) -> tuple[Type, ...]:
@@ -160,7 +160,7 @@ class Halves(Op, name="t.halves", traits=(Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[s*]")
-    counted: bool = attribute(kinds.flag, default=False)
+    counted: bool = attribute(attr_types.flag, default=False)
     first: Value = result("T[s*]")
     second: Value = result("T[s*]")
     count: Value | None = result("i32[]", optional=True)

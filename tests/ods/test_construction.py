@@ -9,7 +9,7 @@ from commonir.ir import Block, Region, TensorType, Value, data_of, tensor
 from commonir.ir.attributes import EnumAttr, FloatAttr, IntegerAttr
 from commonir.ir.types import boolean, f16, f32, f64, i32, i64
 from commonir.notation import Expr, Indices, Tensor
-from commonir.ods import Op, attribute, element_type, kinds, operand, result
+from commonir.ods import Op, attr_types, attribute, element_type, operand, result
 from commonir.symbolic import symbol
 
 from tests.ods.sample import Affine, Choose, Halves, Isolated, Literal, Mode, Scale, Sum, Window, Yield
@@ -198,7 +198,7 @@ def test_inference_is_traced_once_per_types_and_attributes() -> None:
         __slots__ = ()
 
         x: Value = operand("T[s*]")
-        factor: float = attribute(kinds.number)
+        factor: float = attribute(attr_types.number)
         y: Value = result("T[s*]")
         T = element_type(f32)
 

@@ -22,7 +22,7 @@ from commonir.ods.declared import (
     Parameter,
     Signature,
     choose,
-    declared_kind,
+    declared_attr_type,
     define,
 )
 from commonir.ods.declared_from import declaration_of
@@ -44,9 +44,9 @@ def _parameter(text: str) -> Parameter:
 
 def _signature(inputs: str, outputs: str, **attributes: str | tuple[str, Attribute]) -> Signature:
     made = [
-        DeclaredAttribute(n, declared_kind(a))
+        DeclaredAttribute(n, declared_attr_type(a))
         if isinstance(a, str)
-        else DeclaredAttribute(n, declared_kind(a[0]), a[1])
+        else DeclaredAttribute(n, declared_attr_type(a[0]), a[1])
         for n, a in attributes.items()
     ]
     given = [tuple([_parameter(p) for p in text.split("; ") if p]) for text in (inputs, outputs)]

@@ -11,10 +11,10 @@ from commonir.ir.types import ListType, OptionalType, Type, f16, f32, i64, tenso
 from commonir.ods import (
     Dialect,
     Op,
+    attr_types,
     attribute,
     by_version,
     element_type,
-    kinds,
     lists,
     operand,
     optionals,
@@ -33,7 +33,7 @@ class Shifted(Op, name="v.Shifted"):
 
     x: Value = operand("T")
     bias: Value | None = operand("T", default=None, since="set5")
-    scaled: bool = attribute(kinds.flag, default=False, since="set9")
+    scaled: bool = attribute(attr_types.flag, default=False, since="set9")
     y: Value = result("T")
     T = by_version(set1=element_type(f32), set5=element_type(f32, f16))
 

@@ -8,7 +8,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import f32, tensor
 from commonir.ir.unregistered import UnregisteredOperation
-from commonir.ods import MlirOp, attribute, kinds, operand, result
+from commonir.ods import MlirOp, attr_types, attribute, operand, result
 from commonir.ods.fields import positive
 from commonir.ods.terms import Rewrite, Variable, variables
 from commonir.ods.traits import Pure
@@ -21,7 +21,7 @@ from commonir.rewrite.rule_set import RuleSet
 class _Unary(MlirOp, traits=(Pure, SameOperandsAndResultType)):
     __slots__ = ()
     x: Value = operand(AnyTensor)
-    level: int = attribute(kinds.integer, default=0)
+    level: int = attribute(attr_types.integer, default=0)
     y: Value = result(AnyTensor)
 
 

@@ -8,7 +8,7 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, f16, f32, tensor
-from commonir.ods import Dialect, Dialects, Op, attribute, element_type, kinds, operand, region, result, traits
+from commonir.ods import Dialect, Dialects, Op, attr_types, attribute, element_type, operand, region, result, traits
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
 
 from tests.conversions.programs import Build, core_module
@@ -39,7 +39,7 @@ class Power(Power1, name="t.power", since="v2"):
 
     __slots__ = ()
 
-    base: float = attribute(kinds.number, default=2.5)
+    base: float = attribute(attr_types.number, default=2.5)
     T = element_type(f32, f16)
 
 
@@ -54,7 +54,7 @@ class Holder(Op, name="t.holder"):
 
     __slots__ = ()
 
-    label: str = attribute(kinds.text)
+    label: str = attribute(attr_types.text)
     content: Region = region()
 
     def infer(self) -> tuple[Type, ...]:

@@ -8,7 +8,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, f32, i32, tensor
 from commonir.ir.unregistered import UnregisteredOperation
-from commonir.ods import MlirOp, attribute, kinds, operand, result
+from commonir.ods import MlirOp, attr_types, attribute, operand, result
 from commonir.ods.fields import positive
 from commonir.ods.terms import Computed, Rewrite, Variable, computed, variables
 from commonir.ods.traits import Pure, Terminator
@@ -40,7 +40,7 @@ class Scale(MlirOp, name="t.scale", traits=(Pure, SameOperandsAndResultType)):
 
     __slots__ = ()
     x: Value = operand(AnyTensor)
-    factor: float = attribute(kinds.number)
+    factor: float = attribute(attr_types.number)
     y: Value = result(AnyTensor)
 
 
@@ -50,7 +50,7 @@ class Fused(MlirOp, name="t.fused", traits=(Pure, SameOperandsAndResultType)):
     __slots__ = ()
     lhs: Value = operand(AnyTensor)
     rhs: Value = operand(AnyTensor)
-    activation: str = attribute(kinds.text)
+    activation: str = attribute(attr_types.text)
     y: Value = result(AnyTensor)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, kinds, operand, operations_behind, region, traits
+from commonir.ods import Op, attr_types, operand, operations_behind, region, traits
 from commonir.ods.fields import attribute
 
 
@@ -20,8 +20,8 @@ class Give(Op, name="test.give", traits=(traits.Terminator,)):
 class Program(Op, Function, name="test.func"):
     __slots__ = ()
 
-    label: str = attribute(kinds.text)
-    names: tuple[str, ...] = attribute(kinds.texts)
+    label: str = attribute(attr_types.text)
+    names: tuple[str, ...] = attribute(attr_types.texts)
     content: Region = region()
 
     def infer(self) -> tuple[Type, ...]:

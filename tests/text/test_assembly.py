@@ -8,7 +8,7 @@ from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.ir import Block, Module, Operation, Region, UnregisteredOperation, Value, tensor
 from commonir.ir.equality import first_difference
 from commonir.ir.types import Type, f32, i32
-from commonir.ods import Dialect, Dialects, Op, StatedResults, any_type, attribute, kinds, operand, region, result
+from commonir.ods import Dialect, Dialects, Op, StatedResults, any_type, attr_types, attribute, operand, region, result
 from commonir.text.assembly import format_of
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
@@ -33,7 +33,7 @@ class Inferred(Op, name="a.inferred", assembly="$x attr-dict"):
     __slots__ = ()
 
     x: Value = operand("any")
-    size: int = attribute(kinds.integer)
+    size: int = attribute(attr_types.integer)
     y: Value = result("any")
 
     def infer(self) -> tuple[Type, ...]:
@@ -49,9 +49,9 @@ class Call(
 
     __slots__ = ()
 
-    callee: str = attribute(kinds.symbol)
+    callee: str = attribute(attr_types.symbol)
     arguments: tuple[Value, ...] = operand(any_type, variadic=True)
-    once: bool = attribute(kinds.unit, default=False)
+    once: bool = attribute(attr_types.unit, default=False)
     outcome: tuple[Value, ...] = result(any_type, variadic=True)
 
 
@@ -67,7 +67,7 @@ class Loop(
 
     body: Region = region()
     start: Value | None = operand(any_type, default=None)
-    step: int = attribute(kinds.integer, default=1)
+    step: int = attribute(attr_types.integer, default=1)
     outcome: tuple[Value, ...] = result(any_type, variadic=True)
 
 

@@ -14,7 +14,7 @@ from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.open_numbers import NumberAskedError, OpenFloat, OpenInteger
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, i64
-from commonir.ods import Dialect, Dialects, MlirOp, attribute, kinds, result
+from commonir.ods import Dialect, Dialects, MlirOp, attr_types, attribute, result
 from commonir.ods.type_constraints import AnyType
 from commonir.ods.verify import verify
 from commonir.text.parser import Parser, Task, parse_module
@@ -28,7 +28,7 @@ class Limited(MlirOp, name="t.limited", assembly="$value attr-dict `:` type($out
     """C1: the number is less than three."""
 
     __slots__ = ()
-    value: Attribute = attribute(kinds.any_attribute)
+    value: Attribute = attribute(attr_types.any_attribute)
     out: Value = result(AnyType)
 
     def verify(self) -> Iterable[Diagnostic]:
@@ -43,7 +43,7 @@ class Elided(MlirOp, name="t.elided", assembly="attr-dict `:` type($out)"):
     """An operation whose form leaves a number out where it is the usual one."""
 
     __slots__ = ()
-    value: Attribute = attribute(kinds.any_attribute, default=IntegerAttr(7, i64))
+    value: Attribute = attribute(attr_types.any_attribute, default=IntegerAttr(7, i64))
     out: Value = result(AnyType)
 
 

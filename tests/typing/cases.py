@@ -14,7 +14,7 @@ from commonir.dialects.mlir.ml_program import Func, Global, GlobalLoadConst, Ret
 from commonir.ir import Block, Data, Operation, Region, Value
 from commonir.ir.operation import Block as ValueOwner
 from commonir.ir.types import FunctionType, Type
-from commonir.ods import Op, attribute, kinds, operand, parameter, region, result
+from commonir.ods import Op, attr_types, attribute, operand, parameter, region, result
 
 from tests.ods.sample import Affine, Choose, Halves, Isolated, Mode, Scale, Sum, Window
 
@@ -129,9 +129,9 @@ class Own(Op, name="own.op"):
     x: Value = operand("f32[*]")
     more: Value | None = operand("f32[*]", default=None)
     rest: tuple[Value, ...] = operand("f32[*]", variadic=True, default=())
-    axis: int = parameter(kinds.integer, default=0)
-    padding: Padding = attribute(kinds.enumeration(Padding), default=Padding.SAME)
-    scales: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    axis: int = parameter(attr_types.integer, default=0)
+    padding: Padding = attribute(attr_types.enumeration(Padding), default=Padding.SAME)
+    scales: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     bodies: tuple[Region, ...] = region(variadic=True, default=())
     y: Value = result("f32[*]")
 
@@ -151,7 +151,7 @@ class Wrong(Op, name="own.wrong"):
     __slots__ = ()
 
     rest: Value = operand("f32[*]", variadic=True)  # pyright: ignore[reportAssignmentType]  # it is a tuple
-    axis: str = attribute(kinds.integer)  # pyright: ignore[reportAssignmentType]  # it is an integer
+    axis: str = attribute(attr_types.integer)  # pyright: ignore[reportAssignmentType]  # it is an integer
     x: Value = operand("f32[*]", default=None)  # pyright: ignore[reportAssignmentType]  # it may be None
-    mode: Mode = attribute(kinds.enumeration(Mode), default=Padding.SAME)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    mode: Mode = attribute(attr_types.enumeration(Mode), default=Padding.SAME)  # pyright: ignore[reportArgumentType, reportCallIssue]
     y: Value = result("f32[*]", optional=True)  # pyright: ignore[reportAssignmentType]  # it may be absent

@@ -22,7 +22,7 @@ from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ListType, Type, i32, unknown
 from commonir.notation import Constraint, NotationError
-from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredKind, declared_kind
+from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredAttrType, declared_attr_type
 from commonir.ods.declared_types import (
     DeclaredType,
     ListOf,
@@ -71,7 +71,7 @@ class DeclaredAttribute(NamedTuple):
     """A declared attribute; without a default it must be given, unless its type is optional."""
 
     name: str
-    kind: DeclaredKind
+    kind: DeclaredAttrType
     default: Attribute | None = None
     doc: str = ""
 
@@ -517,8 +517,8 @@ __all__ = [
     "AmbiguousName",
     "Choice",
     "Declaration",
+    "DeclaredAttrType",
     "DeclaredAttribute",
-    "DeclaredKind",
     "DeclaredOp",
     "Multiplicity",
     "OperatorUse",
@@ -526,6 +526,6 @@ __all__ = [
     "Signature",
     "arguments_of",
     "choose",
-    "declared_kind",
+    "declared_attr_type",
     "define",
 ]

@@ -27,22 +27,22 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type
-from commonir.ods import kinds
+from commonir.ods import attr_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.declared_types import DeclaredType, ListOf, OptionalOf, TensorOf, declared_type
 from commonir.ods.fields import Check
-from commonir.ods.kinds import Kind
 
 GRAPH = "graph"
 GRAPHS = "list<graph>"
-_PLAIN: dict[str, Kind[Any]] = {
-    "type": kinds.type_,
-    "list<type>": kinds.types,
-    "shape": kinds.dims,
-    "any": kinds.any_attribute,
+_PLAIN: dict[str, AttrType[Any]] = {
+    "type": attr_types.type_,
+    "list<type>": attr_types.types,
+    "shape": attr_types.dims,
+    "any": attr_types.any_attribute,
 }
 
 
-class DeclaredKind:
+class DeclaredAttrType:
     """What an attribute of a declared type is. `kind` is None for a graph, `type` for what is no value."""
 
     __slots__ = ("check", "is_optional", "kind", "text", "type")
@@ -50,7 +50,7 @@ class DeclaredKind:
     def __init__(
         self,
         text: str,
-        kind: Kind[Any] | None,
+        kind: AttrType[Any] | None,
         type: DeclaredType | None = None,
         check: Check | None = None,
         is_optional: bool = False,
@@ -62,7 +62,7 @@ class DeclaredKind:
         self.is_optional = is_optional
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DeclaredKind) and other.text == self.text
+        return isinstance(other, DeclaredAttrType) and other.text == self.text
 
     def __hash__(self) -> int:
         return hash(self.text)
@@ -77,14 +77,14 @@ class DeclaredKind:
         return None
 
 
-def declared_kind(text: str, variables: Iterable[str] = ()) -> DeclaredKind:
+def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttrType:
     """The kind of an attribute of a type. Raises: ValueError, which says what is wrong."""
     stripped = text.strip()
     if stripped in (GRAPH, GRAPHS):
-        return DeclaredKind(stripped, None)
+        return DeclaredAttrType(stripped, None)
     inside = stripped.removeprefix("optional<").removesuffix(">") if stripped.startswith("optional<") else stripped
     if inside in _PLAIN:
-        return DeclaredKind(stripped, _PLAIN[inside], is_optional=inside is not stripped)
+        return DeclaredAttrType(stripped, _PLAIN[inside], is_optional=inside is not stripped)
     try:
         found = declared_type(stripped, variables)
     except ValueError as error:
@@ -92,12 +92,12 @@ def declared_kind(text: str, variables: Iterable[str] = ()) -> DeclaredKind:
         raise type(error)(f"{error}; {near}" if near else str(error)) from None
     if isinstance(found, OptionalOf):
         kind, check = _kind_of(found.element)
-        return DeclaredKind(str(found), kind, found.element, check, is_optional=True)
+        return DeclaredAttrType(str(found), kind, found.element, check, is_optional=True)
     kind, check = _kind_of(found)
-    return DeclaredKind(str(found), kind, found, check)
+    return DeclaredAttrType(str(found), kind, found, check)
 
 
-def _kind_of(declared: DeclaredType) -> tuple[Kind[Any], Check | None]:
+def _kind_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
     if isinstance(declared, ListOf) and isinstance(declared.element, TensorOf):
         element = ELEMENT_TYPES.get(declared.element.pattern.element)
         if element is not None and declared.element.pattern.dims == ():
@@ -110,10 +110,10 @@ def _kind_of(declared: DeclaredType) -> tuple[Kind[Any], Check | None]:
         if element is not None and dims is not None and len(dims) == 1 and not dims[0][1]:
             return _vector(element)
         return _TENSOR, None
-    return kinds.any_attribute, None
+    return attr_types.any_attribute, None
 
 
-def _strict(kind: Kind[Any], accepts: Callable[[Attribute], bool]) -> Kind[Any]:
+def _strict(kind: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
     """A kind that takes only some forms of attributes."""
 
     def decode(attr: Attribute) -> Any:
@@ -121,7 +121,7 @@ def _strict(kind: Kind[Any], accepts: Callable[[Attribute], bool]) -> Kind[Any]:
             raise ValueError(f"expected {kind.name}, found {_named(attr)}")
         return kind.from_attribute(attr)
 
-    return Kind(kind.name, kind.coerce, kind.to_attribute, decode, kind.from_elements, kind.cases)
+    return AttrType(kind.name, kind.coerce, kind.to_attribute, decode, kind.from_elements, kind.cases)
 
 
 def _named(attr: Attribute) -> str:
@@ -164,23 +164,23 @@ def _is_list_of(attr: Attribute, accepts: Callable[[ElementType], bool]) -> bool
             return False
 
 
-_INTEGER = _strict(kinds.integer, lambda a: isinstance(a, IntegerAttr))
-_NUMBER = _strict(kinds.number, lambda a: isinstance(a, FloatAttr))
-_TEXT = _strict(kinds.text, lambda a: isinstance(a, StringAttr))
-_FLAG: Kind[bool] = Kind(
-    "bool", kinds.flag.coerce, kinds.flag.to_attribute, lambda a: kinds.flag.from_attribute(_truth(a))
+_INTEGER = _strict(attr_types.integer, lambda a: isinstance(a, IntegerAttr))
+_NUMBER = _strict(attr_types.number, lambda a: isinstance(a, FloatAttr))
+_TEXT = _strict(attr_types.text, lambda a: isinstance(a, StringAttr))
+_FLAG: AttrType[bool] = AttrType(
+    "bool", attr_types.flag.coerce, attr_types.flag.to_attribute, lambda a: attr_types.flag.from_attribute(_truth(a))
 )
-_INTEGERS = _strict(kinds.integers, lambda a: _is_list_of(a, lambda e: e.is_integer))
-_NUMBERS = _strict(kinds.numbers, lambda a: _is_list_of(a, lambda e: e.is_float))
-_FLAGS = _strict(kinds.flags, lambda a: _is_list_of(a, lambda e: e.is_integer or e.kind == "bool"))
+_INTEGERS = _strict(attr_types.integers, lambda a: _is_list_of(a, lambda e: e.is_integer))
+_NUMBERS = _strict(attr_types.numbers, lambda a: _is_list_of(a, lambda e: e.is_float))
+_FLAGS = _strict(attr_types.flags, lambda a: _is_list_of(a, lambda e: e.is_integer or e.kind == "bool"))
 _TEXTS = _strict(
-    kinds.texts,
+    attr_types.texts,
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(v, StringAttr) for v in a.values),
 )
-_TENSOR = _strict(kinds.data, lambda a: isinstance(a, DataAttr))
+_TENSOR = _strict(attr_types.data, lambda a: isinstance(a, DataAttr))
 
 
-def _scalar(element: ElementType) -> tuple[Kind[Any], Check | None]:
+def _scalar(element: ElementType) -> tuple[AttrType[Any], Check | None]:
     match element.kind:
         case "bool":
             return _FLAG, None
@@ -194,7 +194,7 @@ def _scalar(element: ElementType) -> tuple[Kind[Any], Check | None]:
             return _TENSOR, None
 
 
-def _vector(element: ElementType) -> tuple[Kind[Any], Check | None]:
+def _vector(element: ElementType) -> tuple[AttrType[Any], Check | None]:
     match element.kind:
         case "bool":
             return _FLAGS, None

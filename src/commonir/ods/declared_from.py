@@ -11,34 +11,34 @@ from typing import Any
 
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, StringAttr, SymbolRefAttr, UnitAttr
 from commonir.ir.types import ELEMENT_TYPES
-from commonir.ods import kinds
+from commonir.ods import attr_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.declared import Declaration, DeclaredAttribute, Multiplicity, Parameter, Signature
-from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredKind, declared_kind
+from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredAttrType, declared_attr_type
 from commonir.ods.declared_types import AnyOf, DeclaredType, ListOf, OptionalOf, TensorOf
 from commonir.ods.documentation import summary_of
 from commonir.ods.fields import MISSING, Field, FieldKind
-from commonir.ods.kinds import Kind
 from commonir.ods.operation import Op
 from commonir.ods.patterns import CLASSES, ElementClass, Pattern, TypeVariable, any_element
 
 _STRING = "!builtin.string[]"
-_TEXTS: dict[Kind[Any], str] = {
-    kinds.integer: "i64[]",
-    kinds.number: "f64[]",
-    kinds.flag: "i1[]",
-    kinds.unit: "i1[]",
-    kinds.text: _STRING,
-    kinds.symbol: _STRING,
-    kinds.symbol_name: _STRING,
-    kinds.integers: "list<i64[]>",
-    kinds.numbers: "list<f64[]>",
-    kinds.flags: "list<i1[]>",
-    kinds.texts: f"list<{_STRING}>",
-    kinds.dims: "shape",
-    kinds.type_: "type",
-    kinds.element: "type",
-    kinds.function_type: "type",
-    kinds.types: "list<type>",
+_TEXTS: dict[AttrType[Any], str] = {
+    attr_types.integer: "i64[]",
+    attr_types.number: "f64[]",
+    attr_types.flag: "i1[]",
+    attr_types.unit: "i1[]",
+    attr_types.text: _STRING,
+    attr_types.symbol: _STRING,
+    attr_types.symbol_name: _STRING,
+    attr_types.integers: "list<i64[]>",
+    attr_types.numbers: "list<f64[]>",
+    attr_types.flags: "list<i1[]>",
+    attr_types.texts: f"list<{_STRING}>",
+    attr_types.dims: "shape",
+    attr_types.type_: "type",
+    attr_types.element: "type",
+    attr_types.function_type: "type",
+    attr_types.types: "list<type>",
 }
 
 
@@ -51,7 +51,8 @@ def declaration_of(definition: type[Op]) -> Declaration:
     outputs = tuple([made.parameter(f, bound) for f in layout.results])
     attributes = [_attribute(f) for f in layout.attributes if f.kind is FieldKind.ATTRIBUTE]
     graphs = [
-        DeclaredAttribute(f.spelling, declared_kind(GRAPHS if f.variadic else GRAPH), doc=f.doc) for f in layout.regions
+        DeclaredAttribute(f.spelling, declared_attr_type(GRAPHS if f.variadic else GRAPH), doc=f.doc)
+        for f in layout.regions
     ]
     used = {leaf.pattern.element for p in (*inputs, *outputs) for leaf in p.type.leaves()}
     variables = {name: v for name, v in made.variables.items() if name in used}
@@ -101,13 +102,13 @@ class _Declaring:
 def _attribute(field: Field) -> DeclaredAttribute:
     kind = field.type
     text = "any" if kind is None else _STRING if kind.cases else _TEXTS.get(kind, "any")
-    found = declared_kind(text)
+    found = declared_attr_type(text)
     if field.default is MISSING:
         return DeclaredAttribute(field.spelling, found, doc=field.doc)
     stated = None if kind is None or field.default is None else _plain(kind.to_attribute(field.default))
     if stated is not None and _fits(found, stated):
         return DeclaredAttribute(field.spelling, found, stated, field.doc)
-    return DeclaredAttribute(field.spelling, declared_kind(f"optional<{text}>"), doc=field.doc)
+    return DeclaredAttribute(field.spelling, declared_attr_type(f"optional<{text}>"), doc=field.doc)
 
 
 def _plain(value: Attribute) -> Attribute:
@@ -123,7 +124,7 @@ def _plain(value: Attribute) -> Attribute:
             return value
 
 
-def _fits(kind: DeclaredKind, value: Attribute) -> bool:
+def _fits(kind: DeclaredAttrType, value: Attribute) -> bool:
     try:
         return kind.kind is not None and kind.kind.from_attribute(value) is not None
     except ValueError:

@@ -18,6 +18,7 @@ from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.origins import Origin
 from commonir.ir.types import Type, i32
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import (
     BOUND,
     MISSING,
@@ -33,7 +34,6 @@ from commonir.ods.fields import (
     successor,
 )
 from commonir.ods.forms import Form, form_of
-from commonir.ods.kinds import Kind
 from commonir.ods.known import known_data
 from commonir.ods.patterns import TypeVariable, version_number
 from commonir.ods.text_form import TextForm
@@ -594,7 +594,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return None
 
 
-def _stored(kind: Kind[Any], value: object) -> Attribute:
+def _stored(kind: AttrType[Any], value: object) -> Attribute:
     """The storage form, also of a value that is not of its kind, which the verifier reports."""
     try:
         return kind.to_attribute(value)

@@ -15,9 +15,9 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, f32, i32
 from commonir.notation import NotationError
-from commonir.ods import kinds
+from commonir.ods import attr_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.kinds import Kind
 from commonir.ods.known import Known
 from commonir.ods.operation import Op
 from commonir.ods.patterns import Pattern, wrapped
@@ -87,38 +87,38 @@ def _element(definition: type[Op], name: str) -> ElementType:
     return min(variable.elements, key=lambda e: e.name)
 
 
-def _values(kind: Kind[Any] | None, rank: int) -> Sequence[object]:
+def _values(kind: AttrType[Any] | None, rank: int) -> Sequence[object]:
     """A few values of a kind."""
     match "" if kind is None else kind.name:
         case _ if kind is not None and kind.cases:
             return kind.cases
-        case kinds.integer.name:
+        case attr_types.integer.name:
             return (1, 0, 2)
-        case kinds.number.name:
+        case attr_types.number.name:
             return (0.5, 1.0)
-        case kinds.flag.name | kinds.unit.name:
+        case attr_types.flag.name | attr_types.unit.name:
             return (False, True)
-        case kinds.text.name | kinds.symbol.name:
+        case attr_types.text.name | attr_types.symbol.name:
             return ("name",)
-        case kinds.texts.name:
+        case attr_types.texts.name:
             return (("name",),)
-        case kinds.element.name:
+        case attr_types.element.name:
             return (f32, i32)
-        case kinds.type_.name:
+        case attr_types.type_.name:
             return (TensorType(f32, (2, 3)),)
-        case kinds.data.name:
+        case attr_types.data.name:
             return (data_of(f32, (2,), (1.0, 2.0)), data_of(f32, (), (1.0,)))
-        case kinds.dim.name:
+        case attr_types.dim.name:
             return (symbol("n"), 2)
-        case kinds.integers.name:
+        case attr_types.integers.name:
             return ((1,) * rank, tuple(range(rank)), (0,), (1,), (0, 1), (1, 0), (1, 1), ())
-        case kinds.pairs.name:
+        case attr_types.pairs.name:
             return (((1, 1),) * rank, ((0, 0),), ((0, 1), (0, 1)), ())
-        case kinds.dims.name:
+        case attr_types.dims.name:
             return (tuple([symbol(f"n{k}") for k in range(rank)]), (2, 3), (1,), ())
-        case kinds.numbers.name:
+        case attr_types.numbers.name:
             return ((1.0,) * rank, (0.5,), (1.0, 2.0), ())
-        case kinds.flags.name:
+        case attr_types.flags.name:
             return ((False,) * rank, (True,), ())
         case _:
             return (None,)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from commonir.ir.attributes import is_sequence
 from commonir.ir.operation import Block, Region, Value
-from commonir.ods.kinds import Kind
+from commonir.ods.attr_types import AttrType
 from commonir.ods.patterns import Pattern, any_type
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Field:
         kind: FieldKind,
         *,
         pattern: Pattern | None = None,
-        type: Kind[Any] | None = None,
+        type: AttrType[Any] | None = None,
         default: object = MISSING,
         variadic: bool = False,
         optional: bool = False,
@@ -244,17 +244,17 @@ def operand(
 
 
 @overload
-def parameter(kind: Kind[T], *, spec: str | Pattern = ..., check: Check | None = ..., doc: str = ...) -> T: ...
+def parameter(kind: AttrType[T], *, spec: str | Pattern = ..., check: Check | None = ..., doc: str = ...) -> T: ...
 @overload
 def parameter(
-    kind: Kind[T], *, spec: str | Pattern = ..., default: T, check: Check | None = ..., doc: str = ...
+    kind: AttrType[T], *, spec: str | Pattern = ..., default: T, check: Check | None = ..., doc: str = ...
 ) -> T: ...
 @overload
 def parameter(
-    kind: Kind[T], *, spec: str | Pattern = ..., default: None, check: Check | None = ..., doc: str = ...
+    kind: AttrType[T], *, spec: str | Pattern = ..., default: None, check: Check | None = ..., doc: str = ...
 ) -> T | None: ...
 def parameter(
-    kind: Kind[Any],
+    kind: AttrType[Any],
     *,
     spec: str | Pattern = any_type,
     default: Any = MISSING,
@@ -277,15 +277,21 @@ def parameter(
 
 
 @overload
-def attribute(kind: Kind[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
+def attribute(kind: AttrType[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
 @overload
-def attribute(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...) -> T: ...
+def attribute(kind: AttrType[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...) -> T: ...
 @overload
 def attribute(
-    kind: Kind[T], *, default: None, elided: object = ..., check: Check | None = ..., doc: str = ..., since: str = ...
+    kind: AttrType[T],
+    *,
+    default: None,
+    elided: object = ...,
+    check: Check | None = ...,
+    doc: str = ...,
+    since: str = ...,
 ) -> T | None: ...
 def attribute(
-    kind: Kind[Any],
+    kind: AttrType[Any],
     *,
     default: Any = MISSING,
     elided: object = MISSING,

@@ -11,10 +11,10 @@ from typing import ClassVar, Self
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import Data, InlineData
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, index
+from commonir.ods.attr_types import unit
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field
 from commonir.ods.inference import typing_of
-from commonir.ods.kinds import unit
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.traits import SameVariadicOperandSize

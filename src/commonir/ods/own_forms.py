@@ -1,6 +1,6 @@
 """The types and attributes that a dialect has: what a text may say under its name, and nothing else.
 
-Those that say words of an enumeration are derived from the kinds of fields that hold them (`ods/mlir_kinds.py`).
+Those that say words of an enumeration are derived from the kinds of fields that hold them (`ods/mlir_attr_types.py`).
 Reading is the business of `text/own_forms.py`. Source: MLIR, defining dialect attributes and types.
 """
 
@@ -13,7 +13,7 @@ from typing import Protocol
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.types import DialectType
-from commonir.ods.kinds import WordsForm
+from commonir.ods.attr_types import WordsForm
 
 
 class HasForm(Protocol):

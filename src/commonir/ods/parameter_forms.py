@@ -14,7 +14,7 @@ from enum import Enum, auto
 from commonir.base.records import Record
 
 
-class ParameterKind(Enum):
+class ParameterCategory(Enum):
     """What a parameter is."""
 
     INTEGER = auto()
@@ -31,7 +31,7 @@ class Parameter(Record):
     """A parameter. `cases` are the words of an enumeration, joined by `separator` where several may stand."""
 
     name: str
-    kind: ParameterKind
+    kind: ParameterCategory
     is_list: bool = False
     optional: bool = False
     cases: tuple[str, ...] = ()
@@ -212,8 +212,8 @@ __all__ = [
     "Group",
     "Listing",
     "Parameter",
+    "ParameterCategory",
     "ParameterForm",
-    "ParameterKind",
     "Place",
     "Word",
     "parsed_form",

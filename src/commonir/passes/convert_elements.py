@@ -19,7 +19,7 @@ from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i32
-from commonir.ods import Op, kinds
+from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.legalize import with_known_sizes
@@ -133,7 +133,7 @@ class _Conversion(Transcription):
             return {}
         out: dict[str, object] = {}
         for f in op.layout.attributes:
-            if f.type is kinds.element:
+            if f.type is attr_types.element:
                 named = op.field_value(f)
                 wanted = self.policy.inside(named)
                 if wanted is not named:

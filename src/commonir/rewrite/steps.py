@@ -16,8 +16,8 @@ from commonir.ir.attributes import Attribute, attribute_of, is_sequence
 from commonir.ir.operation import Operation, Value
 from commonir.notation import NotationError
 from commonir.ods import Op, known_data
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Check, Field, FieldKind
-from commonir.ods.kinds import Kind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Asked, Constant, Restriction, StorageCheck, Variable
 
@@ -26,14 +26,14 @@ class Held(NamedTuple):
     """An attribute that a variable stands for: its value, and the kind of the field it is from."""
 
     value: object
-    kind: Kind[Any] | None
+    kind: AttrType[Any] | None
 
     @property
     def attribute(self) -> Attribute:
         """Its storage form."""
         return attribute_of(self.value) if self.kind is None else self.kind.to_attribute(self.value)
 
-    def to(self, kind: Kind[Any] | None) -> object:
+    def to(self, kind: AttrType[Any] | None) -> object:
         """Its value as one of another kind. Raises: ValueError when that cannot hold it."""
         if kind is self.kind:
             return self.value

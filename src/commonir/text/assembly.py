@@ -17,11 +17,11 @@ from functools import cache
 from commonir.base.diagnostics import InternalError
 from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
-from commonir.ods import Op, kinds
+from commonir.ods import Op, attr_types
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.property_kinds import unit
+from commonir.ods.property_types import unit
 
 
 class Literal(NamedTuple):
@@ -125,7 +125,7 @@ class Optional(NamedTuple):
 
 
 def _is_flag(element: Element) -> bool:
-    return isinstance(element, Variable) and (element.field.type is kinds.unit or element.field.type is unit)
+    return isinstance(element, Variable) and (element.field.type is attr_types.unit or element.field.type is unit)
 
 
 class AnyOrder(NamedTuple):
@@ -230,7 +230,7 @@ def default_format(definition: type[Op]) -> str:
     layout = definition.layout
     required = [f for f in layout.inputs if f.kind is FieldKind.OPERAND and f.is_required]
     grouped = [f for f in layout.inputs if f not in required]
-    parts = [f"${f.spelling}" for f in layout.attributes if f.type is kinds.symbol_name]
+    parts = [f"${f.spelling}" for f in layout.attributes if f.type is attr_types.symbol_name]
     parts += [" `,` ".join(f"${f.spelling}" for f in required)]
     if len(grouped) == 1 and grouped[0].variadic:
         name = grouped[0].spelling

@@ -11,12 +11,12 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import DialectType, Type, i32, i64
-from commonir.ods import MlirOp, Op, kinds
+from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import result_fields
 from commonir.ods.mlir_op import built
-from commonir.ods.property_kinds import PropertyKind
+from commonir.ods.property_types import PropertyType
 from commonir.ods.text_form import Argument, Use
 from commonir.ods.type_rules import Typing, deduce, type_of_attribute
 from commonir.text.assembly import (
@@ -203,11 +203,11 @@ class FormReader:
                 pass
             case _:
                 return source.kind == "value"
-        if isinstance(field.type, PropertyKind):
+        if isinstance(field.type, PropertyType):
             return field.type.starts(self._tokens())
-        if field.type in (kinds.symbol_name, kinds.symbol):
+        if field.type in (attr_types.symbol_name, attr_types.symbol):
             return source.kind == "symbol"
-        if field.type is kinds.text:
+        if field.type is attr_types.text:
             return source.kind == "string"
         if field.type is not None and field.type.cases and source.kind == "word":
             return source.text in field.type.cases
@@ -256,11 +256,11 @@ class FormReader:
     def _attribute(self, field: Field) -> Attribute:
         """Reads the value of a declared attribute as `text/printer.py` writes it."""
         source = self.source
-        if isinstance(field.type, PropertyKind):
+        if isinstance(field.type, PropertyType):
             return self._property(field, field.type)
-        if field.type is kinds.symbol_name and source.kind != "string":
+        if field.type is attr_types.symbol_name and source.kind != "string":
             return StringAttr(source.symbol())
-        if field.type is kinds.symbol and source.kind != "string":
+        if field.type is attr_types.symbol and source.kind != "string":
             return source.symbol_reference()
         cases = field.type.cases if field.type is not None else ()
         if cases and source.kind == "word":
@@ -285,7 +285,7 @@ class FormReader:
                 return field.type.to_attribute(tuple(source.separated(source.integer, "]")))
         return source.attribute()
 
-    def _property(self, field: Field, kind: PropertyKind[Any]) -> Attribute:
+    def _property(self, field: Field, kind: PropertyType[Any]) -> Attribute:
         """Reads the value of a property, as the attribute that holds it."""
         at = self.source.start
         try:
@@ -311,7 +311,7 @@ class FormReader:
             field = fields.get(name)
             if name in self.extra or field in self.attributes:
                 source.fail(f"attribute '{name}' is given twice", at=at)
-            is_property = field is not None and isinstance(field.type, PropertyKind)
+            is_property = field is not None and isinstance(field.type, PropertyType)
             if is_property and not has_properties:
                 source.fail(f"'{name}' is a property, which attributes do not give; the generic form does", at=at)
             if not source.take("="):

@@ -29,9 +29,9 @@ from commonir.ir.literals import dim_literal, key_text, scalar_text, symbol_text
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.printing import Inexpressible, Nested, Piece
 from commonir.ir.types import DialectType, Type, boolean, f64, i64
-from commonir.ods import MlirOp, Op, infer, kinds
+from commonir.ods import MlirOp, Op, attr_types, infer
 from commonir.ods.fields import BOUND, Field, FieldKind
-from commonir.ods.property_kinds import PropertyKind
+from commonir.ods.property_types import PropertyType
 from commonir.text.assembly import (
     AnyOrder,
     AttributeDictionary,
@@ -189,7 +189,7 @@ class Writer:
     def shown(self, field: Field, value: Attribute, *, qualified: bool = False) -> str:
         """The value of an attribute that the format names."""
         kind = field.type
-        if kind is kinds.symbol_name and isinstance(value, StringAttr):
+        if kind is attr_types.symbol_name and isinstance(value, StringAttr):
             return symbol_text(value.value)
         if not isinstance(self.op, MlirOp):
             return field_text(field, value, self.printer)
@@ -289,7 +289,7 @@ class Writer:
             held: Mapping[str, Attribute] = self.op.discardable
             if not self.form.has_properties:
                 held = self.printer.shown_attributes(self.op, frozenset(f.spelling for f in self.form.named))
-                if any(isinstance(f.type, PropertyKind) and f.spelling in held for f in self.op.layout.attributes):
+                if any(isinstance(f.type, PropertyType) and f.spelling in held for f in self.op.layout.attributes):
                     # mlir-opt prints, and reads, no properties there.
                     self.refuse()
             shown = self.printer.dictionary(held) if held else ""
@@ -339,17 +339,17 @@ class Writer:
 def is_stated(op: Op, field: Field) -> bool:
     """Whether an attribute has a value that is not its default."""
     value = op.attribute_values[op.places[field].attribute]
-    if field.type is kinds.unit:
+    if field.type is attr_types.unit:
         return value is True
     return not (value is None or value is BOUND or value in (field.default, field.elided))
 
 
-_RAW = (kinds.any_attribute, kinds.dictionary, kinds.dictionaries)
+_RAW = (attr_types.any_attribute, attr_types.dictionary, attr_types.dictionaries)
 
 
 def field_text(field: Field, value: Attribute, printer: ConstantPrinter) -> str:
     """A declared attribute, without what its kind already says: the type of numbers, the element type of lists."""
-    if field.type is kinds.symbol_name and isinstance(value, StringAttr):
+    if field.type is attr_types.symbol_name and isinstance(value, StringAttr):
         return symbol_text(value.value)
     if isinstance(value, EnumAttr) and BARE_ID.fullmatch(value.keyword):
         return value.keyword

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DialectAttr
-from commonir.ods.kinds import WordsForm
+from commonir.ods.attr_types import WordsForm
 from commonir.ods.own_forms import OwnForms
 
 if TYPE_CHECKING:

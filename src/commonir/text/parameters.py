@@ -17,8 +17,8 @@ from commonir.ods.parameter_forms import (
     Group,
     Listing,
     Parameter,
+    ParameterCategory,
     ParameterForm,
-    ParameterKind,
     Place,
     Word,
 )
@@ -127,25 +127,25 @@ class _FormReader:
     def _single(self, parameter: Parameter) -> str:
         source = self.source
         match parameter.kind:
-            case ParameterKind.INTEGER:
+            case ParameterCategory.INTEGER:
                 sign = "-" if source.take("-") else ""
                 return f"{sign}{source.whole(source.expect_kind('int', 'an integer'), source.start)}"
-            case ParameterKind.FLOAT:
+            case ParameterCategory.FLOAT:
                 sign = "-" if source.take("-") else ""
                 if source.kind not in ("float", "int"):
                     source.unexpected("a number")
                 return f"{sign}{source.advance()}"
-            case ParameterKind.BOOLEAN:
+            case ParameterCategory.BOOLEAN:
                 if not (source.at("true") or source.at("false")):
                     source.unexpected("true or false")
                 return source.advance()
-            case ParameterKind.STRING:
+            case ParameterCategory.STRING:
                 return quoted(source.string())
-            case ParameterKind.TYPE:
+            case ParameterCategory.TYPE:
                 return str(source.type())
-            case ParameterKind.CASE:
+            case ParameterCategory.CASE:
                 return self._cases(parameter)
-            case ParameterKind.ATTRIBUTE | ParameterKind.UNKNOWN:
+            case ParameterCategory.ATTRIBUTE | ParameterCategory.UNKNOWN:
                 return str(source.attribute())
 
     def _cases(self, parameter: Parameter) -> str:

@@ -19,7 +19,7 @@ from commonir.dialects import core
 from commonir.ir import Value, tensor
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.notation import Constraint
-from commonir.ods import Form, Op, infer, kinds, traits
+from commonir.ods import Form, Op, attr_types, infer, traits
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import sized
 from commonir.symbolic import Dim, symbol
@@ -76,7 +76,7 @@ class Plan:
 
     def _attribute(self, name: str, value: Any, attributes: dict[str, Any]) -> Any:
         field = self.definition.layout.by_name[name]
-        if field.type is not kinds.dims:
+        if field.type is not attr_types.dims:
             return value
         return tuple([self._symbol(v) if v > 1 and self.draw.flag() else v for v in value])
 

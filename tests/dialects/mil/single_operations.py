@@ -15,7 +15,7 @@ from commonir.ir.data import ArrayData, Data, TextData
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, string, tensor
-from commonir.ods import Op, kinds
+from commonir.ods import Op, attr_types
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.lower import lower
 from commonir.runtime.numpy_engine import ENGINE as NUMPY_ENGINE
@@ -96,7 +96,7 @@ def _attribute(field: Field, data: Data) -> object:
     assert field.type is not None
     return (
         data
-        if field.type is kinds.data or field.type.from_elements is None
+        if field.type is attr_types.data or field.type.from_elements is None
         else field.type.from_elements(data.shape, data.values())
     )
 

@@ -13,7 +13,7 @@ from commonir.dialects.mil.program import CompoundConstant, CompoundLiteral, Con
 from commonir.formats.coreml.messages import message_class
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
-from commonir.ods import Dialect, Dialects, StatedResults, attribute, kinds, operand, parameter, region, result
+from commonir.ods import Dialect, Dialects, StatedResults, attr_types, attribute, operand, parameter, region, result
 
 Message = Any
 
@@ -34,14 +34,14 @@ class Add(StatedResults, name="mil.add"):
 class Softmax(StatedResults, name="mil.softmax"):
     __slots__ = ()
     x: Value = operand("any")
-    axis: int = parameter(kinds.integer, default=-1)
+    axis: int = parameter(attr_types.integer, default=-1)
     output: Value = result("any")
 
 
 class Concat(StatedResults, name="mil.concat"):
     __slots__ = ()
     values: tuple[Value, ...] = operand("any", variadic=True)
-    axis: int = parameter(kinds.integer, default=0)
+    axis: int = parameter(attr_types.integer, default=0)
     output: Value = result("any")
 
 
@@ -69,15 +69,15 @@ class WhileLoop(StatedResults, name="mil.while_loop"):
 
 class Expand(StatedResults, name="mil.constexpr_expand", since="CoreML6"):
     __slots__ = ()
-    table: Data = attribute(kinds.data)
-    axis: int = attribute(kinds.integer)
+    table: Data = attribute(attr_types.data)
+    axis: int = attribute(attr_types.integer)
     output: Value = result("any")
 
 
 class Classify(StatedResults, name="mil.classify"):
     __slots__ = ()
     probabilities: Value = operand("any")
-    classes: tuple[str, ...] = parameter(kinds.texts)
+    classes: tuple[str, ...] = parameter(attr_types.texts)
     label: Value = result("any")
     scores: Value = result("any")
 

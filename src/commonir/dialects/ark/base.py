@@ -17,9 +17,9 @@ from commonir.dialects.ark.forms import labels_text, read_labels, read_types, wr
 from commonir.ir.attributes import BoolAttr, DenseArrayAttr, FloatAttr, IntegerAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64, i8, i32, i64, integer_type, u8, u32
-from commonir.ods import MlirOp, attribute, kinds
+from commonir.ods import MlirOp, attr_types, attribute
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Field
-from commonir.ods.kinds import Kind
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.type_constraints import AnyRankedTensor
 
@@ -49,18 +49,20 @@ DATA_TYPES: Mapping[str, ElementType] = {
 AnyTensor = AnyRankedTensor
 
 
-def _whole(name: str, element: ElementType, low: int, high: int) -> Kind[int]:
+def _whole(name: str, element: ElementType, low: int, high: int) -> AttrType[int]:
     def coerce(value: object) -> int:
-        number = kinds.to_integer(value)
+        number = attr_types.to_integer(value)
         if not low <= number <= high:
             raise ValueError(f"expected a number between {low} and {high}, found {number}")
         return number
 
-    return Kind(name, coerce, lambda v: IntegerAttr(v, element), lambda a: coerce(kinds.integer.from_attribute(a)))
+    return AttrType(
+        name, coerce, lambda v: IntegerAttr(v, element), lambda a: coerce(attr_types.integer.from_attribute(a))
+    )
 
 
 def _to_dims(value: object) -> tuple[int, ...]:
-    found = kinds.integers.coerce(value)
+    found = attr_types.integers.coerce(value)
     if len(found) > MAX_RANK:
         raise ValueError(f"expected at most {MAX_RANK} numbers, found {len(found)}")
     return found
@@ -70,14 +72,16 @@ INT = _whole("INT", i32, -(1 << 31), (1 << 31) - 1)
 UINT32 = _whole("UINT32", u32, 0, (1 << 32) - 1)
 INT64 = _whole("INT64", i64, -(1 << 63), (1 << 63) - 1)
 UINT64 = _whole("UINT64", integer_type(64, "unsigned"), 0, (1 << 64) - 1)
-BOOL: Kind[bool] = Kind("BOOL", kinds.flag.coerce, BoolAttr, kinds.flag.from_attribute)
-FLOAT: Kind[float] = Kind("FLOAT", kinds.to_number, lambda v: FloatAttr(v, f64), kinds.number.from_attribute)
+BOOL: AttrType[bool] = AttrType("BOOL", attr_types.flag.coerce, BoolAttr, attr_types.flag.from_attribute)
+FLOAT: AttrType[float] = AttrType(
+    "FLOAT", attr_types.to_number, lambda v: FloatAttr(v, f64), attr_types.number.from_attribute
+)
 """A number of single precision; files hold it in double precision."""
-DIMS: Kind[tuple[int, ...]] = Kind(
-    "DIMS", _to_dims, lambda v: DenseArrayAttr(i64, v), lambda a: _to_dims(kinds.integers.from_attribute(a))
+DIMS: AttrType[tuple[int, ...]] = AttrType(
+    "DIMS", _to_dims, lambda v: DenseArrayAttr(i64, v), lambda a: _to_dims(attr_types.integers.from_attribute(a))
 )
 
-ARGUMENTS: Mapping[str, Kind[int] | Kind[bool] | Kind[float] | Kind[tuple[int, ...]]] = {
+ARGUMENTS: Mapping[str, AttrType[int] | AttrType[bool] | AttrType[float] | AttrType[tuple[int, ...]]] = {
     kind.name: kind for kind in (INT, UINT32, INT64, UINT64, BOOL, FLOAT, DIMS)
 }
 """The kinds of arguments that operations have, by their names in files."""
@@ -155,9 +159,9 @@ class ArkOp(MlirOp):
 
     custom_form: ClassVar[CustomForm | None] = _OpForm()
 
-    node: int = attribute(kinds.integer, doc="the number of its node")
-    op_name: str = attribute(kinds.text, doc="its name, which need not be unique")
-    result_id: int = attribute(kinds.integer, doc="the number of the tensor that it gives; -1 for none")
+    node: int = attribute(attr_types.integer, doc="the number of its node")
+    op_name: str = attribute(attr_types.text, doc="its name, which need not be unique")
+    result_id: int = attribute(attr_types.integer, doc="the number of the tensor that it gives; -1 for none")
 
     @property
     def given_name(self) -> str:

@@ -47,8 +47,8 @@ from commonir.ir.data import Data
 from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, i64
-from commonir.ods import MlirOp, Op, attribute, kinds, one_of, operand, region, result, traits
-from commonir.ods.kinds import Kind
+from commonir.ods import MlirOp, Op, attr_types, attribute, one_of, operand, region, result, traits
+from commonir.ods.attr_types import AttrType
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter
 
 _LIMIT = (1 << 63) - 1
@@ -57,12 +57,12 @@ _LIMIT = (1 << 63) - 1
 def _lists_of(attr: Attribute) -> tuple[tuple[int, ...], ...]:
     if not isinstance(attr, ArrayAttr):
         raise ValueError(f"expected an array of arrays, found {attr}")
-    return tuple([kinds.integers.from_attribute(v) for v in attr.values])
+    return tuple([attr_types.integers.from_attribute(v) for v in attr.values])
 
 
-id_lists: Kind[tuple[tuple[int, ...], ...]] = Kind(
+id_lists: AttrType[tuple[tuple[int, ...], ...]] = AttrType(
     "lists of numbers",
-    kinds.sequence_of(kinds.integers.coerce, "lists of numbers"),
+    attr_types.sequence_of(attr_types.integers.coerce, "lists of numbers"),
     lambda v: ArrayAttr(tuple([DenseArrayAttr(i64, ids) for ids in v])),
     _lists_of,
 )
@@ -248,17 +248,23 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
 
     custom_form: ClassVar[CustomForm | None] = _ViewForm()
 
-    data_type: str = attribute(kinds.text, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
-    buffer: int = attribute(kinds.integer, doc="the number of its buffer")
-    buffer_rank: int = attribute(kinds.integer, doc="the rank that has the buffer; -1 is the rank of the file")
-    send_tags: tuple[tuple[int, int], ...] = attribute(kinds.pairs, doc="ranks and tags to which the buffer is sent")
-    recv_tags: tuple[tuple[int, int], ...] = attribute(kinds.pairs, doc="ranks and tags from which it is received")
-    strides: tuple[int, ...] = attribute(kinds.integers, doc="extents of the array in the buffer that it is a part of")
-    offsets: tuple[int, ...] = attribute(kinds.integers, doc="where it begins in that array")
-    padded_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None, doc="its sizes with padding; not v1")
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None, doc="pads of generation v1")
-    is_external: bool | None = attribute(kinds.flag, default=None, doc="`IsExternal` of the buffer; v4 only")
-    content: Data | None = attribute(kinds.data, default=None, doc="what it holds at first; a file beside has it")
+    data_type: str = attribute(attr_types.text, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
+    buffer: int = attribute(attr_types.integer, doc="the number of its buffer")
+    buffer_rank: int = attribute(attr_types.integer, doc="the rank that has the buffer; -1 is the rank of the file")
+    send_tags: tuple[tuple[int, int], ...] = attribute(
+        attr_types.pairs, doc="ranks and tags to which the buffer is sent"
+    )
+    recv_tags: tuple[tuple[int, int], ...] = attribute(attr_types.pairs, doc="ranks and tags from which it is received")
+    strides: tuple[int, ...] = attribute(
+        attr_types.integers, doc="extents of the array in the buffer that it is a part of"
+    )
+    offsets: tuple[int, ...] = attribute(attr_types.integers, doc="where it begins in that array")
+    padded_shape: tuple[int, ...] | None = attribute(
+        attr_types.integers, default=None, doc="its sizes with padding; not v1"
+    )
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None, doc="pads of generation v1")
+    is_external: bool | None = attribute(attr_types.flag, default=None, doc="`IsExternal` of the buffer; v4 only")
+    content: Data | None = attribute(attr_types.data, default=None, doc="what it holds at first; a file beside has it")
     result_: Value = result(AnyTensor)
 
     def is_local(self, rank: int) -> bool:
@@ -303,7 +309,7 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
 
 
 class _Numbered(MlirOp):
-    tensor_id: int = attribute(kinds.integer, doc="the number of the tensor")
+    tensor_id: int = attribute(attr_types.integer, doc="the number of the tensor")
 
 
 class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
@@ -412,11 +418,11 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     default_dialect = "ark"
     custom_form: ClassVar[CustomForm | None] = _RankForm()
 
-    sym_name: str = attribute(kinds.symbol_name, doc="`rank` and its number")
-    rank: int = attribute(kinds.integer, doc="its number")
-    world_size: int = attribute(kinds.integer, doc="how many ranks there are")
+    sym_name: str = attribute(attr_types.symbol_name, doc="`rank` and its number")
+    rank: int = attribute(attr_types.integer, doc="its number")
+    world_size: int = attribute(attr_types.integer, doc="how many ranks there are")
     generation: str = attribute(
-        kinds.text, check=one_of("", *GENERATIONS), doc="the generation of the file; empty when it has no nodes"
+        attr_types.text, check=one_of("", *GENERATIONS), doc="the generation of the file; empty when it has no nodes"
     )
     producers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that it comes after")
     consumers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that come after it")

@@ -25,7 +25,7 @@ from commonir.ir.module import Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.declared_types import (
     DeclaredType,
     Mismatch,
@@ -70,14 +70,14 @@ class FunctionDefinition(
     attribute.
     """
 
-    sym_name: str = attribute(kinds.symbol_name, doc="the name of the function")
+    sym_name: str = attribute(attr_types.symbol_name, doc="the name of the function")
     content: Region = region(doc="what runs; the order of its operations is free, but without cycles")
-    attributes: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, default=(), doc="formal attributes")
+    attributes: tuple[DictionaryAttr, ...] = attribute(attr_types.dictionaries, default=(), doc="formal attributes")
     declared: DictionaryAttr = attribute(
-        kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the parameter"
+        attr_types.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the parameter"
     )
     opset_import: DictionaryAttr = attribute(
-        kinds.dictionary, default=NOTHING, doc="versions of operator sets where they differ from those around it"
+        attr_types.dictionary, default=NOTHING, doc="versions of operator sets where they differ from those around it"
     )
 
     @property
@@ -386,9 +386,9 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
     """
 
-    function: str = attribute(kinds.text, doc="the function, as the node names it")
+    function: str = attribute(attr_types.text, doc="the function, as the node names it")
     arguments: tuple[Value, ...] = operand(any_type, variadic=True, default=())
-    attributes: DictionaryAttr = attribute(kinds.dictionary, default=NOTHING, doc="values of its attributes")
+    attributes: DictionaryAttr = attribute(attr_types.dictionary, default=NOTHING, doc="values of its attributes")
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     @property

@@ -25,7 +25,7 @@ from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_fro
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
 from commonir.ir.types import ElementType, Type
-from commonir.ods import Op, attribute, kinds, traits
+from commonir.ods import Op, attr_types, attribute, traits
 from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Signature, define
 from commonir.ods.declared_types import DeclaredType, TensorOf, TwoWildcards
 from commonir.ods.declares import Declares
@@ -113,8 +113,8 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
     `{name, type, default, doc}`, and `types` lists the element types of each type variable.
     """
 
-    sym_name: str = attribute(kinds.symbol_name, doc="the name of the operator")
-    signatures: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, doc="one for each overload")
+    sym_name: str = attribute(attr_types.symbol_name, doc="the name of the operator")
+    signatures: tuple[DictionaryAttr, ...] = attribute(attr_types.dictionaries, doc="one for each overload")
 
     @property
     def symbol_name(self) -> str:

@@ -22,7 +22,7 @@ from commonir.ir.interface import NO_PORT, NewInterface, Port, metadata_of
 from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type
-from commonir.ods import Op, attribute, kinds, region, traits
+from commonir.ods import Op, attr_types, attribute, region, traits
 from commonir.ods.declared import DeclaredOp
 from commonir.ods.declares import Declares
 
@@ -39,7 +39,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
     """
 
     declared: DictionaryAttr = attribute(
-        kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the input or output"
+        attr_types.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the input or output"
     )
 
     @property
@@ -117,8 +117,8 @@ def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
 class Import(Op, name="common_ir.import"):
     """Refers to a library by an absolute URI, or by a path relative to the file that imports it."""
 
-    uri: str = attribute(kinds.text, doc="where the library is found")
-    sha256: str = attribute(kinds.text, default="", doc="the digest of its file, in hexadecimal digits")
+    uri: str = attribute(attr_types.text, doc="where the library is found")
+    sha256: str = attribute(attr_types.text, default="", doc="the digest of its file, in hexadecimal digits")
 
     def infer(self) -> tuple[Type, ...]:
         return ()
@@ -139,21 +139,23 @@ class Library(
     Nodes call what it declares by `domain.name.declaration`.
     """
 
-    sym_name: str = attribute(kinds.symbol_name, doc="the domain and the name, with a dot between")
-    identifier: str = attribute(kinds.text, doc="the name of the library")
-    domain: str = attribute(kinds.text, doc="the domain of the library")
+    sym_name: str = attribute(attr_types.symbol_name, doc="the domain and the name, with a dot between")
+    identifier: str = attribute(attr_types.text, doc="the name of the library")
+    domain: str = attribute(attr_types.text, doc="the domain of the library")
     content: Region = region(doc="declarations, functions and imports")
-    ir_version: int | None = attribute(kinds.integer, default=None)
-    model_version: int | None = attribute(kinds.integer, default=None)
-    model_author: str | None = attribute(kinds.text, default=None)
-    model_license: str | None = attribute(kinds.text, default=None)
-    producer_tag: str | None = attribute(kinds.text, default=None)
-    producer_version: int | None = attribute(kinds.integer, default=None)
+    ir_version: int | None = attribute(attr_types.integer, default=None)
+    model_version: int | None = attribute(attr_types.integer, default=None)
+    model_author: str | None = attribute(attr_types.text, default=None)
+    model_license: str | None = attribute(attr_types.text, default=None)
+    producer_tag: str | None = attribute(attr_types.text, default=None)
+    producer_version: int | None = attribute(attr_types.integer, default=None)
     opset_import: DictionaryAttr = attribute(
-        kinds.dictionary, default=NOTHING, doc="versions of operator sets that its functions use, by domain"
+        attr_types.dictionary, default=NOTHING, doc="versions of operator sets that its functions use, by domain"
     )
-    uri: str = attribute(kinds.text, default="", doc="where it was found, when it is imported from a file of its own")
-    is_embedded: bool = attribute(kinds.flag, default=False, doc="whether it is part of the file of the graph")
+    uri: str = attribute(
+        attr_types.text, default="", doc="where it was found, when it is imported from a file of its own"
+    )
+    is_embedded: bool = attribute(attr_types.flag, default=False, doc="whether it is part of the file of the graph")
 
     @property
     def symbol_name(self) -> str:

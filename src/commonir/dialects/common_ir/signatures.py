@@ -17,7 +17,7 @@ from commonir.ods.declared import (
     Multiplicity,
     Parameter,
     Signature,
-    declared_kind,
+    declared_attr_type,
 )
 from commonir.ods.declared_types import declared_type
 from commonir.ods.patterns import ElementClass
@@ -83,7 +83,7 @@ def _attribute(stated: DictionaryAttr, variables: frozenset[str]) -> DeclaredAtt
         raise ValueError(f"attribute '{name}' has no type")
     default = entries.get("default")
     try:
-        kind = declared_kind(_text(entries["type"], "type"), variables)
+        kind = declared_attr_type(_text(entries["type"], "type"), variables)
         if default is not None and kind.kind is not None:
             kind.kind.from_attribute(default)
     except ValueError as error:

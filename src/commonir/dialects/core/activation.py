@@ -33,7 +33,7 @@ from commonir.dialects.core.shape import reshape
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType
 from commonir.notation import limits
-from commonir.ods import attribute, constraint, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, operand, result, traits
 
 
 class Activation(CoreOp, traits=(traits.Pure, traits.Elementwise)):
@@ -66,8 +66,8 @@ class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
     """
 
     x: Value = operand("T[s*]")
-    low: float = attribute(kinds.number)
-    high: float = attribute(kinds.number)
+    low: float = attribute(attr_types.number)
+    high: float = attribute(attr_types.number)
     y: Value = result("T[s*]")
     T = REALS
 
@@ -108,7 +108,7 @@ class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
 class LeakyRelu(Activation, name="core.leaky_relu"):
     """The element, or alpha times it where it is negative."""
 
-    alpha: float = attribute(kinds.number, default=0.01)
+    alpha: float = attribute(attr_types.number, default=0.01)
 
     def reference(self, x: Value) -> Value:
         return select(greater_equal(x, splat(0.0, x)), x, mul(x, splat(self.alpha, x)))
@@ -117,7 +117,7 @@ class LeakyRelu(Activation, name="core.leaky_relu"):
 class Elu(Activation, name="core.elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
-    alpha: float = attribute(kinds.number, default=1.0)
+    alpha: float = attribute(attr_types.number, default=1.0)
 
     def reference(self, x: Value) -> Value:
         zero, one = splat(0.0, x), splat(1.0, x)
@@ -157,8 +157,8 @@ class Sigmoid(Activation, name="core.sigmoid"):
 class HardSigmoid(Activation, name="core.hard_sigmoid"):
     """alpha * x + beta, limited to [0, 1]."""
 
-    alpha: float = attribute(kinds.number, default=0.2)
-    beta: float = attribute(kinds.number, default=0.5)
+    alpha: float = attribute(attr_types.number, default=0.2)
+    beta: float = attribute(attr_types.number, default=0.5)
 
     def reference(self, x: Value) -> Value:
         line = add(mul(x, splat(self.alpha, x)), splat(self.beta, x))
@@ -209,7 +209,7 @@ class Gelu(Activation, name="core.gelu"):
     sigmoid(1.702 x).
     """
 
-    approximation: GeluForm = attribute(kinds.enumeration(GeluForm), default=GeluForm.EXACT)
+    approximation: GeluForm = attribute(attr_types.enumeration(GeluForm), default=GeluForm.EXACT)
 
     def reference(self, x: Value) -> Value:
         half, one = splat(0.5, x), splat(1.0, x)
@@ -232,7 +232,7 @@ class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axis: int = attribute(kinds.integer, default=-1)
+    axis: int = attribute(attr_types.integer, default=-1)
     y: Value = result("T[s*]")
     T = FLOATS
 
@@ -246,7 +246,7 @@ class LogSoftmax(CoreOp, name="core.log_softmax", traits=(traits.Pure,)):
     """The logarithm of the softmax, in a form that does not underflow; of half precision, rounded once."""
 
     x: Value = operand("T[s*]")
-    axis: int = attribute(kinds.integer, default=-1)
+    axis: int = attribute(attr_types.integer, default=-1)
     y: Value = result("T[s*]")
     T = FLOATS
 

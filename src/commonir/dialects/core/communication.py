@@ -14,7 +14,7 @@ from commonir.ir.attributes import IntegerAttr
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 
 _RANK, _WORLD_SIZE = "core.rank", "core.world_size"
 
@@ -23,8 +23,8 @@ class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
     """Sends a tensor to another rank. The tensor is taken as it is; nothing waits for its arrival."""
 
     x: Value = operand("T[*]")
-    destination: int = attribute(kinds.integer, doc="the rank that receives it")
-    tag: int = attribute(kinds.integer, doc="tells messages of the same two ranks apart")
+    destination: int = attribute(attr_types.integer, doc="the rank that receives it")
+    tag: int = attribute(attr_types.integer, doc="tells messages of the same two ranks apart")
     T = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
@@ -34,10 +34,10 @@ class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
 class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
     """Waits for a tensor of another rank."""
 
-    source: int = attribute(kinds.integer, doc="the rank that sends it")
-    tag: int = attribute(kinds.integer, doc="tells messages of the same two ranks apart")
-    shape: tuple[int, ...] = attribute(kinds.integers, doc="the sizes of the tensor")
-    element: ElementType = attribute(kinds.element, doc="what the tensor holds")
+    source: int = attribute(attr_types.integer, doc="the rank that sends it")
+    tag: int = attribute(attr_types.integer, doc="tells messages of the same two ranks apart")
+    shape: tuple[int, ...] = attribute(attr_types.integers, doc="the sizes of the tensor")
+    element: ElementType = attribute(attr_types.element, doc="what the tensor holds")
     y: Value = result("T[*]")
     T = ELEMENTS
 

@@ -34,10 +34,10 @@ from commonir.notation import (
 )
 from commonir.ods import (
     all_integers,
+    attr_types,
     attribute,
     constraint,
     element_type,
-    kinds,
     known_data,
     operand,
     positive,
@@ -158,7 +158,7 @@ class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
 
     x: Value = operand("T[s*]")
     scale: Value = operand("T[*]")
-    element: ElementType = attribute(kinds.element)
+    element: ElementType = attribute(attr_types.element)
     zero_point: Value | None = operand("Q[*]", default=None)
     y: Value = result("Q[s*]")
     T = FLOATS
@@ -189,7 +189,7 @@ class TableLookup(Decoded, name="core.table_lookup"):
 
     positions: Value = operand("I[*]")
     tables: Value = operand("T[*]")
-    vector_axis: int | None = attribute(kinds.integer, default=None)
+    vector_axis: int | None = attribute(attr_types.integer, default=None)
     y: Value = result("T[*]")
     I = POSITIONS  # noqa: E741  a type variable
     T = REALS
@@ -265,7 +265,7 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
     mask: Value = operand("M[s*]")
     positions: Value = operand("I[n]")
     tables: Value = operand("T[*]")
-    vector_axis: int | None = attribute(kinds.integer, default=None)
+    vector_axis: int | None = attribute(attr_types.integer, default=None)
     y: Value = result("T[*]")
     I = POSITIONS  # noqa: E741  a type variable
     M = MASKS
@@ -348,8 +348,8 @@ class RepeatMask(Decoded, name="core.repeat_mask"):
     """
 
     mask: Value = operand("M[*]")
-    count: int = attribute(kinds.integer, check=positive)
-    axis: int = attribute(kinds.integer)
+    count: int = attribute(attr_types.integer, check=positive)
+    axis: int = attribute(attr_types.integer)
     y: Value = result("M[*]")
     M = MASKS
 

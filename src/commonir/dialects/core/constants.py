@@ -9,7 +9,7 @@ from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, are_known, i64
 from commonir.notation import Kernel, NotationError, indices, lift, limits
-from commonir.ods import attribute, constraint, kinds, known_dims, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, largest
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
 
     type_says = True
 
-    value: Data = attribute(kinds.data)
+    value: Data = attribute(attr_types.data)
     y: Value = result("any")
 
     def infer(self) -> tuple[Type, ...]:
@@ -58,9 +58,9 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
     C1: a scalar (rank 0) has one number. C2: numbers are values of the element type.
     """
 
-    values: tuple[Dim, ...] = attribute(kinds.dims)
-    element: ElementType = attribute(kinds.element, default=i64)
-    scalar: bool = attribute(kinds.flag, default=False)
+    values: tuple[Dim, ...] = attribute(attr_types.dims)
+    element: ElementType = attribute(attr_types.element, default=i64)
+    scalar: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[*]")
     T = NUMBERS
 
@@ -93,8 +93,8 @@ class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
     """The size of one axis of a tensor, as a scalar."""
 
     x: Value = operand("any[*]")
-    axis: int = attribute(kinds.integer)
-    element: ElementType = attribute(kinds.element, default=i64)
+    axis: int = attribute(attr_types.integer)
+    element: ElementType = attribute(attr_types.element, default=i64)
     y: Value = result("T[]")
     T = NUMBERS
 
@@ -118,7 +118,7 @@ class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
     """The sizes of all axes of a tensor, as a vector."""
 
     x: Value = operand("any[*]")
-    element: ElementType = attribute(kinds.element, default=i64)
+    element: ElementType = attribute(attr_types.element, default=i64)
     y: Value = result("T[r]")
     T = NUMBERS
 
@@ -143,9 +143,9 @@ def _numpy_type(element: ElementType) -> np.dtype[np.generic]:
 class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
     """A tensor whose elements are their positions along one axis."""
 
-    shape: tuple[Dim, ...] = attribute(kinds.dims)
-    axis: int = attribute(kinds.integer, default=0)
-    element: ElementType = attribute(kinds.element, default=i64)
+    shape: tuple[Dim, ...] = attribute(attr_types.dims)
+    axis: int = attribute(attr_types.integer, default=0)
+    element: ElementType = attribute(attr_types.element, default=i64)
     y: Value = result("T[*]")
     T = NUMBERS
 

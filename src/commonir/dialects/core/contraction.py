@@ -28,7 +28,7 @@ from commonir.notation import (
     total,
 )
 from commonir.notation import linear as row_major
-from commonir.ods import attribute, kinds, non_negative, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, non_negative, operand, positive, result, traits
 from commonir.symbolic import Dim, ceil_div, floor_div, index, largest, size_of, smallest
 
 T = TypeVar("T")
@@ -43,8 +43,8 @@ class MatMul(CoreOp, name="core.matmul", traits=(traits.Pure,)):
 
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
-    transpose_a: bool = attribute(kinds.flag, default=False)
-    transpose_b: bool = attribute(kinds.flag, default=False)
+    transpose_a: bool = attribute(attr_types.flag, default=False)
+    transpose_b: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[*]")
     T = NUMBERS
 
@@ -80,7 +80,7 @@ class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     """
 
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
-    equation: str = attribute(kinds.text)
+    equation: str = attribute(attr_types.text)
     y: Value = result("T[*]")
     T = NUMBERS
 
@@ -120,10 +120,10 @@ class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
     x: Value = operand("T[n, cin, s*]")
     weight: Value = operand("T[f, c, k*]")
     bias: Value | None = operand("T[f]", default=None)
-    strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    pads: Pairs = attribute(kinds.pairs, default=())
-    groups: int = attribute(kinds.integer, default=1, check=positive)
+    strides: tuple[int, ...] = attribute(attr_types.integers, default=(), check=positive)
+    dilations: tuple[int, ...] = attribute(attr_types.integers, default=(), check=positive)
+    pads: Pairs = attribute(attr_types.pairs, default=())
+    groups: int = attribute(attr_types.integer, default=1, check=positive)
     y: Value = result("T[n, f, o*]")
     T = NUMBERS
 
@@ -159,11 +159,11 @@ class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), s
     x: Value = operand("T[n, c, s*]")
     weight: Value = operand("T[c, g, k*]")
     bias: Value | None = operand("T[f]", default=None)
-    strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    pads: Pairs = attribute(kinds.pairs, default=())
-    output_padding: tuple[int, ...] = attribute(kinds.integers, default=(), check=non_negative)
-    groups: int = attribute(kinds.integer, default=1, check=positive)
+    strides: tuple[int, ...] = attribute(attr_types.integers, default=(), check=positive)
+    dilations: tuple[int, ...] = attribute(attr_types.integers, default=(), check=positive)
+    pads: Pairs = attribute(attr_types.pairs, default=())
+    output_padding: tuple[int, ...] = attribute(attr_types.integers, default=(), check=non_negative)
+    groups: int = attribute(attr_types.integer, default=1, check=positive)
     y: Value = result("T[n, f, o*]")
     T = NUMBERS
 
@@ -211,11 +211,11 @@ class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
     """
 
     x: Value = operand("T[n, c, s*]")
-    kernel: tuple[int, ...] = attribute(kinds.integers, check=positive)
-    strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    pads: Pairs = attribute(kinds.pairs, default=(), check=non_negative)
-    ceil_mode: bool = attribute(kinds.flag, default=False)
+    kernel: tuple[int, ...] = attribute(attr_types.integers, check=positive)
+    strides: tuple[int, ...] = attribute(attr_types.integers, default=(), check=positive)
+    dilations: tuple[int, ...] = attribute(attr_types.integers, default=(), check=positive)
+    pads: Pairs = attribute(attr_types.pairs, default=(), check=non_negative)
+    ceil_mode: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[n, c, o*]")
     T = NUMBERS
 
@@ -341,7 +341,7 @@ class AveragePool(Pool, name="core.average_pool"):
     none, and kernel has one.
     """
 
-    count_include_pad: bool = attribute(kinds.flag, default=False)
+    count_include_pad: bool = attribute(attr_types.flag, default=False)
     T = FLOATS
 
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:

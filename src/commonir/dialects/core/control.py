@@ -16,9 +16,9 @@ from commonir.ods import (
     Op,
     any_type,
     are_compatible,
+    attr_types,
     attribute,
     constraint,
-    kinds,
     operand,
     operations_behind,
     region,
@@ -127,7 +127,7 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
     sequences: tuple[Value, ...] = operand(any_type, variadic=True)
     body: Region = region()
-    reverse: bool = attribute(kinds.flag, default=False)
+    reverse: bool = attribute(attr_types.flag, default=False)
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 
     @constraint("C1")
@@ -258,14 +258,14 @@ class Require(CoreOp, name="core.require"):
     """Ends the run with a message when a condition does not hold."""
 
     condition: Value = operand("i1[]")
-    message: str = attribute(kinds.text)
+    message: str = attribute(attr_types.text)
 
 
 class Call(CoreOp, name="core.call"):
     """Runs a function of the module."""
 
-    callee: str = attribute(kinds.symbol)
-    types: tuple[Type, ...] = attribute(kinds.types)
+    callee: str = attribute(attr_types.symbol)
+    types: tuple[Type, ...] = attribute(attr_types.types)
     arguments: tuple[Value, ...] = operand(any_type, variadic=True)
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 

@@ -14,11 +14,11 @@ from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, f32, f64, s
 from commonir.notation import limits
 from commonir.ods import (
     all_integers,
+    attr_types,
     attribute,
     constraint,
     element_type,
     floats,
-    kinds,
     known_dims,
     operand,
     result,
@@ -64,9 +64,9 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
     """
 
     x: Value = operand("T[s*]")
-    to: ElementType = attribute(kinds.element)
-    saturate: bool = attribute(kinds.flag, default=True)
-    toward: Toward = attribute(kinds.enumeration(Toward), default=Toward.UP)
+    to: ElementType = attribute(attr_types.element)
+    saturate: bool = attribute(attr_types.flag, default=True)
+    toward: Toward = attribute(attr_types.enumeration(Toward), default=Toward.UP)
     y: Value = result("U[s*]")
     T = REALS | element_type(boolean)
     U = NARROW
@@ -115,7 +115,7 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
     """
 
     x: Value = operand("T[s*]")
-    to: ElementType = attribute(kinds.element)
+    to: ElementType = attribute(attr_types.element)
     y: Value = result("U[s*]")
     T = ANYTHING
     U = ANYTHING
@@ -152,7 +152,7 @@ class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, trait
     """
 
     x: Value = operand("T[s*]")
-    to: ElementType = attribute(kinds.element)
+    to: ElementType = attribute(attr_types.element)
     y: Value = result("U[s*]")
     T = element_type(string)
     U = WRITTEN

@@ -42,7 +42,7 @@ from commonir.notation import (
 )
 from commonir.notation import cast as cast_element
 from commonir.notation import select as choose
-from commonir.ods import attribute, element_type, kinds, known_data, known_dims, operand, result, traits
+from commonir.ods import attr_types, attribute, element_type, known_data, known_dims, operand, result, traits
 from commonir.symbolic import Dim, at_least, largest, modulo, smallest
 from commonir.symbolic import floor_div as floor_div_dims
 
@@ -586,7 +586,7 @@ class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
     """
 
     x: Value = operand("T[s*]")
-    to: ElementType = attribute(kinds.element)
+    to: ElementType = attribute(attr_types.element)
     y: Value = result("U[s*]")
     T = ANYTHING
     U = ANYTHING

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonir.dialects.core.base import CoreOp, function
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, u8
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
     """
 
     content: Value = operand("ui8[n]")
-    format: PixelFormat = attribute(kinds.enumeration(PixelFormat), default=PixelFormat.RGB)
+    format: PixelFormat = attribute(attr_types.enumeration(PixelFormat), default=PixelFormat.RGB)
     pixels: Value = result("ui8[h, w, c]")
 
     def infer(self) -> tuple[Type, ...]:

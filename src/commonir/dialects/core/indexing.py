@@ -36,10 +36,10 @@ from commonir.notation import (
 )
 from commonir.ods import (
     all_integers,
+    attr_types,
     attribute,
     constraint,
     element_type,
-    kinds,
     known_dims,
     non_negative,
     operand,
@@ -105,7 +105,7 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
 
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]", by_value=True)
-    axis: int = attribute(kinds.integer, default=0)
+    axis: int = attribute(attr_types.integer, default=0)
     y: Value = result("T[*]")
     T = ELEMENTS
     P = all_integers
@@ -131,7 +131,7 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
 
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]")
-    axis: int = attribute(kinds.integer, default=0)
+    axis: int = attribute(attr_types.integer, default=0)
     y: Value = result("T[i*]")
     T = ELEMENTS
     P = all_integers
@@ -156,7 +156,7 @@ class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
 
     x: Value = operand("T[*]")
     positions: Value = operand("P[*]")
-    batch: int = attribute(kinds.integer, default=0, check=non_negative)
+    batch: int = attribute(attr_types.integer, default=0, check=non_negative)
     y: Value = result("T[*]")
     T = ELEMENTS
     P = all_integers
@@ -264,8 +264,8 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
     """
 
     updates: Value = operand("T[i*]")
-    axis: int = attribute(kinds.integer, default=0)
-    reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
+    axis: int = attribute(attr_types.integer, default=0)
+    reduction: Reduction = attribute(attr_types.enumeration(Reduction), default=Reduction.NONE)
 
     @constraint("C1")
     def positions_fit(self) -> object:
@@ -294,7 +294,7 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
     updates have the leading sizes of positions and then the remaining ones of x.
     """
 
-    reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
+    reduction: Reduction = attribute(attr_types.enumeration(Reduction), default=Reduction.NONE)
 
     @constraint("C1")
     def rows_fit(self) -> object:
@@ -333,8 +333,8 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
     positions: Value = operand("P[i*]")
     on: Value = operand("T[]")
     off: Value = operand("T[]")
-    depth: Dim = attribute(kinds.dim, check=non_negative)
-    axis: int = attribute(kinds.integer, default=-1)
+    depth: Dim = attribute(attr_types.dim, check=non_negative)
+    axis: int = attribute(attr_types.integer, default=-1)
     y: Value = result("T[*]")
     T = ELEMENTS
     P = all_integers
@@ -352,8 +352,8 @@ class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[b*, m, n]")
-    lower: int = attribute(kinds.integer, default=-1)
-    upper: int = attribute(kinds.integer, default=-1)
+    lower: int = attribute(attr_types.integer, default=-1)
+    upper: int = attribute(attr_types.integer, default=-1)
     y: Value = result("T[b*, m, n]")
     T = ANYTHING
 
@@ -389,9 +389,9 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axis: int = attribute(kinds.integer)
-    keep_dims: bool = attribute(kinds.flag, default=False)
-    element: ElementType = attribute(kinds.element, default=i64)
+    axis: int = attribute(attr_types.integer)
+    keep_dims: bool = attribute(attr_types.flag, default=False)
+    element: ElementType = attribute(attr_types.element, default=i64)
     y: Value = result("P[*]")
     T = REALS
     P = all_integers
@@ -443,9 +443,9 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    k: Dim = attribute(kinds.dim, check=non_negative)
-    axis: int = attribute(kinds.integer, default=-1)
-    largest: bool = attribute(kinds.flag, default=True)
+    k: Dim = attribute(attr_types.dim, check=non_negative)
+    axis: int = attribute(attr_types.integer, default=-1)
+    largest: bool = attribute(attr_types.flag, default=True)
     values: Value = result("T[*]")
     positions: Value = result("i64[*]")
     T = REALS
@@ -480,8 +480,8 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axis: int = attribute(kinds.integer, default=-1)
-    descending: bool = attribute(kinds.flag, default=False)
+    axis: int = attribute(attr_types.integer, default=-1)
+    descending: bool = attribute(attr_types.flag, default=False)
     y: Value = result("i64[s*]")
     T = REALS
 
@@ -504,8 +504,8 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axis: int | None = attribute(kinds.integer, default=None)
-    ascending: bool = attribute(kinds.flag, default=True)
+    axis: int | None = attribute(attr_types.integer, default=None)
+    ascending: bool = attribute(attr_types.flag, default=True)
     values: Value = result("T[*]")
     first: Value = result("i64[*]")
     inverse: Value = result("i64[*]")

@@ -8,7 +8,7 @@ from commonir.dialects.core.base import FLOATS, CoreOp, as_tensor, function, ten
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, f64
 from commonir.notation import require
-from commonir.ods import attribute, constraint, element_type, kinds, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, operand, positive, result, traits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pur
     """
 
     x: Value = operand("T[n, p]")
-    classes: int = attribute(kinds.integer, check=positive)
+    classes: int = attribute(attr_types.integer, check=positive)
     y: Value = result("T[n, c]")
     T = element_type(f32, f64)
 

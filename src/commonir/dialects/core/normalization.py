@@ -19,7 +19,7 @@ from commonir.dialects.core.shape import reshape
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import attribute, constraint, element_type, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, operand, result, traits
 from commonir.symbolic import Dim
 
 
@@ -59,8 +59,8 @@ class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
     x: Value = operand("T[s*]")
     scale: Value | None = operand("T[*]", default=None)
     bias: Value | None = operand("T[*]", default=None)
-    axes: tuple[int, ...] = attribute(kinds.integers, default=(-1,))
-    epsilon: float = attribute(kinds.number, default=1e-5)
+    axes: tuple[int, ...] = attribute(attr_types.integers, default=(-1,))
+    epsilon: float = attribute(attr_types.number, default=1e-5)
     y: Value = result("T[s*]")
     T = FLOATS
 
@@ -96,8 +96,8 @@ class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
 
     x: Value = operand("T[s*]")
     scale: Value | None = operand("T[*]", default=None)
-    axes: tuple[int, ...] = attribute(kinds.integers, default=(-1,))
-    epsilon: float = attribute(kinds.number, default=1e-5)
+    axes: tuple[int, ...] = attribute(attr_types.integers, default=(-1,))
+    epsilon: float = attribute(attr_types.number, default=1e-5)
     y: Value = result("T[s*]")
     T = FLOATS
 
@@ -122,8 +122,8 @@ class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axes: tuple[int, ...] = attribute(kinds.integers)
-    epsilon: float = attribute(kinds.number, default=0.0)
+    axes: tuple[int, ...] = attribute(attr_types.integers)
+    epsilon: float = attribute(attr_types.number, default=0.0)
     y: Value = result("T[s*]")
     T = FLOATS
 
@@ -142,7 +142,7 @@ class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
     variance: Value = operand("T[c]")
     scale: Value | None = operand("T[c]", default=None)
     bias: Value | None = operand("T[c]", default=None)
-    epsilon: float = attribute(kinds.number, default=1e-5)
+    epsilon: float = attribute(attr_types.number, default=1e-5)
     y: Value = result("T[n, c, s*]")
     T = FLOATS
 
@@ -164,7 +164,7 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
     x: Value = operand("T[n, c, s*]")
     scale: Value | None = operand("T[c]", default=None)
     bias: Value | None = operand("T[c]", default=None)
-    epsilon: float = attribute(kinds.number, default=1e-5)
+    epsilon: float = attribute(attr_types.number, default=1e-5)
     y: Value = result("T[n, c, s*]")
     T = FLOATS
 
@@ -190,7 +190,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     key: Value = operand("T[b*, s, e]")
     value: Value = operand("T[b*, s, v]")
     mask: Value | None = operand("M[*]", default=None)
-    scale: float | None = attribute(kinds.number, default=None)
+    scale: float | None = attribute(attr_types.number, default=None)
     y: Value = result("T[b*, l, v]")
     T = FLOATS
     M = FLOATS | element_type(boolean)

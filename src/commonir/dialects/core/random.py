@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from commonir.dialects.core.base import INTEGERS, CoreOp, function
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64
-from commonir.ods import attribute, constraint, element_type, kinds, known_dims, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, known_dims, operand, result, traits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,8 +42,8 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
     """
 
     shape: Value = operand("I[r]", by_value=True)
-    seed: int = attribute(kinds.integer, default=ANY_SEED)
-    element: ElementType = attribute(kinds.element, default=f32)
+    seed: int = attribute(attr_types.integer, default=ANY_SEED)
+    element: ElementType = attribute(attr_types.element, default=f32)
     y: Value = result("T[*]")
     I = INTEGERS  # noqa: E741  a type variable
     T = element_type(f16, bf16, f32, f64)
@@ -66,9 +66,9 @@ class RandomUniform(RandomTensor, name="core.random_uniform"):
     C1: no size is negative.
     """
 
-    low: float = attribute(kinds.number, default=0.0)
-    high: float = attribute(kinds.number, default=1.0)
-    generator: Generator = attribute(kinds.enumeration(Generator), default=Generator.PHILOX)
+    low: float = attribute(attr_types.number, default=0.0)
+    high: float = attribute(attr_types.number, default=1.0)
+    generator: Generator = attribute(attr_types.enumeration(Generator), default=Generator.PHILOX)
 
     def reference(self, shape: Array) -> Array:
         from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
@@ -84,8 +84,8 @@ class RandomNormal(RandomTensor, name="core.random_normal"):
     C1: no size is negative.
     """
 
-    mean: float = attribute(kinds.number, default=0.0)
-    deviation: float = attribute(kinds.number, default=1.0)
+    mean: float = attribute(attr_types.number, default=0.0)
+    deviation: float = attribute(attr_types.number, default=1.0)
 
     def reference(self, shape: Array) -> Array:
         from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy

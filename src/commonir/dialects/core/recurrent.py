@@ -33,7 +33,7 @@ from commonir.dialects.core.shape import split, squeeze, stack, unsqueeze
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, constraint, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, operand, result, traits
 from commonir.symbolic import Dim
 
 
@@ -111,8 +111,8 @@ class GateFunction(Enum):
                 raise NotationError(f"{self.value} takes {len(self.usual)} parameters, found {len(parameters)}")
 
 
-FUNCTION = kinds.enumeration(GateFunction)
-DIRECTION = kinds.enumeration(Direction)
+FUNCTION = attr_types.enumeration(GateFunction)
+DIRECTION = attr_types.enumeration(Direction)
 
 States = tuple[Value, ...]
 Step = Callable[[States, Value], States]
@@ -265,8 +265,8 @@ class Rnn(Recurrent, name="core.rnn"):
     lengths: Value | None = operand("L[b]", default=None)
     direction: Direction = attribute(DIRECTION, default=Direction.FORWARD)
     activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
-    clip: float | None = attribute(kinds.number, default=None)
-    parameters: tuple[float, ...] = attribute(kinds.numbers, default=())
+    clip: float | None = attribute(attr_types.number, default=None)
+    parameters: tuple[float, ...] = attribute(attr_types.numbers, default=())
     L = INTEGERS
 
     @property
@@ -313,9 +313,9 @@ class Gru(Recurrent, name="core.gru"):
     direction: Direction = attribute(DIRECTION, default=Direction.FORWARD)
     recurrent_activation: GateFunction = attribute(FUNCTION, default=GateFunction.SIGMOID)
     activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
-    reset_after: bool = attribute(kinds.flag, default=False)
-    clip: float | None = attribute(kinds.number, default=None)
-    parameters: tuple[float, ...] = attribute(kinds.numbers, default=())
+    reset_after: bool = attribute(attr_types.flag, default=False)
+    clip: float | None = attribute(attr_types.number, default=None)
+    parameters: tuple[float, ...] = attribute(attr_types.numbers, default=())
     L = INTEGERS
 
     @property
@@ -388,10 +388,10 @@ class Lstm(Recurrent, name="core.lstm"):
     recurrent_activation: GateFunction = attribute(FUNCTION, default=GateFunction.SIGMOID)
     cell_activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
     activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
-    clip: float | None = attribute(kinds.number, default=None)
-    cell_clip: float | None = attribute(kinds.number, default=None)
-    parameters: tuple[float, ...] = attribute(kinds.numbers, default=())
-    coupled: bool = attribute(kinds.flag, default=False)
+    clip: float | None = attribute(attr_types.number, default=None)
+    cell_clip: float | None = attribute(attr_types.number, default=None)
+    parameters: tuple[float, ...] = attribute(attr_types.numbers, default=())
+    coupled: bool = attribute(attr_types.flag, default=False)
     y_c: Value = result("T[d, b, h]")
     L = INTEGERS
 

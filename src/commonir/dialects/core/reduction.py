@@ -18,7 +18,7 @@ from commonir.dialects.core.base import (
 )
 from commonir.ir.operation import Value
 from commonir.notation import Expr, Indices, Kernel, Tensor, cast, fold, identity, lift, select, total
-from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
 from commonir.symbolic import Dim, index, largest, size_of, smallest
 
 
@@ -30,8 +30,8 @@ class Reduce(CoreOp, traits=(traits.Pure,)):
 
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
-    axes: tuple[int, ...] = attribute(kinds.integers, default=())
-    keep_dims: bool = attribute(kinds.flag, default=False)
+    axes: tuple[int, ...] = attribute(attr_types.integers, default=())
+    keep_dims: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[*]")
     T = NUMBERS
 
@@ -127,9 +127,9 @@ class Cumulative(CoreOp, traits=(traits.Pure,)):
 
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
-    axis: int = attribute(kinds.integer)
-    exclusive: bool = attribute(kinds.flag, default=False)
-    reverse: bool = attribute(kinds.flag, default=False)
+    axis: int = attribute(attr_types.integer)
+    exclusive: bool = attribute(attr_types.flag, default=False)
+    reverse: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[s*]")
     T = NUMBERS
 

@@ -13,7 +13,17 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.base import FLOATS, CoreOp, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i32, i64
-from commonir.ods import attribute, constraint, element_type, kinds, non_negative, operand, positive, result, traits
+from commonir.ods import (
+    attr_types,
+    attribute,
+    constraint,
+    element_type,
+    non_negative,
+    operand,
+    positive,
+    result,
+    traits,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -48,11 +58,11 @@ class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
     x: Value = operand("T[n, c, h, w]")
     boxes: Value = operand("T[r, 4]")
     images: Value = operand("I[r]")
-    sizes: tuple[int, ...] = attribute(kinds.integers, check=positive)
-    samples: int = attribute(kinds.integer, default=0, check=non_negative)
-    scale: float = attribute(kinds.number, default=1.0)
-    mode: RegionMode = attribute(kinds.enumeration(RegionMode), default=RegionMode.MEAN)
-    half_pixel: bool = attribute(kinds.flag, default=True)
+    sizes: tuple[int, ...] = attribute(attr_types.integers, check=positive)
+    samples: int = attribute(attr_types.integer, default=0, check=non_negative)
+    scale: float = attribute(attr_types.number, default=1.0)
+    mode: RegionMode = attribute(attr_types.enumeration(RegionMode), default=RegionMode.MEAN)
+    half_pixel: bool = attribute(attr_types.flag, default=True)
     y: Value = result("T[r, c, p, q]")
     T = FLOATS
     I = element_type(i32, i64)  # noqa: E741  of positions
@@ -141,8 +151,8 @@ class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
 
     x: Value = operand("T[n, c, h, w]")
     boxes: Value = operand("T[r, 5]")
-    sizes: tuple[int, ...] = attribute(kinds.integers, check=positive)
-    scale: float = attribute(kinds.number, default=1.0)
+    sizes: tuple[int, ...] = attribute(attr_types.integers, check=positive)
+    scale: float = attribute(attr_types.number, default=1.0)
     y: Value = result("T[r, c, p, q]")
     T = FLOATS
 

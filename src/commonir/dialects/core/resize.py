@@ -13,7 +13,7 @@ from commonir.dialects.core.base import REALS, CoreOp, accumulator, function, te
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i32, i64
 from commonir.notation import Constraint, Expr, Index, Kernel, NotationError, Tensor, cast, indices, lift, require
-from commonir.ods import attribute, constraint, element_type, kinds, known_dims, one_of, operand, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, known_dims, one_of, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, evaluate, floor_div, largest, modulo, smallest
 
 if TYPE_CHECKING:
@@ -64,12 +64,14 @@ class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    sizes: tuple[Dim, ...] = attribute(kinds.dims)
+    sizes: tuple[Dim, ...] = attribute(attr_types.dims)
     mode: ResizeMode = attribute(
-        kinds.enumeration(ResizeMode), default=ResizeMode.LINEAR, check=one_of(ResizeMode.NEAREST, ResizeMode.LINEAR)
+        attr_types.enumeration(ResizeMode),
+        default=ResizeMode.LINEAR,
+        check=one_of(ResizeMode.NEAREST, ResizeMode.LINEAR),
     )
-    coordinates: Coordinates = attribute(kinds.enumeration(Coordinates), default=Coordinates.HALF_PIXEL)
-    rounding: Rounding = attribute(kinds.enumeration(Rounding), default=Rounding.HALF_DOWN)
+    coordinates: Coordinates = attribute(attr_types.enumeration(Coordinates), default=Coordinates.HALF_PIXEL)
+    rounding: Rounding = attribute(attr_types.enumeration(Rounding), default=Rounding.HALF_DOWN)
     y: Value = result("T[*]")
     T = REALS
 
@@ -157,10 +159,12 @@ class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
     x: Value = operand("T[*]")
     sizes: Value = operand("P[r]", by_value=True)
     mode: ResizeMode = attribute(
-        kinds.enumeration(ResizeMode), default=ResizeMode.LINEAR, check=one_of(ResizeMode.NEAREST, ResizeMode.LINEAR)
+        attr_types.enumeration(ResizeMode),
+        default=ResizeMode.LINEAR,
+        check=one_of(ResizeMode.NEAREST, ResizeMode.LINEAR),
     )
-    coordinates: Coordinates = attribute(kinds.enumeration(Coordinates), default=Coordinates.HALF_PIXEL)
-    rounding: Rounding = attribute(kinds.enumeration(Rounding), default=Rounding.HALF_DOWN)
+    coordinates: Coordinates = attribute(attr_types.enumeration(Coordinates), default=Coordinates.HALF_PIXEL)
+    rounding: Rounding = attribute(attr_types.enumeration(Rounding), default=Rounding.HALF_DOWN)
     y: Value = result("T[*]")
     T = REALS
     P = element_type(i32, i64)

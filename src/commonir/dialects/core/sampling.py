@@ -16,7 +16,7 @@ from commonir.dialects.core.resize import ResizeMode
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i64
 from commonir.notation import Expr, Index, Indices, Kernel, NotationError, Tensor, call, cast, lift, require, select
-from commonir.ods import attribute, constraint, element_type, kinds, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, operand, positive, result, traits
 from commonir.symbolic import Dim, largest
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
 
     x: Value = operand("T[n, c, s*]")
     grid: Value = operand("U[n, o*, d]")
-    mode: ResizeMode = attribute(kinds.enumeration(ResizeMode), default=ResizeMode.LINEAR)
-    border: Border = attribute(kinds.enumeration(Border), default=Border.CONSTANT)
-    unit: Unit = attribute(kinds.enumeration(Unit), default=Unit.PIXELS)
-    value: float = attribute(kinds.number, default=0.0)
+    mode: ResizeMode = attribute(attr_types.enumeration(ResizeMode), default=ResizeMode.LINEAR)
+    border: Border = attribute(attr_types.enumeration(Border), default=Border.CONSTANT)
+    unit: Unit = attribute(attr_types.enumeration(Unit), default=Unit.PIXELS)
+    value: float = attribute(attr_types.number, default=0.0)
     y: Value = result("T[n, c, o*]")
     T = REALS
     U = FLOATS
@@ -190,10 +190,10 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
 
     boxes: Value = operand("T[n, b, 4]")
     scores: Value = operand("T[n, b]")
-    iou_threshold: float = attribute(kinds.number)
+    iou_threshold: float = attribute(attr_types.number)
     groups: Value | None = operand("i32[n, b]", default=None)
-    group_count: Dim = attribute(kinds.dim, default=1, check=positive)
-    most: int | None = attribute(kinds.integer, default=None, check=positive)
+    group_count: Dim = attribute(attr_types.dim, default=1, check=positive)
+    most: int | None = attribute(attr_types.integer, default=None, check=positive)
     kept: Value = result("B[n, b]")
     T = FLOATS
     B = element_type(boolean)

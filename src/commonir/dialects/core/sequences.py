@@ -12,7 +12,7 @@ from commonir.dialects.core.base import ELEMENTS, CoreOp, axis_of, function, ten
 from commonir.ir.operation import Value
 from commonir.ir.types import ListType, OptionalType, Shape, TensorType, Type, boolean, i32, i64, unknown
 from commonir.notation import NotationError
-from commonir.ods import any_type, attribute, constraint, element_type, kinds, known_dims, operand, result, traits
+from commonir.ods import any_type, attr_types, attribute, constraint, element_type, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):
 class ListEmpty(CoreOp, name="core.list_empty", traits=(traits.Pure,)):
     """A list without elements."""
 
-    element: Type = attribute(kinds.type_)
+    element: Type = attribute(attr_types.type_)
     y: Value = result(any_type)
 
     def infer(self) -> tuple[Type, ...]:
@@ -182,8 +182,8 @@ class ListConcat(CoreOp, name="core.list_concat", traits=(traits.Pure,)):
     """The tensors of a list one after another along an axis, or along a new one. There must be one when running."""
 
     x: Value = operand("list<T>")
-    axis: int = attribute(kinds.integer)
-    new_axis: bool = attribute(kinds.flag, default=False)
+    axis: int = attribute(attr_types.integer)
+    new_axis: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[*]")
     T = ELEMENTS
 
@@ -211,8 +211,8 @@ class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
 
     x: Value = operand("T[*]")
     sizes: Value = operand("P[*]", by_value=True)
-    axis: int = attribute(kinds.integer, default=0)
-    keep_axis: bool = attribute(kinds.flag, default=True)
+    axis: int = attribute(attr_types.integer, default=0)
+    keep_axis: bool = attribute(attr_types.flag, default=True)
     y: Value = result("list<T>")
     T = ELEMENTS
     P = _POSITIONS
@@ -271,7 +271,7 @@ class OptionalOf(CoreOp, name="core.optional_of", traits=(traits.Pure,)):
 class OptionalNone(CoreOp, name="core.optional_none", traits=(traits.Pure,)):
     """A value that may be absent, and is."""
 
-    element: Type = attribute(kinds.type_)
+    element: Type = attribute(attr_types.type_)
     y: Value = result(any_type)
 
     def infer(self) -> tuple[Type, ...]:

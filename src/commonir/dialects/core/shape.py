@@ -25,7 +25,7 @@ from commonir.notation import (
     linear,
     require,
 )
-from commonir.ods import attribute, constraint, element_type, kinds, known_dims, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, constraint, element_type, known_dims, operand, positive, result, traits
 from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Reshape(Movement, name="core.reshape"):
     C1: the number of elements stays the same. C2: at most one size is -1, and no other one is then 0.
     """
 
-    shape: tuple[Dim, ...] = attribute(kinds.dims)
+    shape: tuple[Dim, ...] = attribute(attr_types.dims)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -126,7 +126,7 @@ class BroadcastTo(Movement, name="core.broadcast_to"):
     C1: each axis has size 1 or the size asked for, and there are not more axes than sizes.
     """
 
-    shape: tuple[Dim, ...] = attribute(kinds.dims)
+    shape: tuple[Dim, ...] = attribute(attr_types.dims)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -163,7 +163,7 @@ class Squeeze(Movement, name="core.squeeze"):
     C1: the axes have size 1. C2: no axis is named twice.
     """
 
-    axes: tuple[int, ...] = attribute(kinds.integers)
+    axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -185,7 +185,7 @@ class Unsqueeze(Movement, name="core.unsqueeze"):
     C1: no axis is named twice.
     """
 
-    axes: tuple[int, ...] = attribute(kinds.integers)
+    axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -205,7 +205,7 @@ class Transpose(Movement, name="core.transpose"):
     C1: perm names every axis once.
     """
 
-    perm: tuple[int, ...] = attribute(kinds.integers)
+    perm: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -246,9 +246,9 @@ class Slice(Movement, name="core.slice"):
     not become negative.
     """
 
-    starts: tuple[Dim, ...] = attribute(kinds.dims)
-    stops: tuple[Dim, ...] = attribute(kinds.dims)
-    steps: tuple[int, ...] = attribute(kinds.integers)
+    starts: tuple[Dim, ...] = attribute(attr_types.dims)
+    stops: tuple[Dim, ...] = attribute(attr_types.dims)
+    steps: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -305,7 +305,7 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
 
     starts: Value = operand("P[r]", by_value=True)
     stops: Value = operand("P[r]", by_value=True)
-    steps: tuple[int, ...] = attribute(kinds.integers)
+    steps: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
     P = _POSITIONS
 
@@ -345,7 +345,7 @@ class Reverse(Movement, name="core.reverse"):
     C1: no axis is named twice.
     """
 
-    axes: tuple[int, ...] = attribute(kinds.integers)
+    axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -374,10 +374,10 @@ class Pad(Movement, name="core.pad"):
     than what is mirrored, and one that is repeated has an element.
     """
 
-    before: tuple[int, ...] = attribute(kinds.integers)
-    after: tuple[int, ...] = attribute(kinds.integers)
-    mode: PadMode = attribute(kinds.enumeration(PadMode), default=PadMode.CONSTANT)
-    value: float = attribute(kinds.number, default=0.0)
+    before: tuple[int, ...] = attribute(attr_types.integers)
+    after: tuple[int, ...] = attribute(attr_types.integers)
+    mode: PadMode = attribute(attr_types.enumeration(PadMode), default=PadMode.CONSTANT)
+    value: float = attribute(attr_types.number, default=0.0)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -424,8 +424,8 @@ class DynamicPad(Movement, name="core.dynamic_pad"):
 
     before: Value = operand("P[r]", by_value=True)
     after: Value = operand("P[r]", by_value=True)
-    mode: PadMode = attribute(kinds.enumeration(PadMode), default=PadMode.CONSTANT)
-    value: float = attribute(kinds.number, default=0.0)
+    mode: PadMode = attribute(attr_types.enumeration(PadMode), default=PadMode.CONSTANT)
+    value: float = attribute(attr_types.number, default=0.0)
     y: Value = result("T[*]")
     P = _POSITIONS
 
@@ -475,7 +475,7 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
     """
 
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
-    axis: int = attribute(kinds.integer)
+    axis: int = attribute(attr_types.integer)
     y: Value = result("T[*]")
     T = ELEMENTS
 
@@ -513,8 +513,8 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axis: int = attribute(kinds.integer)
-    sizes: tuple[Dim, ...] = attribute(kinds.dims)
+    axis: int = attribute(attr_types.integer)
+    sizes: tuple[Dim, ...] = attribute(attr_types.dims)
     ys: tuple[Value, ...] = result("T[*]", variadic=True)
     T = ELEMENTS
 
@@ -540,7 +540,7 @@ class Tile(Movement, name="core.tile"):
     C1: repeats has one entry for each axis.
     """
 
-    repeats: tuple[Dim, ...] = attribute(kinds.dims)
+    repeats: tuple[Dim, ...] = attribute(attr_types.dims)
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
@@ -570,8 +570,8 @@ class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[n, c, h, w]")
-    block: int = attribute(kinds.integer, check=positive)
-    order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
+    block: int = attribute(attr_types.integer, check=positive)
+    order: BlockOrder = attribute(attr_types.enumeration(BlockOrder), default=BlockOrder.DCR)
     y: Value = result("T[n, o, i, j]")
     T = ELEMENTS
 
@@ -592,8 +592,8 @@ class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[n, c, h, w]")
-    block: int = attribute(kinds.integer, check=positive)
-    order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
+    block: int = attribute(attr_types.integer, check=positive)
+    order: BlockOrder = attribute(attr_types.enumeration(BlockOrder), default=BlockOrder.DCR)
     y: Value = result("T[n, o, i, j]")
     T = ELEMENTS
 

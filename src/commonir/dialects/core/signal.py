@@ -12,7 +12,7 @@ from commonir.dialects.core.base import FLOATS, CoreOp, axis_of, function, tenso
 from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.notation import NotationError
-from commonir.ods import attribute, constraint, kinds, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, constraint, operand, positive, result, traits
 from commonir.symbolic import Dim, floor_div
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ class Dft(CoreOp, name="core.dft", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    length: Dim = attribute(kinds.dim, check=positive)
-    axis: int = attribute(kinds.integer, default=-2)
-    inverse: bool = attribute(kinds.flag, default=False)
-    onesided: bool = attribute(kinds.flag, default=False)
+    length: Dim = attribute(attr_types.dim, check=positive)
+    axis: int = attribute(attr_types.integer, default=-2)
+    inverse: bool = attribute(attr_types.flag, default=False)
+    onesided: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T[*]")
     T = FLOATS
 

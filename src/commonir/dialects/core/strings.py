@@ -16,10 +16,10 @@ from commonir.ir.types import Shape, TensorType, Type, boolean, f32, i64, string
 from commonir.notation import NotationError, broadcast_shape
 from commonir.ods import (
     all_integers,
+    attr_types,
     attribute,
     constraint,
     element_type,
-    kinds,
     non_negative,
     operand,
     positive,
@@ -81,8 +81,8 @@ class StringSplit(CoreOp, name="core.string_split", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    delimiter: str = attribute(kinds.text, default="")
-    limit: int | None = attribute(kinds.integer, default=None, check=non_negative)
+    delimiter: str = attribute(attr_types.text, default="")
+    limit: int | None = attribute(attr_types.integer, default=None, check=non_negative)
     parts: Value = result("T[*]")
     counts: Value = result("i64[s*]")
     T = _TEXT
@@ -119,9 +119,9 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
     """
 
     x: Value = operand("T[*]")
-    stopwords: tuple[str, ...] = attribute(kinds.texts, default=())
-    is_case_sensitive: bool = attribute(kinds.flag, default=False)
-    case: Case = attribute(kinds.enumeration(Case), default=Case.NONE)
+    stopwords: tuple[str, ...] = attribute(attr_types.texts, default=())
+    is_case_sensitive: bool = attribute(attr_types.flag, default=False)
+    case: Case = attribute(attr_types.enumeration(Case), default=Case.NONE)
     y: Value = result("T[*]")
     T = _TEXT
 
@@ -156,7 +156,7 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
     """
 
     x: Value = operand("T[s*]")
-    pattern: str = attribute(kinds.text)
+    pattern: str = attribute(attr_types.text)
     y: Value = result("i1[s*]")
     T = _TEXT
 
@@ -190,13 +190,13 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    starts: tuple[int, ...] = attribute(kinds.integers)
-    columns: tuple[int, ...] = attribute(kinds.integers)
-    numbers: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    texts: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    least: int = attribute(kinds.integer, default=1, check=positive)
-    most: int = attribute(kinds.integer, default=1, check=positive)
-    skips: int = attribute(kinds.integer, default=0, check=non_negative)
+    starts: tuple[int, ...] = attribute(attr_types.integers)
+    columns: tuple[int, ...] = attribute(attr_types.integers)
+    numbers: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    texts: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    least: int = attribute(attr_types.integer, default=1, check=positive)
+    most: int = attribute(attr_types.integer, default=1, check=positive)
+    skips: int = attribute(attr_types.integer, default=0, check=non_negative)
     y: Value = result("f32[*]")
     T = element_type(string) | all_integers
 

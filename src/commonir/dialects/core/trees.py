@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from commonir.dialects.core.base import CoreOp, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, f16, f32, f64
-from commonir.ods import attribute, element_type, kinds, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, element_type, operand, positive, result, traits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,10 +63,10 @@ class TreeEnsemble(CoreOp, name="core.tree_ensemble", traits=(traits.Pure,)):
     leaf_starts: Value = operand("i64[l]")
     leaf_targets: Value = operand("i64[w]")
     leaf_weights: Value = operand("V[w]")
-    targets: int = attribute(kinds.integer, check=positive)
+    targets: int = attribute(attr_types.integer, check=positive)
     set_starts: Value | None = operand("i64[g]", default=None)
     set_members: Value | None = operand("V[m]", default=None)
-    aggregate: Aggregate = attribute(kinds.enumeration(Aggregate), default=Aggregate.SUM)
+    aggregate: Aggregate = attribute(attr_types.enumeration(Aggregate), default=Aggregate.SUM)
     y: Value = result("V[n, c]")
     T = element_type(f16, f32, f64)
     V = element_type(f16, f32, f64)

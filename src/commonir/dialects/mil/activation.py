@@ -14,32 +14,32 @@ from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.elementwise import Unary
 from commonir.dialects.mil.operands import FLOATS, STRING, converted, dims_of, element_of, is_axis, rank_of
 from commonir.ir.operation import Value
-from commonir.ods import constraint, kinds, known_data, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, known_data, operand, parameter, result, traits
 
 
 class Alpha(Unary):
     """A function of each element with a parameter of the type of x."""
 
-    alpha: float = parameter(kinds.number, spec="T[]")
+    alpha: float = parameter(attr_types.number, spec="T[]")
 
 
 class AlphaBeta(Alpha):
     """A function of each element with two parameters of the type of x."""
 
-    beta: float = parameter(kinds.number, spec="T[]")
+    beta: float = parameter(attr_types.number, spec="T[]")
 
 
 class FreeAlpha(Unary):
     """A function of each element with a parameter of a type of its own."""
 
-    alpha: float = parameter(kinds.number, spec="U[]")
+    alpha: float = parameter(attr_types.number, spec="U[]")
     U = FLOATS
 
 
 class FreeAlphaBeta(FreeAlpha):
     """A function of each element with two parameters of one type of their own."""
 
-    beta: float = parameter(kinds.number, spec="U[]")
+    beta: float = parameter(attr_types.number, spec="U[]")
 
 
 class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
@@ -100,7 +100,7 @@ class Gelu(Unary, name="mil.gelu"):
     Source: MIL operation reference, gelu (iOS 15).
     """
 
-    mode: GeluMode = parameter(kinds.enumeration(GeluMode), spec=STRING, default=GeluMode.EXACT)
+    mode: GeluMode = parameter(attr_types.enumeration(GeluMode), spec=STRING, default=GeluMode.EXACT)
 
     def reference(self, x: Value) -> Value:
         return core.gelu(x, _GELU_FORMS[self.mode])
@@ -272,7 +272,7 @@ class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     output: Value = result("T[s*]")
     T = FLOATS
 

@@ -28,10 +28,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, i4, i8, u1, u2, u3, u4, u6, u8
 from commonir.notation import NotationError
 from commonir.ods import (
+    attr_types,
     attribute,
     constraint,
     element_type,
-    kinds,
     known_data,
     operand,
     parameter,
@@ -95,10 +95,10 @@ class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantiz
     Source: MIL operation reference, constexpr_affine_dequantize (iOS 16).
     """
 
-    quantized_data: Data = attribute(kinds.data)
-    zero_point: Data = attribute(kinds.data)
-    scale: Data = attribute(kinds.data)
-    axis: int = attribute(kinds.integer)
+    quantized_data: Data = attribute(attr_types.data)
+    zero_point: Data = attribute(attr_types.data)
+    scale: Data = attribute(attr_types.data)
+    axis: int = attribute(attr_types.integer)
 
     @constraint("C1")
     def _have_types(self) -> bool:
@@ -133,8 +133,8 @@ class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
     Source: MIL operation reference, constexpr_cast (iOS 16).
     """
 
-    source_val: Data = attribute(kinds.data)
-    output_dtype: str = attribute(kinds.text)
+    source_val: Data = attribute(attr_types.data)
+    output_dtype: str = attribute(attr_types.text)
 
     @constraint("C1")
     def _widens(self) -> bool:
@@ -154,7 +154,7 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
     """
 
     source_val: Value = operand("f16[*]", constant=True)
-    output_dtype: str = parameter(kinds.text, spec=STRING)
+    output_dtype: str = parameter(attr_types.text, spec=STRING)
 
     @constraint("C1")
     def _widens(self) -> bool:
@@ -177,9 +177,9 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
     Source: MIL operation reference, constexpr_lut_to_dense (iOS 16).
     """
 
-    indices: Data = attribute(kinds.data)
-    lut: Data = attribute(kinds.data)
-    shape: Data = attribute(kinds.data)
+    indices: Data = attribute(attr_types.data)
+    lut: Data = attribute(attr_types.data)
+    shape: Data = attribute(attr_types.data)
 
     @constraint("C1")
     def _have_types(self) -> bool:
@@ -219,7 +219,7 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
 
     indices: Value = operand("I[*]", constant=True)
     lut: Value = operand("T[*]", constant=True)
-    vector_axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    vector_axis: int | None = parameter(attr_types.integer, spec="i32[]", default=None)
     I = INDICES  # noqa: E741  a type variable
     T = ENTRIES
 
@@ -272,9 +272,9 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
     Source: MIL operation reference, constexpr_sparse_to_dense (iOS 16).
     """
 
-    nonzero_data: Data = attribute(kinds.data)
-    mask: Data = attribute(kinds.data)
-    shape: Data = attribute(kinds.data)
+    nonzero_data: Data = attribute(attr_types.data)
+    mask: Data = attribute(attr_types.data)
+    shape: Data = attribute(attr_types.data)
 
     @constraint("C1")
     def _have_types(self) -> bool:
@@ -402,7 +402,7 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
     indices_mask: Value = operand("ui1[*]", constant=True)
     indices_nonzero_data: Value = operand("I[n]", constant=True)
     lut: Value = operand("T[*]", constant=True)
-    vector_axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    vector_axis: int | None = parameter(attr_types.integer, spec="i32[]", default=None)
     mask: Value = result("ui1[*]")
     nonzero_data: Value = result("T[*]")
     I = INDICES  # noqa: E741  a type variable

@@ -25,9 +25,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import u8
 from commonir.notation import NotationError
 from commonir.ods import (
+    attr_types,
     constraint,
     element_type,
-    kinds,
     known_data,
     one_of,
     operand,
@@ -56,11 +56,11 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     x: Value = operand("T[n, i, s*]")
     weight: Value = operand("T[f, c, k*]")
     bias: Value | None = operand("T[f]", default=None, constant=True)
-    strides: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
+    strides: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
-    pad: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=())
-    dilations: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
-    groups: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
+    dilations: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
+    groups: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     output: Value = result("T[n, f, o*]")
     T = FLOATS
 
@@ -151,8 +151,8 @@ class ConvQuantized(Conv, name="mil.conv_quantized"):
 
     weight: Value = operand("U[f, c, k*]")
     bias: Value | None = operand("U[f]", default=None, constant=True)
-    quantization_type: QuantizationType = parameter(kinds.enumeration(QuantizationType), spec=STRING)  # pyright: ignore[reportGeneralTypeIssues]  by name
-    nbits: int = parameter(kinds.integer, spec="i32[]", default=8, check=one_of(*range(1, 9)))
+    quantization_type: QuantizationType = parameter(attr_types.enumeration(QuantizationType), spec=STRING)  # pyright: ignore[reportGeneralTypeIssues]  by name
+    nbits: int = parameter(attr_types.integer, spec="i32[]", default=8, check=one_of(*range(1, 9)))
     quant_scale: Value = operand("T[*]", constant=True)  # pyright: ignore[reportGeneralTypeIssues]  by name
     quant_bias: Value = operand("T[*]", constant=True)  # pyright: ignore[reportGeneralTypeIssues]  by name
     U = element_type(u8)
@@ -197,12 +197,12 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
     x: Value = operand("T[n, c, s*]")
     weight: Value = operand("T[c, g, k*]", constant=True)
     bias: Value | None = operand("T[f]", default=None, constant=True)
-    pad: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=())
-    output_shape: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
+    output_shape: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
-    strides: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
-    dilations: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
-    groups: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    strides: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
+    dilations: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
+    groups: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     output: Value = result("T[n, f, o*]")
     T = FLOATS
 

@@ -13,7 +13,7 @@ from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.program import COMPOUND, PARAMETERS, Compound, vector_of
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.operation import Value
-from commonir.ods import StatedResults, constraint, kinds, operand, result
+from commonir.ods import StatedResults, attr_types, constraint, operand, result
 from commonir.ods.fields import attribute
 
 
@@ -29,11 +29,11 @@ class CustomLayer(StatedResults, MilOp, name="mil.custom_layer"):
     """
 
     inputs: tuple[Value, ...] = operand("any", variadic=True)
-    class_name: str = attribute(kinds.text)
+    class_name: str = attribute(attr_types.text)
     input_order: Compound | None = attribute(COMPOUND, default=None)
     parameters: Compound | None = attribute(COMPOUND, default=None)
     weights: Compound | None = attribute(COMPOUND, default=None)
-    description: str | None = attribute(kinds.text, default=None)
+    description: str | None = attribute(attr_types.text, default=None)
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
     @constraint("C1")

@@ -12,7 +12,7 @@ from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import FLOATS, shape_of
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32
-from commonir.ods import kinds, operand, parameter, positive, result, traits
+from commonir.ods import attr_types, operand, parameter, positive, result, traits
 from commonir.symbolic import Dim
 
 
@@ -31,10 +31,10 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
 
     boxes: Value = operand("T[n, b, 4]")
     scores: Value = operand("T[n, b, k]")
-    iou_threshold: float = parameter(kinds.number, spec="T[]")
-    score_threshold: float = parameter(kinds.number, spec="T[]")
-    max_boxes: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    per_class_suppression: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    iou_threshold: float = parameter(attr_types.number, spec="T[]")
+    score_threshold: float = parameter(attr_types.number, spec="T[]")
+    max_boxes: int = parameter(attr_types.integer, spec="i32[]", check=positive)
+    per_class_suppression: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     selected_boxes: Value = result("T[*]")
     selected_scores: Value = result("T[*]")
     indices: Value = result("i32[*]")
@@ -62,9 +62,9 @@ class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", tr
 
     boxes: Value = operand("T[n, 4, b]")
     scores: Value = operand("T[n, k, b]")
-    iou_threshold: float = parameter(kinds.number, spec="T[]")
-    max_boxes: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    per_class_suppression: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    iou_threshold: float = parameter(attr_types.number, spec="T[]")
+    max_boxes: int = parameter(attr_types.integer, spec="i32[]", check=positive)
+    per_class_suppression: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     selected_boxes: Value = result("T[*]")
     selected_scores: Value = result("T[*]")
     indices: Value = result("i32[*]")

@@ -10,9 +10,9 @@ from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import ALL, BASIC, FLOATS, NUMBERS, STRING, TRUTH, DataType, element_of
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, f32, i32, tensor
-from commonir.ods import are_compatible, constraint, kinds, one_of, operand, parameter, result, traits
+from commonir.ods import are_compatible, attr_types, constraint, one_of, operand, parameter, result, traits
 
-DATA_TYPE = kinds.enumeration(DataType)
+DATA_TYPE = attr_types.enumeration(DataType)
 
 
 class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
@@ -153,7 +153,7 @@ class Inverse(Unary, name="mil.inverse"):
     Source: MIL operation reference, inverse (iOS 15).
     """
 
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-4)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-4)
 
     def reference(self, x: Value) -> Value:
         return core.reciprocal(core.add(x, core.splat(self.epsilon, like=x)))
@@ -165,7 +165,7 @@ class InverseCoreML7(Inverse, name="mil.inverse", since=CORE_ML_7):
     Source: MIL operation reference, inverse (iOS 17).
     """
 
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-4)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-4)
     U = FLOATS
 
 
@@ -175,7 +175,7 @@ class Log(Unary, name="mil.log"):
     Source: MIL operation reference, log (iOS 15).
     """
 
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-45)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-45)
 
     def reference(self, x: Value) -> Value:
         return core.log(core.add(x, core.splat(self.epsilon, like=x)))
@@ -187,7 +187,7 @@ class LogCoreML7(Log, name="mil.log", since=CORE_ML_7):
     Source: MIL operation reference, log (iOS 17).
     """
 
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-45)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-45)
     U = FLOATS
 
 
@@ -219,7 +219,7 @@ class Rsqrt(Unary, name="mil.rsqrt"):
     Source: MIL operation reference, rsqrt (iOS 15).
     """
 
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-12)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-12)
 
     def reference(self, x: Value) -> Value:
         return core.rsqrt(core.add(x, core.splat(self.epsilon, like=x)))
@@ -231,7 +231,7 @@ class RsqrtCoreML7(Rsqrt, name="mil.rsqrt", since=CORE_ML_7):
     Source: MIL operation reference, rsqrt (iOS 17).
     """
 
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-12)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-12)
     U = FLOATS
 
 
@@ -315,7 +315,7 @@ class Threshold(Unary, name="mil.threshold"):
     Source: MIL operation reference, threshold (iOS 15).
     """
 
-    alpha: float = parameter(kinds.number, spec="T[]")
+    alpha: float = parameter(attr_types.number, spec="T[]")
     T = NUMBERS
 
     def reference(self, x: Value) -> Value:
@@ -328,8 +328,8 @@ class Clip(Unary, name="mil.clip"):
     Source: MIL operation reference, clip (iOS 15).
     """
 
-    alpha: float = parameter(kinds.number, spec="T[]")
-    beta: float = parameter(kinds.number, spec="T[]")
+    alpha: float = parameter(attr_types.number, spec="T[]")
+    beta: float = parameter(attr_types.number, spec="T[]")
 
     def reference(self, x: Value) -> Value:
         return core.clip(x, self.alpha, self.beta)

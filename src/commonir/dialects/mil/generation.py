@@ -26,7 +26,7 @@ from commonir.dialects.mil.operands import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
 from commonir.notation import require
-from commonir.ods import constraint, element_type, kinds, known_dims, one_of, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, element_type, known_dims, one_of, operand, parameter, result, traits
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
@@ -112,7 +112,7 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
 
     indices: Value = operand("i32[*]")
     one_hot_vector_size: Value = operand("i32[]", by_value=True)
-    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     on_value: Value | None = operand("T[]", default=None, constant=True)
     off_value: Value | None = operand("T[]", default=None, constant=True)
     output: Value = result("T[*]")
@@ -159,8 +159,8 @@ class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[b*, m, n]")
-    lower: int = parameter(kinds.integer, spec="i32[]", default=-1)
-    upper: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    lower: int = parameter(attr_types.integer, spec="i32[]", default=-1)
+    upper: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     output: Value = result("T[b*, m, n]")
     T = BASIC
 
@@ -179,9 +179,9 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
-    exclusive: bool = parameter(kinds.flag, spec="i1[]", default=False)
-    reverse: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
+    exclusive: bool = parameter(attr_types.flag, spec="i1[]", default=False)
+    reverse: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("T[s*]")
     T = NUMBERS
 
@@ -204,8 +204,8 @@ class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
-    ascending: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
+    ascending: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("i32[s*]")
     T = NUMBERS
 
@@ -230,9 +230,9 @@ class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    k: int = parameter(kinds.integer, spec="K[]", default=1)
-    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
-    ascending: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    k: int = parameter(attr_types.integer, spec="K[]", default=1)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
+    ascending: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     values: Value = result("T[*]")
     indices: Value | None = result("P[*]", optional=True)
     T = NUMBERS
@@ -266,8 +266,8 @@ class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
     Source: MIL operation reference, topk (iOS 16).
     """
 
-    sort: bool = parameter(kinds.flag, spec="i1[]", default=True)
-    return_indices: bool = parameter(kinds.flag, spec="i1[]", default=True)
+    sort: bool = parameter(attr_types.flag, spec="i1[]", default=True)
+    return_indices: bool = parameter(attr_types.flag, spec="i1[]", default=True)
 
     def reference(self, x: Value) -> tuple[Value, ...]:
         values, positions = core.top_k(x, self.k, self.axis, not self.ascending)

@@ -27,9 +27,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import f32, i16, i32, i64, u16, u32
 from commonir.notation import NotationError
 from commonir.ods import (
+    attr_types,
     constraint,
     element_type,
-    kinds,
     known_dims,
     non_negative,
     operand,
@@ -55,7 +55,7 @@ class SamplingMode(Enum):
     UNALIGN_CORNERS = "UNALIGN_CORNERS"
 
 
-SAMPLING_MODE = kinds.enumeration(SamplingMode)
+SAMPLING_MODE = attr_types.enumeration(SamplingMode)
 _COORDINATES = {
     SamplingMode.DEFAULT: core.Coordinates.ASYMMETRIC,
     SamplingMode.STRICT_ALIGN_CORNERS: core.Coordinates.ALIGN_CORNERS,
@@ -86,8 +86,8 @@ class ResizeBilinear(Images, name="mil.resize_bilinear"):
     Source: MIL operation reference, resize_bilinear (iOS 15).
     """
 
-    target_size_height: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
-    target_size_width: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    target_size_height: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
+    target_size_width: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
 
     def reference(self, x: Value) -> Value:
@@ -103,8 +103,8 @@ class ResizeNearestNeighbor(Images, name="mil.resize_nearest_neighbor"):
     Source: MIL operation reference, resize_nearest_neighbor (iOS 15).
     """
 
-    target_size_height: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    target_size_width: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    target_size_height: int = parameter(attr_types.integer, spec="i32[]", check=positive)
+    target_size_width: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
     def reference(self, x: Value) -> Value:
         return _nearest(x, (self.target_size_height, self.target_size_width))
@@ -117,8 +117,8 @@ def _nearest(x: Value, sizes: tuple[Dim, ...]) -> Value:
 class Upsample(Images):
     """Images scaled by two factors; a size is rounded down."""
 
-    scale_factor_height: float = parameter(kinds.number, spec="U[]", default=1.0, check=positive)
-    scale_factor_width: float = parameter(kinds.number, spec="U[]", default=1.0, check=positive)
+    scale_factor_height: float = parameter(attr_types.number, spec="U[]", default=1.0, check=positive)
+    scale_factor_width: float = parameter(attr_types.number, spec="U[]", default=1.0, check=positive)
     U = element_type(f32, i32)
 
     def sizes(self, x: Value) -> tuple[Dim, ...]:
@@ -159,7 +159,7 @@ class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
     Source: MIL operation reference, upsample_bilinear (iOS 15).
     """
 
-    align_corners: bool = parameter(kinds.flag, spec="i1[]", default=True)
+    align_corners: bool = parameter(attr_types.flag, spec="i1[]", default=True)
 
     def reference(self, x: Value) -> Value:
         mode = core.Coordinates.ALIGN_CORNERS if self.align_corners else core.Coordinates.HALF_PIXEL
@@ -178,7 +178,7 @@ class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", si
     Source: MIL operation reference, upsample_bilinear (iOS 16).
     """
 
-    half_pixel_centers: bool | None = parameter(kinds.flag, spec="i1[]", default=None)
+    half_pixel_centers: bool | None = parameter(attr_types.flag, spec="i1[]", default=None)
 
     @constraint("C2")
     def _places_once(self) -> bool:
@@ -214,9 +214,9 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
 
     x: Value = operand("T[*]")
     shape: Value = operand("U[r]", by_value=True)
-    resized_dims: int = parameter(kinds.integer, spec="ui32[]", check=non_negative)
+    resized_dims: int = parameter(attr_types.integer, spec="ui32[]", check=non_negative)
     interpolation_mode: InterpolationMode = parameter(
-        kinds.enumeration(InterpolationMode), spec=STRING, default=InterpolationMode.LINEAR
+        attr_types.enumeration(InterpolationMode), spec=STRING, default=InterpolationMode.LINEAR
     )
     sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
     output: Value = result("T[*]")

@@ -26,7 +26,7 @@ from commonir.dialects.mil.operands import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import i8, i16, i32, u8, u16
-from commonir.ods import constraint, element_type, kinds, non_negative, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, element_type, non_negative, operand, parameter, result, traits
 from commonir.symbolic import Dim
 
 WIDE_NUMBERS = element_type(NUMBERS, i8, u8, i16, u16)
@@ -67,7 +67,7 @@ class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
 
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]", by_value=True)
-    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     output: Value = result("T[*]")
     T = NUMBERS
     P = element_type(i32)
@@ -92,7 +92,7 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
     Source: MIL operation reference, gather (iOS 16).
     """
 
-    batch_dims: int = parameter(kinds.integer, spec="i32[]", default=0, check=non_negative)
+    batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative)
     P = SHORT_POSITIONS
 
     @constraint("C2")
@@ -132,7 +132,7 @@ class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
     Source: MIL operation reference, gather (iOS 17).
     """
 
-    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
 
@@ -151,7 +151,7 @@ class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,)
 
     x: Value = operand("T[s*]")
     indices: Value = operand("P[i*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     output: Value = result("T[i*]")
     T = NUMBERS
     P = element_type(i32)
@@ -185,7 +185,7 @@ class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis
     Source: MIL operation reference, gather_along_axis (iOS 17).
     """
 
-    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
 
@@ -226,7 +226,7 @@ class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
     Source: MIL operation reference, gather_nd (iOS 16).
     """
 
-    batch_dims: int = parameter(kinds.integer, spec="i32[]", default=0, check=non_negative)
+    batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative)
     P = SHORT_POSITIONS
 
     @constraint("C2")
@@ -249,7 +249,7 @@ class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
     Source: MIL operation reference, gather_nd (iOS 17).
     """
 
-    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
 
@@ -278,7 +278,7 @@ _REDUCTIONS = {
     ScatterMode.MAX: core.Reduction.MAX,
     ScatterMode.MIN: core.Reduction.MIN,
 }
-SCATTER_MODE = kinds.enumeration(ScatterMode)
+SCATTER_MODE = attr_types.enumeration(ScatterMode)
 
 
 class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
@@ -293,7 +293,7 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
     data: Value = operand("T[s*]")
     indices: Value = operand("i32[*]")
     updates: Value = operand("T[*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
     output: Value = result("T[s*]")
     T = NUMBERS
@@ -329,7 +329,7 @@ class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
     Source: MIL operation reference, scatter (iOS 17).
     """
 
-    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         return super().reference(data, _checked(self, indices, (shape_of(data)[self.axis],)), updates)
@@ -347,7 +347,7 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
     data: Value = operand("T[s*]")
     indices: Value = operand("i32[i*]")
     updates: Value = operand("T[i*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
     output: Value = result("T[s*]")
     T = NUMBERS
@@ -372,7 +372,7 @@ class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", s
     Source: MIL operation reference, scatter_along_axis (iOS 17).
     """
 
-    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         return super().reference(data, _checked(self, indices, (shape_of(data)[self.axis],)), updates)
@@ -419,7 +419,7 @@ class ScatterNdCoreML7(ScatterNd, name="mil.scatter_nd", since=CORE_ML_7):
     Source: MIL operation reference, scatter_nd (iOS 17).
     """
 
-    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         return super().reference(data, _checked(self, indices, _rows_limits(data, indices, 0)), updates)

@@ -20,7 +20,7 @@ from commonir.dialects.mil.operands import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f16, f32
-from commonir.ods import constraint, element_type, kinds, known_data, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, element_type, known_data, operand, parameter, result, traits
 
 
 class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
@@ -65,8 +65,8 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
 
     x: Value = operand("T[*]")
     y: Value = operand("T[*]")
-    transpose_x: bool = parameter(kinds.flag, spec="i1[]", default=False)
-    transpose_y: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    transpose_x: bool = parameter(attr_types.flag, spec="i1[]", default=False)
+    transpose_y: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("any")
     T = NUMBERS
 
@@ -137,7 +137,7 @@ class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
-    equation: str = parameter(kinds.text, spec=STRING)
+    equation: str = parameter(attr_types.text, spec=STRING)
     output: Value = result("T[*]")
     T = FLOATS
 

@@ -20,8 +20,8 @@ from commonir.ir.types import ListType, TensorType, Type, i32, i64, tensor
 from commonir.notation import NotationError
 from commonir.ods import (
     are_compatible,
+    attr_types,
     constraint,
-    kinds,
     known_data,
     known_dims,
     one_of,
@@ -46,7 +46,7 @@ class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
     """
 
     init_length: Value | None = operand("i32[]", default=None, by_value=True)
-    dynamic_length: bool = parameter(kinds.flag, spec="i1[]", default=True)
+    dynamic_length: bool = parameter(attr_types.flag, spec="i1[]", default=True)
     elem_shape: tuple[Value, ...] = operand("any", variadic=True, default=(), constant=True)
     dtype: DataType = parameter(DATA_TYPE, spec=STRING, default=DataType.FP32, check=_HELD)
     output: Value = result("any")

@@ -22,7 +22,7 @@ from commonir.dialects.mil.operands import (
     shape_of,
 )
 from commonir.ir.operation import Value
-from commonir.ods import constraint, kinds, operand, parameter, positive, result, traits
+from commonir.ods import attr_types, constraint, operand, parameter, positive, result, traits
 
 
 def _converted(values: Value | None, x: Value) -> Value | None:
@@ -45,7 +45,7 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
     variance: Value = operand("T[c]", constant=True)
     gamma: Value | None = operand("T[c]", default=None, constant=True)
     beta: Value | None = operand("T[c]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-5)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
 
@@ -71,7 +71,7 @@ class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
     variance: Value = operand("U[c]", constant=True)
     gamma: Value | None = operand("U[c]", default=None, constant=True)
     beta: Value | None = operand("U[c]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
     U = FLOATS
 
 
@@ -86,7 +86,7 @@ class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
     x: Value = operand("T[n, c, s*]")
     gamma: Value | None = operand("T[c]", default=None, constant=True)
     beta: Value | None = operand("T[c]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-5)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
 
@@ -107,7 +107,7 @@ class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_
 
     gamma: Value | None = operand("U[c]", default=None, constant=True)
     beta: Value | None = operand("U[c]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
     U = FLOATS
 
 
@@ -120,7 +120,7 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-6)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-6)
     output: Value = result("T[s*]")
     T = FLOATS
 
@@ -139,7 +139,7 @@ class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
     Source: MIL operation reference, l2_norm (iOS 17).
     """
 
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-6)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-6)
     U = FLOATS
 
 
@@ -153,10 +153,10 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     gamma: Value | None = operand("T[*]", default=None, constant=True)
     beta: Value | None = operand("T[*]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
+    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-5)
     output: Value = result("T[s*]")
     T = FLOATS
 
@@ -188,7 +188,7 @@ class LayerNormCoreML7(LayerNorm, name="mil.layer_norm", since=CORE_ML_7):
 
     gamma: Value | None = operand("U[*]", default=None, constant=True)
     beta: Value | None = operand("U[*]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
     U = FLOATS
 
 
@@ -201,10 +201,10 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
     """
 
     x: Value = operand("T[n, c, s*]")
-    size: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    alpha: float = parameter(kinds.number, spec="T[]", default=1e-4)
-    beta: float = parameter(kinds.number, spec="T[]", default=0.75)
-    k: float = parameter(kinds.number, spec="T[]", default=1.0)
+    size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
+    alpha: float = parameter(attr_types.number, spec="T[]", default=1e-4)
+    beta: float = parameter(attr_types.number, spec="T[]", default=0.75)
+    k: float = parameter(attr_types.number, spec="T[]", default=1.0)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
 
@@ -224,7 +224,7 @@ class LocalResponseNormCoreML7(LocalResponseNorm, name="mil.local_response_norm"
     Source: MIL operation reference, local_response_norm (iOS 17).
     """
 
-    alpha: float = parameter(kinds.number, spec="U[]", default=1e-4)
-    beta: float = parameter(kinds.number, spec="U[]", default=0.75)
-    k: float = parameter(kinds.number, spec="U[]", default=1.0)
+    alpha: float = parameter(attr_types.number, spec="U[]", default=1e-4)
+    beta: float = parameter(attr_types.number, spec="U[]", default=0.75)
+    k: float = parameter(attr_types.number, spec="U[]", default=1.0)
     U = FLOATS

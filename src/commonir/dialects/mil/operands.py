@@ -14,7 +14,7 @@ from commonir.ir.data import Scalar
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import all_numbers, element_type, kinds
+from commonir.ods import all_numbers, attr_types, element_type
 from commonir.symbolic import Dim
 
 FLOATS = element_type(f16, f32)
@@ -67,11 +67,15 @@ _ELEMENTS = {
 def _pairs_of(shape: tuple[int, ...], elements: tuple[Scalar, ...]) -> tuple[tuple[int, int], ...]:
     if len(shape) != 2 or shape[1] != 2:
         raise ValueError(f"expected a matrix of two columns, found shape {list(shape)}")
-    return kinds.pairs.coerce(tuple(zip(elements[::2], elements[1::2], strict=True)))
+    return attr_types.pairs.coerce(tuple(zip(elements[::2], elements[1::2], strict=True)))
 
 
-PAIRS: kinds.Kind[tuple[tuple[int, int], ...]] = kinds.Kind(
-    kinds.pairs.name, kinds.pairs.coerce, kinds.pairs.to_attribute, kinds.pairs.from_attribute, _pairs_of
+PAIRS: attr_types.AttrType[tuple[tuple[int, int], ...]] = attr_types.AttrType(
+    attr_types.pairs.name,
+    attr_types.pairs.coerce,
+    attr_types.pairs.to_attribute,
+    attr_types.pairs.from_attribute,
+    _pairs_of,
 )
 """Pairs that a file gives as a matrix of two columns."""
 

@@ -28,7 +28,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import StateType, TensorType, f32, f64, i64
 from commonir.notation import NotationError
-from commonir.ods import StatedResults, attribute, kinds, operand, operations_behind, region, result
+from commonir.ods import StatedResults, attr_types, attribute, operand, operations_behind, region, result
 from commonir.ods.traits import IsolatedFromAbove, SingleBlock, SymbolTrait
 
 
@@ -40,8 +40,8 @@ class Composition(
     `defaults` are numbers that fill inputs which are not given.
     """
 
-    sym_name: str = attribute(kinds.symbol_name)
-    defaults: DictionaryAttr = attribute(kinds.dictionary)
+    sym_name: str = attribute(attr_types.symbol_name)
+    defaults: DictionaryAttr = attribute(attr_types.dictionary)
     content: Region = region()
 
     @property
@@ -80,7 +80,7 @@ class RunModel(StatedResults, MilOp, Invocation, name="mil.run_model"):
     C1: the pipeline has the model, and it has as many inputs and outputs.
     """
 
-    model: int = attribute(kinds.integer)
+    model: int = attribute(attr_types.integer)
     inputs: tuple[Value, ...] = operand("any", variadic=True)
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
@@ -110,7 +110,7 @@ class HandOver(StatedResults, MilOp, name="mil.hand_over"):
     """
 
     input: Value = operand("any")
-    as_image: bool = attribute(kinds.flag, default=False)
+    as_image: bool = attribute(attr_types.flag, default=False)
     output: Value = result("any")
 
     def reference(self, input: Value) -> Value:
@@ -127,7 +127,7 @@ class HandOver(StatedResults, MilOp, name="mil.hand_over"):
 class OpaqueModel(StatedResults, MilOp, name="mil.opaque_model"):
     """A model of a kind that is kept as it is, but cannot be run or converted, such as a `neuralNetwork`."""
 
-    kind: str = attribute(kinds.text)
+    kind: str = attribute(attr_types.text)
     inputs: tuple[Value, ...] = operand("any", variadic=True)
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
@@ -152,9 +152,9 @@ class PickTop(StatedResults, MilOp, name="mil.pick_top"):
     coordinates: Value = operand("any")
     iou_threshold: Value = operand("any")
     confidence_threshold: Value = operand("any")
-    per_class: bool = attribute(kinds.flag)
-    least: int = attribute(kinds.integer, default=0)
-    most: int = attribute(kinds.integer, default=0)
+    per_class: bool = attribute(attr_types.flag)
+    least: int = attribute(attr_types.integer, default=0)
+    most: int = attribute(attr_types.integer, default=0)
     kept_confidence: Value = result("any")
     kept_coordinates: Value = result("any")
 

@@ -13,7 +13,7 @@ from commonir.dialects.mil.operands import FLOATS, STRING, rank_of, shape_of
 from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
 from commonir.ir.operation import Value
 from commonir.notation import NotationError
-from commonir.ods import constraint, kinds, operand, parameter, positive, result, traits
+from commonir.ods import attr_types, constraint, operand, parameter, positive, result, traits
 
 
 class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
@@ -23,11 +23,11 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
     """
 
     x: Value = operand("T[n, c, s*]")
-    kernel_sizes: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
+    kernel_sizes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, check=UNTIL_CORE_ML_5)
-    strides: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
-    pad: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=())
-    ceil_mode: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    strides: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
+    pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
+    ceil_mode: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("T[n, c, o*]")
     T = FLOATS
 
@@ -75,7 +75,7 @@ class AvgPool(Pool, name="mil.avg_pool"):
     here, as in PyTorch, its part inside x and its padding.
     """
 
-    exclude_padding_from_average: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    exclude_padding_from_average: bool = parameter(attr_types.flag, spec="i1[]", default=False)
 
     def reference(self, x: Value) -> Value:
         wide, strides, pads = self.windows(x, 0.0)

@@ -25,8 +25,8 @@ from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
 from commonir.notation import NotationError
-from commonir.ods import attribute, constraint, kinds, operand, region, result
-from commonir.ods.kinds import Kind
+from commonir.ods import attr_types, attribute, constraint, operand, region, result
+from commonir.ods.attr_types import AttrType
 from commonir.ods.traits import ConstantLike, Inline, IsolatedFromAbove, Pure, SymbolTrait, Terminator
 from commonir.symbolic import Dim
 
@@ -115,7 +115,7 @@ def _compound_of(attr: Attribute) -> Compound:
     return _to_compound(attribute_value(attr))
 
 
-COMPOUND: Kind[Compound] = Kind("list, tuple or dictionary", _to_compound, value_attribute, _compound_of)
+COMPOUND: AttrType[Compound] = AttrType("list, tuple or dictionary", _to_compound, value_attribute, _compound_of)
 
 
 class DescribedFunction(Function):
@@ -183,8 +183,8 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     Source: MIL specification, Function.
     """
 
-    sym_name: str = attribute(kinds.symbol_name)
-    opset: str = attribute(kinds.text)
+    sym_name: str = attribute(attr_types.symbol_name)
+    opset: str = attribute(attr_types.text)
     specializations: tuple[Region, ...] = region(variadic=True)
 
     copies = "mil.identity"
@@ -273,7 +273,7 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
     """
 
     values: tuple[Value, ...] = operand("any", variadic=True)
-    names: tuple[str, ...] = attribute(kinds.texts)
+    names: tuple[str, ...] = attribute(attr_types.texts)
 
     @constraint("C1")
     def one_name_each(self) -> bool:
@@ -287,7 +287,7 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
 class Constant(MilOp, traits=(Pure, ConstantLike)):
     """A tensor that is known before the program runs."""
 
-    val: Data = attribute(kinds.data)
+    val: Data = attribute(attr_types.data)
     output: Value = result("any")
 
     def reference(self) -> Value:

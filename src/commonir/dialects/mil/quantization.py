@@ -23,7 +23,7 @@ from commonir.dialects.mil.operands import (
 from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, i8, u8
-from commonir.ods import constraint, element_type, kinds, known_data, one_of, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, element_type, known_data, one_of, operand, parameter, result, traits
 
 EIGHT_BITS = element_type(i8, u8)
 
@@ -66,7 +66,7 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
     scale: Value = operand("T[*]", constant=True)
     output_dtype: DataType = parameter(DATA_TYPE, spec=STRING, check=one_of(DataType.INT8, DataType.UINT8))
     zero_point: Value | None = operand("Q[*]", default=None, constant=True)
-    axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    axis: int | None = parameter(attr_types.integer, spec="i32[]", default=None)
     output: Value = result("R[s*]")
     T = FLOATS
     Q = EIGHT_BITS
@@ -101,7 +101,7 @@ class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE
     input: Value = operand("Q[s*]")
     scale: Value = operand("T[*]", constant=True)
     zero_point: Value | None = operand("Q[*]", default=None, constant=True)
-    axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    axis: int | None = parameter(attr_types.integer, spec="i32[]", default=None)
     output: Value = result("T[s*]")
     T = FLOATS
     Q = EIGHT_BITS

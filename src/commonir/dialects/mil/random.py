@@ -14,7 +14,7 @@ from commonir.dialects.mil.operands import FLOATS, STRING, Condition, converted,
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, i32
-from commonir.ods import constraint, kinds, known_data, known_dims, operand, parameter, positive, result, traits
+from commonir.ods import attr_types, constraint, known_data, known_dims, operand, parameter, positive, result, traits
 
 
 class CategoricalMode(Enum):
@@ -24,7 +24,7 @@ class CategoricalMode(Enum):
     PROBS = "probs"
 
 
-MODE = kinds.enumeration(CategoricalMode)
+MODE = attr_types.enumeration(CategoricalMode)
 
 
 def _number(value: Value | None, default: float) -> float:
@@ -45,7 +45,7 @@ class RandomDistribution(MilOp, traits=(traits.Random,)):
     """
 
     shape: Value = operand("i32[r]", by_value=True)
-    seed: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    seed: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     output: Value = result("any")
     T = FLOATS
 
@@ -135,8 +135,8 @@ class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Ran
 
     x: Value = operand("T[*]")
     mode: CategoricalMode = parameter(MODE, spec=STRING, default=CategoricalMode.LOGITS)
-    size: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
-    seed: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    size: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
+    seed: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     output: Value = result("T[*]")
     T = FLOATS
 

@@ -9,7 +9,7 @@ from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, MilOp
 from commonir.dialects.mil.operands import FLOATS, PAIRS, dims_of, is_multiple, shape_of
 from commonir.ir.operation import Value
-from commonir.ods import constraint, kinds, operand, parameter, positive, result, traits
+from commonir.ods import attr_types, constraint, operand, parameter, positive, result, traits
 from commonir.symbolic import floor_div
 
 
@@ -29,7 +29,7 @@ class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
     Source: MIL operation reference, depth_to_space (iOS 15).
     """
 
-    block_size: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    block_size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
     @constraint("C1")
     def _divides(self) -> bool:
@@ -48,7 +48,7 @@ class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
     Source: MIL operation reference, space_to_depth (iOS 15).
     """
 
-    block_size: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    block_size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
     @constraint("C1")
     def _divides(self) -> bool:
@@ -67,7 +67,7 @@ class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
     Source: MIL operation reference, pixel_shuffle (iOS 15).
     """
 
-    upscale_factor: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    upscale_factor: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
     @constraint("C1")
     def _divides(self) -> bool:
@@ -86,7 +86,7 @@ class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6)
     Source: MIL operation reference, pixel_unshuffle (iOS 16).
     """
 
-    downscale_factor: int = parameter(kinds.integer, spec="ui32[]", check=positive)
+    downscale_factor: int = parameter(attr_types.integer, spec="ui32[]", check=positive)
 
     @constraint("C1")
     def _divides(self) -> bool:
@@ -108,7 +108,7 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
     Source: MIL operation reference, space_to_batch (iOS 15).
     """
 
-    block_shape: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
+    block_shape: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
     paddings: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")
 
     @constraint("C1")
@@ -143,7 +143,7 @@ class BatchToSpace(Rearrangement, name="mil.batch_to_space"):
     Source: MIL operation reference, batch_to_space (iOS 15).
     """
 
-    block_shape: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
+    block_shape: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
     crops: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")
 
     @constraint("C1")

@@ -14,7 +14,7 @@ from commonir.dialects.mil.operands import FLOATS, STRING, Condition, dims_of, s
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
-from commonir.ods import constraint, element_type, kinds, known_data, one_of, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, element_type, known_data, one_of, operand, parameter, result, traits
 from commonir.symbolic import Dim
 
 SINGLE = element_type(f32)
@@ -43,8 +43,8 @@ class GateFunction(Enum):
                 return core.GateFunction(self.value)
 
 
-FUNCTION = kinds.enumeration(GateFunction)
-DIRECTION = kinds.enumeration(core.Direction)
+FUNCTION = attr_types.enumeration(GateFunction)
+DIRECTION = attr_types.enumeration(core.Direction)
 ONE_WAY = one_of(core.Direction.FORWARD, core.Direction.REVERSE)
 
 # For each gate of the core, its place here.
@@ -138,7 +138,7 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
     weight_hh: Value = operand("T[g, h]", constant=True)
     bias: Value | None = operand("T[g]", default=None, constant=True)
     direction: core.Direction = parameter(DIRECTION, spec=STRING, default=core.Direction.FORWARD, check=ONE_WAY)
-    output_sequence: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output_sequence: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.TANH)
     output: Value = result("T[*]")
     output_h: Value = result("T[b, h]")
@@ -191,7 +191,7 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
     weight_hh: Value = operand("T[g, h]", constant=True)
     bias: Value | None = operand("T[g]", default=None, constant=True)
     direction: core.Direction = parameter(DIRECTION, spec=STRING, default=core.Direction.FORWARD, check=ONE_WAY)
-    output_sequence: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output_sequence: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     recurrent_activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.SIGMOID)
     activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.TANH)
     output: Value = result("T[*]")
@@ -248,7 +248,7 @@ class GruCoreML8(GruCoreML7, name="mil.gru", since=CORE_ML_8):
     Source: MIL operation reference, gru (iOS 18).
     """
 
-    reset_after: bool | None = parameter(kinds.flag, spec="i1[]", default=None)
+    reset_after: bool | None = parameter(attr_types.flag, spec="i1[]", default=None)
     input_bias: Value | None = operand("T[g]", default=None, constant=True)
 
     def _resets_after(self) -> bool:
@@ -284,11 +284,11 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
     bias_back: Value | None = operand("T[g]", default=None, constant=True)
     peephole_back: Value | None = operand("T[p]", default=None, constant=True)
     direction: core.Direction = parameter(DIRECTION, spec=STRING, default=core.Direction.FORWARD)
-    output_sequence: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output_sequence: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     recurrent_activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.SIGMOID)
     cell_activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.TANH)
     activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.TANH)
-    clip: float | None = parameter(kinds.number, spec="T[]", default=None)
+    clip: float | None = parameter(attr_types.number, spec="T[]", default=None)
     output: Value = result("T[*]")
     output_h: Value = result("T[b, w]")
     output_c: Value = result("T[b, w]")

@@ -26,7 +26,7 @@ from commonir.dialects.mil.operands import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
-from commonir.ods import constraint, element_type, kinds, one_of, operand, parameter, result, traits
+from commonir.ods import attr_types, constraint, element_type, one_of, operand, parameter, result, traits
 from commonir.symbolic import size_of
 
 
@@ -34,8 +34,8 @@ class Reduction(MilOp, traits=(traits.Pure,)):
     """Elements along axes combined into one; along all axes when none are given."""
 
     x: Value = operand("T[*]")
-    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
-    keep_dims: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
+    keep_dims: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("T[*]")
     T = NUMBERS
 
@@ -195,8 +195,8 @@ class ArgReduction(MilOp, traits=(traits.Pure,)):
     """The position of an extreme element along an axis; of equal ones, the first (MIL does not say which)."""
 
     x: Value = operand("T[*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
-    keep_dims: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
+    keep_dims: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("P[*]")
     T = NUMBERS
     P = element_type(i32)

@@ -27,9 +27,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import require
 from commonir.ods import (
+    attr_types,
     constraint,
     element_type,
-    kinds,
     known_dims,
     one_of,
     operand,
@@ -86,11 +86,11 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
 
     x: Value = operand("T[b, c, h, w]")
     coordinates: Value = operand("U[b, i, j, 2]")
-    sampling_mode: Interpolation = parameter(kinds.enumeration(Interpolation), spec=STRING)
-    padding_mode: PaddingMode = parameter(kinds.enumeration(PaddingMode), spec=STRING)
-    padding_value: float = parameter(kinds.number, spec="T[]")
-    coordinates_mode: CoordinatesMode = parameter(kinds.enumeration(CoordinatesMode), spec=STRING)
-    align_corners: bool = parameter(kinds.flag, spec="i1[]")
+    sampling_mode: Interpolation = parameter(attr_types.enumeration(Interpolation), spec=STRING)
+    padding_mode: PaddingMode = parameter(attr_types.enumeration(PaddingMode), spec=STRING)
+    padding_value: float = parameter(attr_types.number, spec="T[]")
+    coordinates_mode: CoordinatesMode = parameter(attr_types.enumeration(CoordinatesMode), spec=STRING)
+    align_corners: bool = parameter(attr_types.flag, spec="i1[]")
     output: Value = result("T[b, c, i, j]")
     T = FLOATS
     U = element_type(f32, i32)
@@ -141,19 +141,19 @@ class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):
 
     x: Value = operand("T[b, c, h, w]")
     transform_matrix: Value = operand("T[d, 6]")
-    output_height: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    output_width: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    output_height: int = parameter(attr_types.integer, spec="i32[]", check=positive)
+    output_width: int = parameter(attr_types.integer, spec="i32[]", check=positive)
     sampling_mode: Interpolation = parameter(
-        kinds.enumeration(Interpolation), spec=STRING, check=one_of(Interpolation.BILINEAR)
+        attr_types.enumeration(Interpolation), spec=STRING, check=one_of(Interpolation.BILINEAR)
     )
     padding_mode: PaddingMode = parameter(
-        kinds.enumeration(PaddingMode), spec=STRING, check=one_of(PaddingMode.CONSTANT)
+        attr_types.enumeration(PaddingMode), spec=STRING, check=one_of(PaddingMode.CONSTANT)
     )
-    padding_value: float = parameter(kinds.number, spec="T[]", check=one_of(0.0))
+    padding_value: float = parameter(attr_types.number, spec="T[]", check=one_of(0.0))
     coordinates_mode: CoordinatesMode = parameter(
-        kinds.enumeration(CoordinatesMode), spec=STRING, check=one_of(CoordinatesMode.MINUS_ONE_TO_ONE)
+        attr_types.enumeration(CoordinatesMode), spec=STRING, check=one_of(CoordinatesMode.MINUS_ONE_TO_ONE)
     )
-    align_corners: bool = parameter(kinds.flag, spec="i1[]", check=one_of(True))
+    align_corners: bool = parameter(attr_types.flag, spec="i1[]", check=one_of(True))
     output: Value = result("T[*]")
     T = FLOATS
 
@@ -299,12 +299,12 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
 
     x: Value = operand("T[b, c, h, w]")
     roi: Value = operand("T[n, 1, k, 1, 1]")
-    target_height: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
-    target_width: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
-    normalized_coordinates: bool = parameter(kinds.flag, spec="i1[]", default=False)
-    spatial_scale: float = parameter(kinds.number, spec="f32[]", default=1.0)
+    target_height: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
+    target_width: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
+    normalized_coordinates: bool = parameter(attr_types.flag, spec="i1[]", default=False)
+    spatial_scale: float = parameter(attr_types.number, spec="f32[]", default=1.0)
     box_coordinate_mode: BoxMode = parameter(
-        kinds.enumeration(BoxMode), spec=STRING, default=BoxMode.CORNERS_HEIGHT_FIRST
+        attr_types.enumeration(BoxMode), spec=STRING, default=BoxMode.CORNERS_HEIGHT_FIRST
     )
     sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
     output: Value = result("T[*]")
@@ -350,7 +350,7 @@ class CropResizeCoreML6(CropResize, name="mil.crop_resize", since=CORE_ML_6):
     Source: MIL operation reference, crop_resize (iOS 16).
     """
 
-    pad_value: float = parameter(kinds.number, spec="T[]", default=0.0)
+    pad_value: float = parameter(attr_types.number, spec="T[]", default=0.0)
 
     @property
     def crop(self) -> _Crop:
@@ -372,15 +372,15 @@ class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), si
     x: Value = operand("T[b, c, h, w]")
     boxes: Value = operand("U[n, 4]")
     box_indices: Value | None = operand("P[n]", default=None, by_value=True)
-    target_height: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
-    target_width: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
-    normalized_coordinates: bool = parameter(kinds.flag, spec="i1[]", default=False)
-    spatial_scale: float = parameter(kinds.number, spec="f32[]", default=1.0)
+    target_height: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
+    target_width: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
+    normalized_coordinates: bool = parameter(attr_types.flag, spec="i1[]", default=False)
+    spatial_scale: float = parameter(attr_types.number, spec="f32[]", default=1.0)
     box_coordinate_mode: BoxMode = parameter(
-        kinds.enumeration(BoxMode), spec=STRING, default=BoxMode.CORNERS_HEIGHT_FIRST
+        attr_types.enumeration(BoxMode), spec=STRING, default=BoxMode.CORNERS_HEIGHT_FIRST
     )
     sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
-    pad_value: float = parameter(kinds.number, spec="T[]", default=0.0)
+    pad_value: float = parameter(attr_types.number, spec="T[]", default=0.0)
     output: Value = result("T[*]")
     T = FLOATS
     U = element_type(f16, f32, u16)

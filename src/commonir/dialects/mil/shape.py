@@ -29,9 +29,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import i32, i64
 from commonir.notation import NotationError, require
 from commonir.ods import (
+    attr_types,
     constraint,
     element_type,
-    kinds,
     known_data,
     known_dims,
     non_negative,
@@ -236,7 +236,7 @@ class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axes: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]")
+    axes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
     output: Value = result("T[*]")
     T = BASIC
 
@@ -270,7 +270,7 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     output: Value = result("T[*]")
     T = BASIC
 
@@ -307,7 +307,7 @@ class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    perm: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]")
+    perm: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
     output: Value = result("T[*]")
     T = BASIC
 
@@ -338,7 +338,7 @@ class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axis: int = parameter(kinds.integer, spec="i32[]", default=1)
+    axis: int = parameter(attr_types.integer, spec="i32[]", default=1)
     output: Value = result("T[rows, columns]")
     T = BASIC
 
@@ -366,8 +366,8 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
-    axis: int = parameter(kinds.integer, spec="i32[]")
-    interleave: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    axis: int = parameter(attr_types.integer, spec="i32[]")
+    interleave: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("T[*]")
     T = ALL
 
@@ -413,7 +413,7 @@ class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
-    axis: int = parameter(kinds.integer, spec="i32[]")
+    axis: int = parameter(attr_types.integer, spec="i32[]")
     output: Value = result("T[*]")
     T = ALL
 
@@ -442,9 +442,11 @@ class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axis: int = parameter(kinds.integer, spec="i32[]")
-    num_splits: int | None = parameter(kinds.integer, spec="i32[]", default=None, check=positive)
-    split_sizes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None, check=non_negative)
+    axis: int = parameter(attr_types.integer, spec="i32[]")
+    num_splits: int | None = parameter(attr_types.integer, spec="i32[]", default=None, check=positive)
+    split_sizes: tuple[int, ...] | None = parameter(
+        attr_types.integers, spec="i32[*]", default=None, check=non_negative
+    )
     outputs: tuple[Value, ...] = result("T[*]", variadic=True)
     T = BASIC
 

@@ -35,9 +35,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.notation import require
 from commonir.ods import (
+    attr_types,
     constraint,
     element_type,
-    kinds,
     known_dims,
     non_negative,
     operand,
@@ -154,10 +154,10 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
     x: Value = operand("T[*]")
     begin: Value = operand("U[r]", by_value=True)
     end: Value = operand("U[r]", by_value=True)
-    stride: tuple[int, ...] | None = parameter(kinds.integers, spec="U[*]", default=None)
-    begin_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    end_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    squeeze_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    stride: tuple[int, ...] | None = parameter(attr_types.integers, spec="U[*]", default=None)
+    begin_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
+    end_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
+    squeeze_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
     output: Value = result("T[*]")
     T = BASIC
     U = element_type(i32)
@@ -204,10 +204,10 @@ class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=C
     update: Value = operand("T[*]")
     begin: Value = operand("U[r]", by_value=True)
     end: Value = operand("U[r]", by_value=True)
-    stride: tuple[int, ...] | None = parameter(kinds.integers, spec="U[*]", default=None)
-    begin_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    end_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    squeeze_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    stride: tuple[int, ...] | None = parameter(attr_types.integers, spec="U[*]", default=None)
+    begin_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
+    end_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
+    squeeze_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
     output: Value = result("T[s*]")
     T = ALL
     U = POSITIONS
@@ -309,9 +309,9 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    axis: int = parameter(kinds.integer, spec="i32[]")
-    size: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    stride: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    axis: int = parameter(attr_types.integer, spec="i32[]")
+    size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
+    stride: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     output: Value = result("T[*]")
     T = NUMBERS
 
@@ -370,8 +370,8 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
     x: Value = operand("T[*]")
     pad: Value = operand("i32[p]", by_value=True)
-    mode: BorderMode = parameter(kinds.enumeration(BorderMode), spec=STRING, default=BorderMode.CONSTANT)
-    constant_val: float = parameter(kinds.number, spec="T[]", default=0.0)
+    mode: BorderMode = parameter(attr_types.enumeration(BorderMode), spec=STRING, default=BorderMode.CONSTANT)
+    constant_val: float = parameter(attr_types.number, spec="T[]", default=0.0)
     output: Value = result("T[*]")
     T = FLOATS
 
@@ -444,8 +444,8 @@ class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[*]")
-    crop_height: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=non_negative)
-    crop_width: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=non_negative)
+    crop_height: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=non_negative)
+    crop_width: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=non_negative)
     output: Value = result("T[*]")
     T = FLOATS
 
@@ -476,7 +476,7 @@ class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     output: Value = result("T[s*]")
     T = BASIC
 
@@ -509,8 +509,8 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
 
     x: Value = operand("T[s*]")
     lengths: Value = operand("U[b]")
-    seq_axis: int = parameter(kinds.integer, spec="i32[]", default=0)
-    batch_axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    seq_axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
+    batch_axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     output: Value = result("T[s*]")
     T = BASIC
     U = element_type(i32)

@@ -10,7 +10,7 @@ from enum import Enum
 from commonir.dialects import core
 from commonir.dialects.mil.operands import shape_of
 from commonir.ir.operation import Value
-from commonir.ods import kinds, one_of
+from commonir.ods import attr_types, one_of
 from commonir.symbolic import Dim, ceil_div, floor_div, largest
 
 
@@ -23,7 +23,7 @@ class PadType(Enum):
     CUSTOM = "custom"
 
 
-PAD_TYPE = kinds.enumeration(PadType)
+PAD_TYPE = attr_types.enumeration(PadType)
 UNTIL_CORE_ML_5 = one_of(PadType.VALID, PadType.SAME, PadType.CUSTOM)
 """The padding types of iOS 15."""
 

@@ -14,19 +14,9 @@ from commonir.dialects.lazy_core import core
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, i32
-from commonir.ods import (
-    Dialect,
-    MlirOp,
-    attribute,
-    definitions_in,
-    kinds,
-    known_data,
-    operand,
-    successor,
-    traits,
-)
+from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, known_data, operand, successor, traits
 from commonir.ods.branching import Branch, KnownData
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.type_constraints import I1, AnyInteger, AnyType
 
 _counts = array_of(i32)
@@ -36,7 +26,7 @@ class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
     """Ends the run with a message when a condition does not hold."""
 
     arg: Value = operand(I1)
-    msg: str = attribute(kinds.text)
+    msg: str = attribute(attr_types.text)
 
     def reference(self, arg: Value) -> core.Require | tuple[()]:
         known = known_data(arg)
@@ -132,7 +122,7 @@ class Switch(
     caseDestinations: tuple[Block, ...] = successor(variadic=True)
     defaultOperands: tuple[Value, ...] = operand(AnyType, variadic=True)
     caseOperands: tuple[Value, ...] = operand(AnyType, variadic=True)
-    case_values: Attribute | None = attribute(kinds.any_attribute, default=None)
+    case_values: Attribute | None = attribute(attr_types.any_attribute, default=None)
 
     @property
     def cases(self) -> tuple[int, ...]:

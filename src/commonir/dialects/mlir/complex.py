@@ -19,7 +19,7 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean
-from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, operand, result, traits
 from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import (
     I1,
@@ -193,7 +193,7 @@ class Constant(
 
     result_name = "cst"
 
-    value: Attribute = attribute(kinds.any_attribute)
+    value: Attribute = attribute(attr_types.any_attribute)
     complex: Value = result(AnyComplex)
 
     @property

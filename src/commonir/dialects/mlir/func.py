@@ -18,7 +18,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.module import Function, Invocation, Module, Symbol, put_in_place
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import FunctionType, Type
-from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, operand, result, traits
 from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import AnyType, FunctionConstraint
 from commonir.ods.type_rules import TypeRule, Typing
@@ -32,7 +32,7 @@ class Func(FunctionOp, name="func.func"):
 
     default_dialect = "func"
 
-    no_inline: bool = attribute(kinds.unit, default=False, doc="whether its body must not take the place of calls")
+    no_inline: bool = attribute(attr_types.unit, default=False, doc="whether its body must not take the place of calls")
 
     def give_interface(self, new: NewInterface) -> Function:
         from commonir.ir.interface import NO_PORT, port_attributes  # noqa: PLC0415  few programs get another interface
@@ -86,11 +86,11 @@ class Call(
     C1: the name is that of a function. C2: operands and results are as many and of the types that the function states.
     """
 
-    callee_: str = attribute(kinds.symbol, doc="the function")
+    callee_: str = attribute(attr_types.symbol, doc="the function")
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
-    arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(kinds.dictionaries, default=None)
-    res_attrs: tuple[DictionaryAttr, ...] | None = attribute(kinds.dictionaries, default=None)
-    no_inline: bool = attribute(kinds.unit, default=False)
+    arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(attr_types.dictionaries, default=None)
+    res_attrs: tuple[DictionaryAttr, ...] | None = attribute(attr_types.dictionaries, default=None)
+    no_inline: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     @property
@@ -197,8 +197,8 @@ class CallIndirect(
 
     callee: Value = operand(FunctionConstraint)
     callee_operands: tuple[Value, ...] = operand(AnyType, variadic=True)
-    arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(kinds.dictionaries, default=None)
-    res_attrs: tuple[DictionaryAttr, ...] | None = attribute(kinds.dictionaries, default=None)
+    arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(attr_types.dictionaries, default=None)
+    res_attrs: tuple[DictionaryAttr, ...] | None = attribute(attr_types.dictionaries, default=None)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
 
@@ -215,7 +215,7 @@ class Constant(
 
     result_name = "f"
 
-    value: str = attribute(kinds.symbol, doc="the function")
+    value: str = attribute(attr_types.symbol, doc="the function")
     result_: Value = result(AnyType)
 
     def verify(self) -> Iterable[Diagnostic]:

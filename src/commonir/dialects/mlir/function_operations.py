@@ -16,7 +16,7 @@ from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.rows import ending_operands
 from commonir.ir.types import FunctionType, Type
-from commonir.ods import Op, any_type, attribute, kinds, operand, region
+from commonir.ods import Op, any_type, attr_types, attribute, operand, region
 from commonir.ods.traits import IsolatedFromAbove, Pure, SymbolTrait, Terminator
 from commonir.ods.verify import not_ended
 
@@ -41,16 +41,20 @@ class FunctionOp(
 ):
     """Base of operations that are functions. The names of its inputs are those of the arguments of its first block."""
 
-    sym_name: str = attribute(kinds.symbol_name, doc="the name it is called by")
-    function_type: FunctionType = attribute(kinds.function_type, doc="what it receives and returns")
+    sym_name: str = attribute(attr_types.symbol_name, doc="the name it is called by")
+    function_type: FunctionType = attribute(attr_types.function_type, doc="what it receives and returns")
     body_region: Region = region(doc="what runs; without blocks it is a declaration")
     result_names: tuple[str, ...] = attribute(
-        kinds.texts, default=(), doc="names of the results, for those who call it"
+        attr_types.texts, default=(), doc="names of the results, for those who call it"
     )
-    sym_visibility: Visibility | None = attribute(kinds.enumeration(Visibility), default=None, doc="public when absent")
-    arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(kinds.dictionaries, default=None, doc="one for each input")
+    sym_visibility: Visibility | None = attribute(
+        attr_types.enumeration(Visibility), default=None, doc="public when absent"
+    )
+    arg_attrs: tuple[DictionaryAttr, ...] | None = attribute(
+        attr_types.dictionaries, default=None, doc="one for each input"
+    )
     res_attrs: tuple[DictionaryAttr, ...] | None = attribute(
-        kinds.dictionaries, default=None, doc="one for each result"
+        attr_types.dictionaries, default=None, doc="one for each result"
     )
 
     @property

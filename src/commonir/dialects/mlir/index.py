@@ -18,8 +18,8 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, i64, index
-from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
-from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
+from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, operand, result, traits
+from commonir.ods.mlir_attr_types import dialect_enumeration, typed_integer
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
@@ -337,7 +337,7 @@ class BoolConstant(
 ):
     """A truth value known before the program runs."""
 
-    value: bool = attribute(kinds.flag)
+    value: bool = attribute(attr_types.flag)
     result_: Value = result(I1)
 
     @classmethod

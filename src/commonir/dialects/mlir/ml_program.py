@@ -27,13 +27,13 @@ from commonir.ods import (
     StatedResults,
     TypeConstraint,
     any_type,
+    attr_types,
     attribute,
     definitions_in,
-    kinds,
     operand,
     result,
 )
-from commonir.ods.kinds import Kind
+from commonir.ods.attr_types import AttrType
 from commonir.ods.own_forms import own_forms
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import GraphRegion, OnlyReads, Pure, SingleBlock, SymbolTrait, has_parent
@@ -103,11 +103,13 @@ class Global(
     C1. A global that is not mutable has a value.
     """
 
-    sym_name: str = attribute(kinds.symbol_name, doc="the name it is loaded and stored by")
-    type: Type = attribute(kinds.type_, doc="the type of its contents")
-    value: Attribute | None = attribute(kinds.any_attribute, default=None, doc="data, or `#ml_program.extern`")
-    is_mutable: bool = attribute(kinds.unit, default=False, doc="whether it can be stored to")
-    sym_visibility: Visibility | None = attribute(kinds.enumeration(Visibility), default=None, doc="public when absent")
+    sym_name: str = attribute(attr_types.symbol_name, doc="the name it is loaded and stored by")
+    type: Type = attribute(attr_types.type_, doc="the type of its contents")
+    value: Attribute | None = attribute(attr_types.any_attribute, default=None, doc="data, or `#ml_program.extern`")
+    is_mutable: bool = attribute(attr_types.unit, default=False, doc="whether it can be stored to")
+    sym_visibility: Visibility | None = attribute(
+        attr_types.enumeration(Visibility), default=None, doc="public when absent"
+    )
 
     @classmethod
     def constant(cls, sym_name: str, data: Data, visibility: Visibility = Visibility.PRIVATE) -> Self:
@@ -187,7 +189,7 @@ def _to_path(value: object) -> tuple[str, ...]:
     raise ValueError(f"expected a reference to a symbol, found {value!r}")
 
 
-_reference: Kind[tuple[str, ...]] = Kind("symbol reference", _to_path, lambda v: SymbolRefAttr(*v), _to_path)
+_reference: AttrType[tuple[str, ...]] = AttrType("symbol reference", _to_path, lambda v: SymbolRefAttr(*v), _to_path)
 """A symbol, or one in a module that is a symbol: `@g`, `@m::@g`."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Flag
 
-from commonir.ods.mlir_kinds import dialect_flags
+from commonir.ods.mlir_attr_types import dialect_flags
 from commonir.ods.own_forms import own_forms
 
 

@@ -14,7 +14,7 @@ from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean
-from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, result, traits
+from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, result, traits
 from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import AnyType
 from commonir.symbolic.constraints import NotationError
@@ -34,7 +34,7 @@ class Poison(
     C1: what it says of itself is `#ub.poison`.
     """
 
-    value: Attribute = attribute(kinds.any_attribute, default=POISON)
+    value: Attribute = attribute(attr_types.any_attribute, default=POISON)
     result_: Value = result(AnyType)
 
     def verify(self) -> Iterator[Diagnostic]:

@@ -26,7 +26,7 @@ from commonir.dialects.onnx.base import (
 from commonir.dialects.onnx.elementwise import FLOATS_6_13, UnaryInput, UnaryX
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i64
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.symbolic import size_of
 
 FLOATS_6_22 = by_version(opset6=FLOATS_1, opset22=FLOATS)
@@ -44,7 +44,7 @@ class Relu(UnaryX, name="onnx.Relu"):
 class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
     """The element, or alpha times it where it is negative."""
 
-    alpha: float = attribute(kinds.number, default=0.01)
+    alpha: float = attribute(attr_types.number, default=0.01)
     T = by_version(opset6=FLOATS_1, opset16=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -67,7 +67,7 @@ class PRelu(OnnxOp, name="onnx.PRelu"):
 class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
     """The element where it is larger than alpha, else zero."""
 
-    alpha: float = attribute(kinds.number, default=1.0)
+    alpha: float = attribute(attr_types.number, default=1.0)
     T = by_version(opset10=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -77,7 +77,7 @@ class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
 class Elu(UnaryX, name="onnx.Elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
-    alpha: float = attribute(kinds.number, default=1.0)
+    alpha: float = attribute(attr_types.number, default=1.0)
     T = FLOATS_6_22
 
     def reference(self, X: Value) -> Value:
@@ -87,8 +87,8 @@ class Elu(UnaryX, name="onnx.Elu"):
 class Selu(UnaryX, name="onnx.Selu"):
     """gamma times the element where it is positive, elsewhere gamma * alpha * (exp(x) - 1)."""
 
-    gamma: float = attribute(kinds.number, default=1.0507010221481323)
-    alpha: float = attribute(kinds.number, default=1.6732631921768188)
+    gamma: float = attribute(attr_types.number, default=1.0507010221481323)
+    alpha: float = attribute(attr_types.number, default=1.6732631921768188)
     T = FLOATS_6_22
 
     def reference(self, X: Value) -> Value:
@@ -98,7 +98,7 @@ class Selu(UnaryX, name="onnx.Selu"):
 class Celu(UnaryX, name="onnx.Celu"):
     """The element where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
 
-    alpha: float = attribute(kinds.number, default=1.0)
+    alpha: float = attribute(attr_types.number, default=1.0)
     T = by_version(opset12=element_type(f32), opset28=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -119,8 +119,8 @@ class Sigmoid(UnaryX, name="onnx.Sigmoid"):
 class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
     """alpha * x + beta, limited to [0, 1]."""
 
-    beta: float = attribute(kinds.number, default=0.5)
-    alpha: float = attribute(kinds.number, default=0.2)
+    beta: float = attribute(attr_types.number, default=0.5)
+    alpha: float = attribute(attr_types.number, default=0.2)
     T = FLOATS_6_22
 
     def reference(self, X: Value) -> Value:
@@ -139,7 +139,7 @@ class HardSwish(UnaryX, name="onnx.HardSwish"):
 class Swish(UnaryX, name="onnx.Swish", since="opset24"):
     """x times the sigmoid of alpha * x."""
 
-    alpha: float = attribute(kinds.number, default=1.0)
+    alpha: float = attribute(attr_types.number, default=1.0)
     T = FLOATS
 
     def reference(self, X: Value) -> Value:
@@ -156,7 +156,7 @@ class SwiGLU(OnnxOp, name="onnx.SwiGLU", since="opset28"):
 
     A: Value = operand("T[s*]")
     B: Value = operand("T[s*]")
-    alpha: float = attribute(kinds.number, default=1.0)
+    alpha: float = attribute(attr_types.number, default=1.0)
     Y: Value = result("T[s*]")
     T = FLOATS
 
@@ -197,8 +197,8 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
     Of integers, the attributes count without their fractions, and unsigned ones are never below.
     """
 
-    bias: float = attribute(kinds.number, default=0.0)
-    lambd: float = attribute(kinds.number, default=0.5)
+    bias: float = attribute(attr_types.number, default=0.0)
+    lambd: float = attribute(attr_types.number, default=0.5)
     T = NUMBERS_1
 
     def reference(self, input: Value) -> Value:
@@ -215,7 +215,7 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
 class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
     """x times the probability that a standard normal variable is below it, exactly or by a hyperbolic tangent."""
 
-    approximate: str = attribute(kinds.text, default="none", check=one_of("none", "tanh"))
+    approximate: str = attribute(attr_types.text, default="none", check=one_of("none", "tanh"))
     T = FLOATS
 
     def reference(self, X: Value) -> Value:
@@ -226,7 +226,7 @@ class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
 class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
     """Exponentials along an axis divided by their sum."""
 
-    axis: int = attribute(kinds.integer, default=-1)
+    axis: int = attribute(attr_types.integer, default=-1)
     T = FLOATS
 
     def reference(self, input: Value) -> Value:
@@ -236,7 +236,7 @@ class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
 class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
     """The logarithm of the softmax."""
 
-    axis: int = attribute(kinds.integer, default=-1)
+    axis: int = attribute(attr_types.integer, default=-1)
     T = FLOATS
 
     def reference(self, input: Value) -> Value:
@@ -246,7 +246,7 @@ class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
 class Hardmax(UnaryInput, name="onnx.Hardmax", since="opset13"):
     """1 at the first of the largest elements along an axis, and 0 elsewhere."""
 
-    axis: int = attribute(kinds.integer, default=-1)
+    axis: int = attribute(attr_types.integer, default=-1)
     T = FLOATS
 
     def reference(self, input: Value) -> Value:
@@ -274,7 +274,7 @@ def of_matrix(function: Callable[[Value, int], Value], x: Value, axis: int) -> V
 class OfMatrix(UnaryInput):
     """A function of each row of the input seen as a matrix: the axes from `axis` on are one."""
 
-    axis: int = attribute(kinds.integer, default=1)
+    axis: int = attribute(attr_types.integer, default=1)
     T = FLOATS_1
 
 

@@ -26,7 +26,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, kinds, known_data, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, known_data, one_of, operand, result
 
 LARGEST_SINGLE = 3.4028234663852886e38
 
@@ -78,7 +78,7 @@ class Div(Arithmetic, name="onnx.Div"):
 class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
     """The remainder, with the sign of the divisor, or with `fmod` that of the dividend."""
 
-    fmod: bool = attribute(kinds.flag, default=False)
+    fmod: bool = attribute(attr_types.flag, default=False)
     T = by_version(opset10=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, A: Value, B: Value) -> Value:
@@ -126,7 +126,7 @@ class BitShift(OnnxOp, name="onnx.BitShift"):
 
     X: Value = operand("T")
     Y: Value = operand("T")
-    direction: str = attribute(kinds.text, check=one_of("LEFT", "RIGHT"))
+    direction: str = attribute(attr_types.text, check=one_of("LEFT", "RIGHT"))
     Z: Value = result("T")
     T = by_version(opset11=UNSIGNED_INTEGERS, opset28=INTEGERS)
 
@@ -234,8 +234,8 @@ class Clip6(OnnxOp, name="onnx.Clip", since="opset6"):
     """The element limited to a range."""
 
     input: Value = operand("T")
-    max: float = attribute(kinds.number, default=LARGEST_SINGLE)
-    min: float = attribute(kinds.number, default=-LARGEST_SINGLE)
+    max: float = attribute(attr_types.number, default=LARGEST_SINGLE)
+    min: float = attribute(attr_types.number, default=-LARGEST_SINGLE)
     output: Value = result("T")
     T = FLOATS_1
 

@@ -28,7 +28,7 @@ from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, element_type, kinds, one_of, operand, region, result, traits
+from commonir.ods import attr_types, attribute, element_type, one_of, operand, region, result, traits
 from commonir.symbolic import Dim, floor_div
 
 _PRECISIONS = one_of(f32, f16, f64, bf16)
@@ -181,15 +181,15 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
     past_key: Value | None = operand("T1", default=None)
     past_value: Value | None = operand("T2", default=None)
     nonpad_kv_seqlen: Value | None = operand("i64", default=None, since="opset24")
-    qk_matmul_output_mode: int = attribute(kinds.integer, default=0, check=one_of(0, 1, 2, 3))
-    softcap: float = attribute(kinds.number, default=0.0)
-    softmax_precision: ElementType | None = attribute(kinds.element, default=None, check=_PRECISIONS)
-    kv_num_heads: int | None = attribute(kinds.integer, default=None)
-    q_num_heads: int | None = attribute(kinds.integer, default=None)
-    scale: float | None = attribute(kinds.number, default=None)
-    is_causal: bool = attribute(kinds.flag, default=False)
-    left_window_size: int = attribute(kinds.integer, default=-1, since="opset25")
-    right_window_size: int = attribute(kinds.integer, default=-1, since="opset25")
+    qk_matmul_output_mode: int = attribute(attr_types.integer, default=0, check=one_of(0, 1, 2, 3))
+    softcap: float = attribute(attr_types.number, default=0.0)
+    softmax_precision: ElementType | None = attribute(attr_types.element, default=None, check=_PRECISIONS)
+    kv_num_heads: int | None = attribute(attr_types.integer, default=None)
+    q_num_heads: int | None = attribute(attr_types.integer, default=None)
+    scale: float | None = attribute(attr_types.number, default=None)
+    is_causal: bool = attribute(attr_types.flag, default=False)
+    left_window_size: int = attribute(attr_types.integer, default=-1, since="opset25")
+    right_window_size: int = attribute(attr_types.integer, default=-1, since="opset25")
     Y: Value = result("T1")
     present_key: Value | None = result("T1", optional=True)
     present_value: Value | None = result("T2", optional=True)
@@ -279,9 +279,9 @@ class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
     cos_cache: Value = operand("T")
     sin_cache: Value = operand("T")
     position_ids: Value | None = operand("M", default=None)
-    num_heads: int | None = attribute(kinds.integer, default=None)
-    rotary_embedding_dim: int = attribute(kinds.integer, default=0)
-    interleaved: bool = attribute(kinds.flag, default=False)
+    num_heads: int | None = attribute(attr_types.integer, default=None)
+    rotary_embedding_dim: int = attribute(attr_types.integer, default=0)
+    interleaved: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T")
     T = element_type(bf16, f16, f32)
     M = element_type(i64)
@@ -334,15 +334,15 @@ class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
     query: Value = operand("T")
     key: Value = operand("T")
     value: Value = operand("T")
-    q_num_heads: int = attribute(kinds.integer)
-    kv_num_heads: int = attribute(kinds.integer)
+    q_num_heads: int = attribute(attr_types.integer)
+    kv_num_heads: int = attribute(attr_types.integer)
     past_state: Value | None = operand("S", default=None)
     decay: Value | None = operand("T", default=None)
     beta: Value | None = operand("T", default=None)
-    chunk_size: int = attribute(kinds.integer, default=64)
-    scale: float = attribute(kinds.number, default=0.0)
+    chunk_size: int = attribute(attr_types.integer, default=64)
+    scale: float = attribute(attr_types.number, default=0.0)
     update_rule: str = attribute(
-        kinds.text, default="gated_delta", check=one_of("linear", "gated", "delta", "gated_delta")
+        attr_types.text, default="gated_delta", check=one_of("linear", "gated", "delta", "gated_delta")
     )
     output: Value = result("T")
     present_state: Value = result("S")
@@ -420,8 +420,8 @@ class FlexAttention(
     V: Value = operand("T1")
     prob_mod: Region | None = region(default=None)
     score_mod: Region | None = region(default=None)
-    softmax_precision: ElementType | None = attribute(kinds.element, default=None, check=_PRECISIONS)
-    scale: float | None = attribute(kinds.number, default=None)
+    softmax_precision: ElementType | None = attribute(attr_types.element, default=None, check=_PRECISIONS)
+    scale: float | None = attribute(attr_types.number, default=None)
     Y: Value = result("T1")
     T1 = FLOATS
 

@@ -24,7 +24,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, f4e2m1fn, f32, string
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.ods.patterns import ElementClass
 
 CAST_6 = NUMBERS_1 | BOOLEAN
@@ -70,9 +70,9 @@ class Cast(OnnxOp, name="onnx.Cast"):
     """
 
     input: Value = operand("T1", by_value=True)
-    to: ElementType = attribute(kinds.element)
-    saturate: bool = attribute(kinds.flag, default=True, since="opset19")
-    round_mode: str = attribute(kinds.text, default="up", check=one_of("up", "down", "nearest"), since="opset24")
+    to: ElementType = attribute(attr_types.element)
+    saturate: bool = attribute(attr_types.flag, default=True, since="opset19")
+    round_mode: str = attribute(attr_types.text, default="up", check=one_of("up", "down", "nearest"), since="opset24")
     output: Value = result("T2")
     T1 = CASTABLE
     T2 = CASTABLE
@@ -89,8 +89,8 @@ class CastLike(OnnxOp, name="onnx.CastLike"):
 
     input: Value = operand("T1", by_value=True)
     target_type: Value = operand("T2")
-    saturate: bool = attribute(kinds.flag, default=True, since="opset19")
-    round_mode: str = attribute(kinds.text, default="up", check=one_of("up", "down", "nearest"), since="opset24")
+    saturate: bool = attribute(attr_types.flag, default=True, since="opset19")
+    round_mode: str = attribute(attr_types.text, default="up", check=one_of("up", "down", "nearest"), since="opset24")
     output: Value = result("T2")
     T1 = CASTABLE_LIKE
     T2 = CASTABLE_LIKE
@@ -103,7 +103,7 @@ class BitCast(OnnxOp, name="onnx.BitCast", since="opset26"):
     """The bits of each element as those of another type of the same width."""
 
     input: Value = operand("T1")
-    to: ElementType = attribute(kinds.element)
+    to: ElementType = attribute(attr_types.element)
     output: Value = result("T2")
     T1 = WITHOUT_TEXT
     T2 = WITHOUT_TEXT

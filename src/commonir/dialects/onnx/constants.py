@@ -36,7 +36,7 @@ from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.requiring import Requiring
 from commonir.symbolic import Dim
@@ -77,7 +77,7 @@ class ConstantOp(OnnxOp):
 class Constant1(ConstantOp, name="onnx.Constant", since="opset1 opset9"):
     """A tensor known before the program runs."""
 
-    value: Data = attribute(kinds.data)
+    value: Data = attribute(attr_types.data)
     output: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset9=ANY_1)
 
@@ -94,14 +94,14 @@ class Constant(
     value, and `dims`, the shape; what it has no value for is zero.
     """
 
-    value_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None, since="opset12")
-    value_string: str | None = attribute(kinds.text, default=None, since="opset12")
-    value_floats: tuple[float, ...] | None = attribute(kinds.numbers, default=None, since="opset12")
-    value_float: float | None = attribute(kinds.number, default=None, since="opset12")
-    value_ints: tuple[int, ...] | None = attribute(kinds.integers, default=None, since="opset12")
-    value_int: int | None = attribute(kinds.integer, default=None, since="opset12")
-    sparse_value: DictionaryAttr | None = attribute(kinds.dictionary, default=None)
-    value: Data | None = attribute(kinds.data, default=None)
+    value_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None, since="opset12")
+    value_string: str | None = attribute(attr_types.text, default=None, since="opset12")
+    value_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None, since="opset12")
+    value_float: float | None = attribute(attr_types.number, default=None, since="opset12")
+    value_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset12")
+    value_int: int | None = attribute(attr_types.integer, default=None, since="opset12")
+    sparse_value: DictionaryAttr | None = attribute(attr_types.dictionary, default=None)
+    value: Data | None = attribute(attr_types.data, default=None)
     output: Value = result("T")
     T = by_version(
         opset11=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
@@ -182,7 +182,7 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
     """A tensor of one value under a shape; without `value`, of zeros in single precision."""
 
     input: Value = operand("T1", by_value=True)
-    value: Data | None = attribute(kinds.data, default=None)
+    value: Data | None = attribute(attr_types.data, default=None)
     output: Value = result("T2")
     T1 = element_type(i64)
     T2 = by_version(
@@ -209,8 +209,8 @@ class EyeLike(OnnxOp, name="onnx.EyeLike"):
     """A matrix of the shape of another one, with ones on a diagonal and zeros elsewhere."""
 
     input: Value = operand("T1")
-    dtype: ElementType | None = attribute(kinds.element, default=None)
-    k: int = attribute(kinds.integer, default=0)
+    dtype: ElementType | None = attribute(attr_types.element, default=None)
+    k: int = attribute(attr_types.integer, default=0)
     output: Value = result("T2")
     T1 = by_version(opset9=NUMBERS_1 | BOOLEAN, opset22=NUMBERS | BOOLEAN)
     T2 = by_version(opset9=NUMBERS_1 | BOOLEAN, opset22=NUMBERS | BOOLEAN)
@@ -236,7 +236,7 @@ class Range(OnnxOp, name="onnx.Range"):
     start: Value = operand("T", by_value=True)
     limit: Value = operand("T", by_value=True)
     delta: Value = operand("T", by_value=True)
-    stash_type: int = attribute(kinds.integer, default=1, check=one_of(1, 11), since="opset27")
+    stash_type: int = attribute(attr_types.integer, default=1, check=one_of(1, 11), since="opset27")
     output: Value = result("T")
     T = by_version(opset11=_RANGED, opset27=_RANGED | element_type(f16, bf16))
 

@@ -22,7 +22,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, kinds, operand, result
+from commonir.ods import attr_types, attribute, by_version, operand, result
 
 
 class MatMul(OnnxOp, name="onnx.MatMul"):
@@ -43,10 +43,10 @@ class AffineProduct(OnnxOp):
     A: Value = operand("T")
     B: Value = operand("T")
     C: Value | None = operand("T", default=None)
-    beta: float = attribute(kinds.number, default=1.0)
-    transB: bool = attribute(kinds.flag, default=False)
-    alpha: float = attribute(kinds.number, default=1.0)
-    transA: bool = attribute(kinds.flag, default=False)
+    beta: float = attribute(attr_types.number, default=1.0)
+    transB: bool = attribute(attr_types.flag, default=False)
+    alpha: float = attribute(attr_types.number, default=1.0)
+    transA: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T")
 
     def product(self, A: Value, B: Value, C: Value | None) -> Value:
@@ -78,7 +78,7 @@ class Gemm9(Gemm, name="onnx.Gemm"):
 class Gemm6(Gemm9, name="onnx.Gemm", since="opset6"):
     """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
 
-    broadcast: bool = attribute(kinds.flag, default=False)
+    broadcast: bool = attribute(attr_types.flag, default=False)
     T = FLOATS_1
 
 
@@ -99,7 +99,7 @@ class Einsum(OnnxOp, name="onnx.Einsum"):
     """
 
     Inputs: tuple[Value, ...] = operand("T", variadic=True)
-    equation: str = attribute(kinds.text)
+    equation: str = attribute(attr_types.text)
     Output: Value = result("T")
     T = by_version(opset12=NUMBERS_1, opset28=NUMBERS)
 

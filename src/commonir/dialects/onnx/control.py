@@ -19,9 +19,9 @@ from commonir.notation import NotationError
 from commonir.ods import (
     any_type,
     are_compatible,
+    attr_types,
     attribute,
     differ_in_shape,
-    kinds,
     lists,
     operand,
     operations_behind,
@@ -256,10 +256,10 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
     """
 
     body: Region = region()
-    num_scan_inputs: int = attribute(kinds.integer)
+    num_scan_inputs: int = attribute(attr_types.integer)
     sequence_lens: Value | None = operand("i64", default=None)
     initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
-    directions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    directions: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     final_state_and_scan_outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
@@ -336,11 +336,11 @@ class Scan(
 
     initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True)
     body: Region = region()
-    num_scan_inputs: int = attribute(kinds.integer)
-    scan_input_axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    scan_input_directions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    scan_output_axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    scan_output_directions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    num_scan_inputs: int = attribute(attr_types.integer)
+    scan_input_axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    scan_input_directions: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    scan_output_axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    scan_output_directions: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     final_state_and_scan_outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:

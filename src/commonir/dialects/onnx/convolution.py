@@ -24,7 +24,7 @@ from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, pad_pairs, per_a
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, bf16, f16, f32, i64
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, positive, result
+from commonir.ods import attr_types, attribute, by_version, element_type, known_dims, one_of, operand, positive, result
 from commonir.symbolic import Dim, floor_div, size_of
 
 
@@ -34,12 +34,12 @@ class Convolution(OnnxOp):
     X: Value = operand("T")
     W: Value = operand("T")
     B: Value | None = operand("T", default=None)
-    group: int = attribute(kinds.integer, default=1, check=positive)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    group: int = attribute(attr_types.integer, default=1, check=positive)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     Y: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset11=FLOATS_1, opset22=FLOATS)
 
@@ -55,8 +55,8 @@ class Conv(Convolution, name="onnx.Conv"):
 class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
     """The gradient of a convolution by its input."""
 
-    output_padding: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    output_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    output_padding: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    output_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
 
     def reference(self, X: Value, W: Value, B: Value | None) -> Value:
         kernel = kernel_of(W)
@@ -92,12 +92,12 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
     offset: Value = operand("T")
     B: Value | None = operand("T", default=None)
     mask: Value | None = operand("T", default=None)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    offset_group: int = attribute(kinds.integer, default=1, check=positive)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    group: int = attribute(kinds.integer, default=1, check=positive)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    offset_group: int = attribute(attr_types.integer, default=1, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    group: int = attribute(attr_types.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     Y: Value = result("T")
     T = by_version(opset19=FLOATS_1, opset22=FLOATS)
 
@@ -144,9 +144,9 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
     input: Value = operand("T")
     image_shape: Value = operand("i64", by_value=True)
     block_shape: Value = operand("i64", by_value=True)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     output: Value = result("T")
     T = ANY_13
 
@@ -195,7 +195,7 @@ class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset2
     weight: Value = operand("T")
     bias: Value | None = operand("T", default=None)
     past_state: Value | None = operand("T", default=None)
-    activation: str = attribute(kinds.text, default="none", check=one_of("none", "silu", "swish"))
+    activation: str = attribute(attr_types.text, default="none", check=one_of("none", "silu", "swish"))
     output: Value = result("T")
     present_state: Value = result("T")
     T = element_type(bf16, f16, f32)

@@ -19,7 +19,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, f64
-from commonir.ods import attribute, by_version, element_type, kinds, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, operand, result
 
 # Named after the versions in which the set of types changed.
 FLOATS_6_13 = by_version(opset6=FLOATS_1, opset13=FLOATS)
@@ -256,8 +256,8 @@ class IsInf(OnnxOp, name="onnx.IsInf"):
     """True where the element is an infinity of one of the selected signs."""
 
     X: Value = operand("T1")
-    detect_negative: bool = attribute(kinds.flag, default=True)
-    detect_positive: bool = attribute(kinds.flag, default=True)
+    detect_negative: bool = attribute(attr_types.flag, default=True)
+    detect_positive: bool = attribute(attr_types.flag, default=True)
     Y: Value = result("i1")
     T1 = by_version(opset10=element_type(f32, f64), opset20=FLOATS | FLOATS_8)
 

@@ -18,7 +18,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
@@ -59,15 +59,17 @@ class LocalFunction(
     `onnx.attribute_references`.
     """
 
-    sym_name: str = attribute(kinds.symbol_name)
-    function_name: str = attribute(kinds.text, doc="its name in its domain")
-    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
+    sym_name: str = attribute(attr_types.symbol_name)
+    function_name: str = attribute(attr_types.text, doc="its name in its domain")
+    opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
-    domain: str = attribute(kinds.text, default="")
-    overload: str = attribute(kinds.text, default="")
-    required_attributes: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that calls must give")
+    domain: str = attribute(attr_types.text, default="")
+    overload: str = attribute(attr_types.text, default="")
+    required_attributes: tuple[str, ...] = attribute(
+        attr_types.texts, default=(), doc="attributes that calls must give"
+    )
     default_attributes: DictionaryAttr = attribute(
-        kinds.dictionary, default=_NOTHING, doc="attributes that calls may give"
+        attr_types.dictionary, default=_NOTHING, doc="attributes that calls may give"
     )
 
     is_template = True
@@ -118,12 +120,14 @@ class LocalFunction(
 class Call(StatedResults, Invocation, name="onnx.call"):
     """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
 
-    function: str = attribute(kinds.symbol, doc="the function")
-    attributes: DictionaryAttr = attribute(kinds.dictionary, default=_NOTHING)
+    function: str = attribute(attr_types.symbol, doc="the function")
+    attributes: DictionaryAttr = attribute(attr_types.dictionary, default=_NOTHING)
     inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
-    absent: tuple[int, ...] = attribute(kinds.integers, default=())
+    absent: tuple[int, ...] = attribute(attr_types.integers, default=())
     graphs: tuple[Region, ...] = region(variadic=True, default=())
-    graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
+    graph_names: tuple[str, ...] = attribute(
+        attr_types.texts, default=(), doc="attributes that the graphs are, in order"
+    )
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     @property
@@ -166,7 +170,7 @@ class FunctionInstance(
 ):
     """A function where it is called: with types of operands and values for its attributes. In no program."""
 
-    sym_name: str = attribute(kinds.symbol_name)
+    sym_name: str = attribute(attr_types.symbol_name)
     content: Region = region()
 
     @property
@@ -292,7 +296,7 @@ def with_actual_attributes(op: Op, known: Mapping[str, Attribute]) -> Op:
     fields = {f.spelling: f for f in op.layout.attributes}
     open_ones = {name: value for name, value in values.items() if name not in fields}
     changed: dict[str, object] = {}
-    if open_ones and "attributes" in fields and fields["attributes"].type is kinds.dictionary:
+    if open_ones and "attributes" in fields and fields["attributes"].type is attr_types.dictionary:
         before: DictionaryAttr = op.field_value(fields["attributes"])
         changed["attributes"] = DictionaryAttr(tuple({**dict(before.entries), **open_ones}.items()))
     for name, value in values.items():
@@ -303,7 +307,7 @@ def with_actual_attributes(op: Op, known: Mapping[str, Attribute]) -> Op:
 
 
 def _decoded(op: Op, f: Field, value: Attribute) -> object:
-    if f.type is None or (f.type is kinds.flag and isinstance(value, IntegerAttr)):
+    if f.type is None or (f.type is attr_types.flag and isinstance(value, IntegerAttr)):
         return isinstance(value, IntegerAttr) and value.value != 0
     try:
         return f.type.from_attribute(value)

@@ -9,14 +9,14 @@ from commonir.dialects import core
 from commonir.dialects.onnx.base import OnnxOp
 from commonir.ir.operation import Value
 from commonir.ir.types import u8
-from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, element_type, one_of, operand, result
 
 
 class ImageDecoder(OnnxOp, name="onnx.ImageDecoder", since="opset20"):
     """The pixels [height, width, channel] of a picture given as the bytes of its file; empty when it is none."""
 
     encoded_stream: Value = operand("T1")
-    pixel_format: str = attribute(kinds.text, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))
+    pixel_format: str = attribute(attr_types.text, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))
     image: Value = result("T2")
     T1 = element_type(u8)
     T2 = element_type(u8)

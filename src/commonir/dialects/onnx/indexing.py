@@ -32,7 +32,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, f64, i32, i64, string, u32, u64
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.ods.patterns import version_number
 
 INDEXED = by_version(opset1=ANY_1, opset13=ANY_13)
@@ -80,7 +80,7 @@ class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
 
     data: Value = operand("T")
     indices: Value = operand("Tind", by_value=True)
-    axis: int = attribute(kinds.integer, default=0)
+    axis: int = attribute(attr_types.integer, default=0)
     output: Value = result("T")
     T = INDEXED
     Tind = POSITIONS
@@ -94,7 +94,7 @@ class GatherElements(OnnxOp, name="onnx.GatherElements"):
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
-    axis: int = attribute(kinds.integer, default=0)
+    axis: int = attribute(attr_types.integer, default=0)
     output: Value = result("T")
     T = by_version(opset11=ANY_1, opset13=ANY_13)
     Tind = POSITIONS
@@ -108,7 +108,7 @@ class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
 
     data: Value = operand("T")
     indices: Value = operand("i64")
-    batch_dims: int = attribute(kinds.integer, default=0, since="opset12")
+    batch_dims: int = attribute(attr_types.integer, default=0, since="opset12")
     output: Value = result("T")
     T = INDEXED
 
@@ -132,7 +132,7 @@ class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
 
     input: Value = operand("T")
     condition: Value = operand("T1", by_value=True)
-    axis: int | None = attribute(kinds.integer, default=None)
+    axis: int | None = attribute(attr_types.integer, default=None)
     output: Value = result("T")
     T = by_version(opset9=ANY_1, opset28=ANY_13)
     T1 = BOOLEAN
@@ -149,8 +149,8 @@ class ReverseSequence(OnnxOp, name="onnx.ReverseSequence"):
 
     input: Value = operand("T")
     sequence_lens: Value = operand("i64")
-    batch_axis: int = attribute(kinds.integer, default=1, check=one_of(0, 1))
-    time_axis: int = attribute(kinds.integer, default=0, check=one_of(0, 1))
+    batch_axis: int = attribute(attr_types.integer, default=1, check=one_of(0, 1))
+    time_axis: int = attribute(attr_types.integer, default=0, check=one_of(0, 1))
     Y: Value = result("T")
     T = by_version(opset10=ANY_1, opset28=ANY_13)
 
@@ -181,7 +181,7 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 op
     indices: Value = operand("i64")
     updates: Value = operand("T")
     reduction: str = attribute(
-        kinds.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
+        attr_types.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
     )
     output: Value = result("T")
     T = INDEXED
@@ -198,9 +198,9 @@ class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset1
     indices: Value = operand("Tind")
     updates: Value = operand("T")
     reduction: str = attribute(
-        kinds.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
+        attr_types.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
     )
-    axis: int = attribute(kinds.integer, default=0)
+    axis: int = attribute(attr_types.integer, default=0)
     output: Value = result("T")
     T = INDEXED
     Tind = POSITIONS
@@ -218,7 +218,7 @@ class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
     data: Value = operand("T")
     indices: Value = operand("Tind")
     updates: Value = operand("T")
-    axis: int = attribute(kinds.integer, default=0)
+    axis: int = attribute(attr_types.integer, default=0)
     output: Value = result("T")
     T = ANY_1
     Tind = POSITIONS
@@ -235,8 +235,8 @@ class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
     past_cache: Value = operand("T")
     update: Value = operand("T")
     write_indices: Value | None = operand("i64", default=None)
-    mode: str = attribute(kinds.text, default="linear", check=one_of("linear", "circular"))
-    axis: int = attribute(kinds.integer, default=-2)
+    mode: str = attribute(attr_types.text, default="linear", check=one_of("linear", "circular"))
+    axis: int = attribute(attr_types.integer, default=-2)
     present_cache: Value = result("T")
     T = ANY_24
 
@@ -263,7 +263,7 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     indices: Value = operand("T1")
     depth: Value = operand("T2", by_value=True)
     values: Value = operand("T3")
-    axis: int = attribute(kinds.integer, default=-1)
+    axis: int = attribute(attr_types.integer, default=-1)
     output: Value = result("T3")
     T1 = NUMBERS_1
     T2 = NUMBERS_1
@@ -285,7 +285,7 @@ class Trilu(OnnxOp, name="onnx.Trilu", since="opset14"):
 
     input: Value = operand("T")
     k: Value | None = operand("i64", default=None, by_value=True)
-    upper: bool = attribute(kinds.flag, default=True)
+    upper: bool = attribute(attr_types.flag, default=True)
     output: Value = result("T")
     T = ANY_13
 
@@ -313,8 +313,8 @@ class Unique(OnnxOp, name="onnx.Unique"):
     """
 
     X: Value = operand("T")
-    sorted: bool = attribute(kinds.flag, default=True)
-    axis: int | None = attribute(kinds.integer, default=None)
+    sorted: bool = attribute(attr_types.flag, default=True)
+    axis: int | None = attribute(attr_types.integer, default=None)
     Y: Value = result("T")
     indices: Value | None = result("i64", optional=True)
     inverse_indices: Value | None = result("i64", optional=True)
@@ -331,8 +331,8 @@ class Cumulative(OnnxOp):
     combine: ClassVar[Callable[[Value, int, bool, bool], Value]]
     x: Value = operand("T")
     axis: Value = operand("T2", by_value=True)
-    reverse: bool = attribute(kinds.flag, default=False)
-    exclusive: bool = attribute(kinds.flag, default=False)
+    reverse: bool = attribute(attr_types.flag, default=False)
+    exclusive: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T")
     T2 = POSITIONS
 
@@ -361,8 +361,8 @@ class TopK1(OnnxOp, name="onnx.TopK", since="opset1"):
     """The k largest elements along an axis, the largest first, and their positions; of equal ones, the first."""
 
     X: Value = operand("T")
-    k: int = attribute(kinds.integer)
-    axis: int = attribute(kinds.integer, default=-1)
+    k: int = attribute(attr_types.integer)
+    axis: int = attribute(attr_types.integer, default=-1)
     Values: Value = result("T")
     Indices: Value = result("I")
     T = FLOATS_1
@@ -380,9 +380,9 @@ class TopK(OnnxOp, name="onnx.TopK"):
 
     X: Value = operand("T")
     K: Value = operand("i64", by_value=True)
-    sorted: bool = attribute(kinds.flag, default=True, since="opset11")
-    largest: bool = attribute(kinds.flag, default=True, since="opset11")
-    axis: int = attribute(kinds.integer, default=-1)
+    sorted: bool = attribute(attr_types.flag, default=True, since="opset11")
+    largest: bool = attribute(attr_types.flag, default=True, since="opset11")
+    axis: int = attribute(attr_types.integer, default=-1)
     Values: Value = result("T")
     Indices: Value = result("I")
     T = by_version(opset10=FLOATS_1, opset11=NUMBERS_1, opset24=NUMBERS)

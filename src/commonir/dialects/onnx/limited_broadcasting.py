@@ -14,7 +14,7 @@ from commonir.dialects.onnx.base import BOOLEAN, FLOATS_1, POSITIONS, WIDE_NUMBE
 from commonir.dialects.onnx.base import axis_from_start as from_start
 from commonir.ir.operation import Value
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, operand, result
+from commonir.ods import attr_types, attribute, operand, result
 
 
 def _aligned(a: Value, b: Value, axis: int | None) -> Value:
@@ -33,8 +33,8 @@ class Limited(OnnxOp):
     combine: ClassVar[Callable[[Value, Value], Value]]
     A: Value = operand("T")
     B: Value = operand("T")
-    axis: int | None = attribute(kinds.integer, default=None)
-    broadcast: bool = attribute(kinds.flag, default=False)
+    axis: int | None = attribute(attr_types.integer, default=None)
+    broadcast: bool = attribute(attr_types.flag, default=False)
     C: Value = result("T")
 
     def reference(self, A: Value, B: Value) -> Value:
@@ -122,8 +122,8 @@ class Pow1(OnnxOp, name="onnx.Pow", since="opset1"):
 
     X: Value = operand("T")
     Y: Value = operand("T")
-    axis: int | None = attribute(kinds.integer, default=None)
-    broadcast: bool = attribute(kinds.flag, default=False)
+    axis: int | None = attribute(attr_types.integer, default=None)
+    broadcast: bool = attribute(attr_types.flag, default=False)
     Z: Value = result("T")
     T = FLOATS_1
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS, FLOATS_1, POSITIONS, OnnxOp
 from commonir.ir.operation import Value
-from commonir.ods import attribute, by_version, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, one_of, operand, result
 
 REDUCTIONS = one_of("none", "sum", "mean")
 
@@ -48,8 +48,8 @@ class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
     input: Value = operand("T")
     target: Value = operand("Tind")
     weight: Value | None = operand("T", default=None)
-    ignore_index: int | None = attribute(kinds.integer, default=None)
-    reduction: str = attribute(kinds.text, default="mean", check=REDUCTIONS)
+    ignore_index: int | None = attribute(attr_types.integer, default=None)
+    reduction: str = attribute(attr_types.text, default="mean", check=REDUCTIONS)
     loss: Value = result("T")
     T = by_version(opset12=FLOATS_1, opset13=FLOATS_1, opset22=FLOATS)
     Tind = POSITIONS
@@ -64,8 +64,8 @@ class SoftmaxCrossEntropyLoss(OnnxOp, name="onnx.SoftmaxCrossEntropyLoss"):
     scores: Value = operand("T")
     labels: Value = operand("Tind")
     weights: Value | None = operand("T", default=None)
-    ignore_index: int | None = attribute(kinds.integer, default=None)
-    reduction: str = attribute(kinds.text, default="mean", check=REDUCTIONS)
+    ignore_index: int | None = attribute(attr_types.integer, default=None)
+    reduction: str = attribute(attr_types.text, default="mean", check=REDUCTIONS)
     output: Value = result("T")
     log_prob: Value | None = result("T", optional=True)
     T = by_version(opset12=FLOATS_1, opset13=FLOATS)

@@ -19,7 +19,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f32, f64
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, positive, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, positive, result
 
 INVERSE_DEVIATION_FLOOR = 1e-9
 """What mean variance normalization adds to the deviation."""
@@ -36,9 +36,9 @@ class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"
     X: Value = operand("T")
     Scale: Value = operand("T")
     B: Value | None = operand("T", default=None)
-    stash_type: int = attribute(kinds.integer, default=1)
-    epsilon: float = attribute(kinds.number, default=1e-05)
-    axis: int = attribute(kinds.integer, default=-1)
+    stash_type: int = attribute(attr_types.integer, default=1)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
+    axis: int = attribute(attr_types.integer, default=-1)
     Y: Value = result("T")
     Mean: Value | None = result("U", optional=True)
     InvStdDev: Value | None = result("U", optional=True)
@@ -77,9 +77,9 @@ class RMSNormalization(OnnxOp, name="onnx.RMSNormalization", since="opset23"):
 
     X: Value = operand("T")
     scale: Value = operand("V")
-    stash_type: int = attribute(kinds.integer, default=1)
-    epsilon: float = attribute(kinds.number, default=1e-05)
-    axis: int = attribute(kinds.integer, default=-1)
+    stash_type: int = attribute(attr_types.integer, default=1)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
+    axis: int = attribute(attr_types.integer, default=-1)
     Y: Value = result("V")
     T = FLOATS
     V = FLOATS
@@ -139,9 +139,9 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"
     B: Value = operand("T1")
     input_mean: Value = operand("T2")
     input_var: Value = operand("T2")
-    training_mode: bool = attribute(kinds.flag, default=False)
-    momentum: float = attribute(kinds.number, default=0.9)
-    epsilon: float = attribute(kinds.number, default=1e-05)
+    training_mode: bool = attribute(attr_types.flag, default=False)
+    momentum: float = attribute(attr_types.number, default=0.9)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
     Y: Value = result("T")
     running_mean: Value | None = result("T2", optional=True)
     running_var: Value | None = result("T2", optional=True)
@@ -185,8 +185,8 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
     B: Value = operand("T")
     mean: Value = operand("T")
     var: Value = operand("T")
-    momentum: float = attribute(kinds.number, default=0.9)
-    epsilon: float = attribute(kinds.number, default=1e-05)
+    momentum: float = attribute(attr_types.number, default=0.9)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
     Y: Value = result("T")
     mean_: Value | None = result("T", optional=True)
     var_: Value | None = result("T", optional=True)
@@ -213,7 +213,7 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
 class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", since="opset7"):
     """As `BatchNormalization9`; unless `spatial`, each position of a sample is a channel of its own."""
 
-    spatial: int = attribute(kinds.integer, default=1)
+    spatial: int = attribute(attr_types.integer, default=1)
 
     def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
         if self.spatial:
@@ -228,7 +228,7 @@ class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", s
 class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", since="opset6"):
     """As `BatchNormalization7`, but it trains unless `is_test`."""
 
-    is_test: int = attribute(kinds.integer, default=0)
+    is_test: int = attribute(attr_types.integer, default=0)
 
     @property
     def _is_training(self) -> bool:
@@ -241,7 +241,7 @@ class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
     input: Value = operand("T")
     scale: Value = operand("T")
     B: Value = operand("T")
-    epsilon: float = attribute(kinds.number, default=1e-05)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
     output: Value = result("T")
     T = by_version(opset6=FLOATS_1, opset22=FLOATS)
 
@@ -255,9 +255,9 @@ class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"
     X: Value = operand("T[n, c, s*]")
     scale: Value = operand("T[k]")
     bias: Value = operand("T[k]")
-    num_groups: int = attribute(kinds.integer, check=positive)
-    stash_type: int = attribute(kinds.integer, default=1)
-    epsilon: float = attribute(kinds.number, default=1e-05)
+    num_groups: int = attribute(attr_types.integer, check=positive)
+    stash_type: int = attribute(attr_types.integer, default=1)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
     Y: Value = result("T")
     T = FLOATS
 
@@ -274,8 +274,8 @@ class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset1
     X: Value = operand("T[n, c, s*]")
     scale: Value = operand("T[k]")
     bias: Value = operand("T[k]")
-    num_groups: int = attribute(kinds.integer, check=positive)
-    epsilon: float = attribute(kinds.number, default=1e-05)
+    num_groups: int = attribute(attr_types.integer, check=positive)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
     Y: Value = result("T")
     T = FLOATS
 
@@ -289,7 +289,7 @@ class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
     """The tensor with mean 0 and variance 1 over some axes."""
 
     X: Value = operand("T")
-    axes: tuple[int, ...] = attribute(kinds.integers, default=(0, 2, 3))
+    axes: tuple[int, ...] = attribute(attr_types.integers, default=(0, 2, 3))
     Y: Value = result("T")
     T = by_version(opset9=FLOATS_1, opset13=FLOATS)
 
@@ -307,8 +307,8 @@ class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
     """
 
     input: Value = operand("T")
-    p: int = attribute(kinds.integer, default=2, check=one_of(1, 2))
-    axis: int = attribute(kinds.integer, default=-1)
+    p: int = attribute(attr_types.integer, default=2, check=one_of(1, 2))
+    axis: int = attribute(attr_types.integer, default=-1)
     output: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
@@ -327,10 +327,10 @@ class LRN(OnnxOp, name="onnx.LRN"):
     """x / (bias + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1)."""
 
     X: Value = operand("T[n, c, s*]")
-    size: int = attribute(kinds.integer, check=positive)
-    bias: float = attribute(kinds.number, default=1.0)
-    beta: float = attribute(kinds.number, default=0.75)
-    alpha: float = attribute(kinds.number, default=1e-4)
+    size: int = attribute(attr_types.integer, check=positive)
+    bias: float = attribute(attr_types.number, default=1.0)
+    beta: float = attribute(attr_types.number, default=0.75)
+    alpha: float = attribute(attr_types.number, default=1e-4)
     Y: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset13=FLOATS)
 

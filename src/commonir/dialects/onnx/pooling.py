@@ -23,7 +23,7 @@ from commonir.dialects.onnx.windows import AUTO_PAD, pad_pairs, per_axis, spatia
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
+from commonir.ods import attr_types, attribute, by_version, element_type, operand, positive, result
 from commonir.symbolic import Dim, size_of
 
 
@@ -31,10 +31,10 @@ class Pooled(OnnxOp):
     """One value for each window of the spatial axes."""
 
     X: Value = operand("T")
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     Y: Value = result("T")
 
     def is_cut(self, ceil_mode: bool) -> bool:
@@ -48,9 +48,9 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
     Positions count the last axis fastest, with a storage order of 1 the first spatial axis.
     """
 
-    storage_order: int = attribute(kinds.integer, default=0, since="opset8")
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset10")
-    ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
+    storage_order: int = attribute(attr_types.integer, default=0, since="opset8")
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive, since="opset10")
+    ceil_mode: bool = attribute(attr_types.flag, default=False, since="opset10")
     Indices: Value | None = result("i64", optional=True, since="opset8")
     T = by_version(
         opset1=FLOATS_1, opset8=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset12=FLOATS_1 | BYTES,
@@ -102,9 +102,9 @@ def _column_major(positions: Value, sizes: tuple[Dim, ...]) -> Value:
 class AveragePool(Pooled, name="onnx.AveragePool"):
     """The mean of each window; whether padding counts is `count_include_pad`."""
 
-    count_include_pad: bool = attribute(kinds.flag, default=False, since="opset7")
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset19")
-    ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
+    count_include_pad: bool = attribute(attr_types.flag, default=False, since="opset7")
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive, since="opset19")
+    ceil_mode: bool = attribute(attr_types.flag, default=False, since="opset10")
     T = by_version(
         opset1=FLOATS_1, opset7=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset19=FLOATS_1, opset22=FLOATS
     )
@@ -121,9 +121,9 @@ class AveragePool(Pooled, name="onnx.AveragePool"):
 class LpPool(Pooled, name="onnx.LpPool"):
     """The p-norm of each window."""
 
-    p: int = attribute(kinds.integer, default=2, check=positive)
-    ceil_mode: bool = attribute(kinds.flag, default=False, since="opset18")
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset18")
+    p: int = attribute(attr_types.integer, default=2, check=positive)
+    ceil_mode: bool = attribute(attr_types.flag, default=False, since="opset18")
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive, since="opset18")
     T = by_version(opset2=FLOATS_1, opset11=FLOATS_1, opset18=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -180,7 +180,7 @@ class GlobalMaxPool(Global, name="onnx.GlobalMaxPool"):
 class GlobalLpPool(Global, name="onnx.GlobalLpPool"):
     """The p-norm over all spatial axes, which keep size 1."""
 
-    p: int = attribute(kinds.integer, default=2, check=positive)
+    p: int = attribute(attr_types.integer, default=2, check=positive)
     T = by_version(opset2=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
@@ -196,10 +196,10 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
 
     X: Value = operand("T1")
     I: Value = operand("T2")  # noqa: E741  its name in the standard
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
+    kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)
     output_shape: Value | None = operand("T2", default=None, by_value=True)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     output: Value = result("T1")
     T1 = by_version(opset9=FLOATS_1, opset11=FLOATS_1, opset22=FLOATS)
     T2 = element_type(i64)

@@ -22,7 +22,7 @@ from commonir.ir.interface import NewInterface, Port
 from commonir.ir.module import Function, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"
@@ -131,7 +131,7 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
 
     type_says = True
 
-    value: Data = attribute(kinds.data)
+    value: Data = attribute(attr_types.data)
     output: Value = result(any_type)
 
     def infer(self) -> tuple[Type, ...]:
@@ -156,9 +156,9 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
     `indices` are positions in row-major order, or one row of positions along the axes for each of the `values`.
     """
 
-    values: Data = attribute(kinds.data)
-    indices: Data = attribute(kinds.data)
-    dims: tuple[int, ...] = attribute(kinds.integers, doc="the shape")
+    values: Data = attribute(attr_types.data)
+    indices: Data = attribute(attr_types.data)
+    dims: tuple[int, ...] = attribute(attr_types.integers, doc="the shape")
     output: Value = result(any_type)
 
     def infer(self) -> tuple[Type, ...]:
@@ -265,11 +265,11 @@ class Graph(
     `opset_import` has the version of each operator set by its domain; the default domain is the empty name.
     """
 
-    sym_name: str = attribute(kinds.symbol_name, doc="the name of the graph")
-    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
+    sym_name: str = attribute(attr_types.symbol_name, doc="the name of the graph")
+    opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
     defaults: DictionaryAttr = attribute(
-        kinds.dictionary, default=DictionaryAttr(()), doc="constants for inputs that need not be given, by name"
+        attr_types.dictionary, default=DictionaryAttr(()), doc="constants for inputs that need not be given, by name"
     )
 
     copies = "onnx.Identity"
@@ -324,14 +324,16 @@ class Custom(StatedResults, name="onnx.custom"):
     Its results have the types that the file states. `absent` are the positions of inputs that are not given.
     """
 
-    op_type: str = attribute(kinds.text, doc="its name in its domain")
-    domain: str = attribute(kinds.text, default="")
-    overload: str = attribute(kinds.text, default="")
-    attributes: DictionaryAttr = attribute(kinds.dictionary, default=DictionaryAttr(()))
+    op_type: str = attribute(attr_types.text, doc="its name in its domain")
+    domain: str = attribute(attr_types.text, default="")
+    overload: str = attribute(attr_types.text, default="")
+    attributes: DictionaryAttr = attribute(attr_types.dictionary, default=DictionaryAttr(()))
     inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
-    absent: tuple[int, ...] = attribute(kinds.integers, default=())
+    absent: tuple[int, ...] = attribute(attr_types.integers, default=())
     graphs: tuple[Region, ...] = region(variadic=True, default=())
-    graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
+    graph_names: tuple[str, ...] = attribute(
+        attr_types.texts, default=(), doc="attributes that the graphs are, in order"
+    )
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     @property

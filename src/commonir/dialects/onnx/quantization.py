@@ -24,7 +24,7 @@ from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, i16, i32, i64, u8, u16
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, element_type, kinds, known_data, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, known_data, operand, result
 from commonir.symbolic import Dim
 
 SHORTS = element_type(i16, u16)
@@ -140,11 +140,11 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
     x: Value = operand("T1")
     y_scale: Value = operand("T2")
     y_zero_point: Value | None = operand("T3", default=None)
-    axis: int = attribute(kinds.integer, default=1)
-    saturate: bool = attribute(kinds.flag, default=True)
-    output_dtype: ElementType | None = attribute(kinds.element, default=None)
-    block_size: int = attribute(kinds.integer, default=0)
-    precision: ElementType | None = attribute(kinds.element, default=None)
+    axis: int = attribute(attr_types.integer, default=1)
+    saturate: bool = attribute(attr_types.flag, default=True)
+    output_dtype: ElementType | None = attribute(attr_types.element, default=None)
+    block_size: int = attribute(attr_types.integer, default=0)
+    precision: ElementType | None = attribute(attr_types.element, default=None)
     y: Value = result("T3")
     T1 = HALF_AND_SINGLE | WHOLE
     T2 = by_version(opset23=HALF_AND_SINGLE | WHOLE, opset24=HALF_AND_SINGLE | WHOLE | SCALES_8)
@@ -164,10 +164,10 @@ class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
     y_zero_point: Value | None = operand("T2", default=None)
-    axis: int = attribute(kinds.integer, default=1)
-    saturate: bool = attribute(kinds.flag, default=True)
-    output_dtype: ElementType | None = attribute(kinds.element, default=None, since="opset21")
-    block_size: int = attribute(kinds.integer, default=0, since="opset21")
+    axis: int = attribute(attr_types.integer, default=1)
+    saturate: bool = attribute(attr_types.flag, default=True)
+    output_dtype: ElementType | None = attribute(attr_types.element, default=None, since="opset21")
+    block_size: int = attribute(attr_types.integer, default=0, since="opset21")
     y: Value = result("T2")
     T1 = HALF_AND_SINGLE | WHOLE
     T2 = by_version(opset19=FLOATS_8 | BYTES, opset21=QUANTIZED_21)
@@ -186,7 +186,7 @@ class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset1
     x: Value = operand("T1")
     y_scale: Value = operand("f32")
     y_zero_point: Value | None = operand("T2", default=None)
-    axis: int = attribute(kinds.integer, default=1, since="opset13")
+    axis: int = attribute(attr_types.integer, default=1, since="opset13")
     y: Value = result("T2")
     T1 = element_type(f32, i32)
     T2 = BYTES
@@ -204,9 +204,9 @@ class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
-    axis: int = attribute(kinds.integer, default=1)
-    block_size: int = attribute(kinds.integer, default=0)
-    output_dtype: ElementType | None = attribute(kinds.element, default=None)
+    axis: int = attribute(attr_types.integer, default=1)
+    block_size: int = attribute(attr_types.integer, default=0)
+    output_dtype: ElementType | None = attribute(attr_types.element, default=None)
     y: Value = result("T3")
     T1 = by_version(opset23=QUANTIZED_23 | WHOLE, opset25=QUANTIZED_25 | WHOLE, opset28=QUANTIZED_28 | WHOLE)
     T2 = by_version(opset23=HALF_AND_SINGLE, opset24=HALF_AND_SINGLE | SCALES_8)
@@ -222,8 +222,8 @@ class DequantizeLinear19(OnnxOp, name="onnx.DequantizeLinear"):
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
-    axis: int = attribute(kinds.integer, default=1)
-    block_size: int = attribute(kinds.integer, default=0, since="opset21")
+    axis: int = attribute(attr_types.integer, default=1)
+    block_size: int = attribute(attr_types.integer, default=0, since="opset21")
     y: Value = result("T2")
     T1 = by_version(opset19=FLOATS_8 | BYTES | WHOLE, opset21=QUANTIZED_21 | WHOLE)
     T2 = HALF_AND_SINGLE
@@ -238,7 +238,7 @@ class DequantizeLinear10(OnnxOp, name="onnx.DequantizeLinear", since="opset10 op
     x: Value = operand("T")
     x_scale: Value = operand("f32")
     x_zero_point: Value | None = operand("T", default=None)
-    axis: int = attribute(kinds.integer, default=1, since="opset13")
+    axis: int = attribute(attr_types.integer, default=1, since="opset13")
     y: Value = result("f32")
     T = BYTES | WHOLE
 

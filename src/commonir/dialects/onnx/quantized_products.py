@@ -12,7 +12,7 @@ from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, as_element
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, i32
-from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
+from commonir.ods import attr_types, attribute, by_version, element_type, operand, positive, result
 
 
 def shifted(x: Value, zero_point: Value | None, wide: ElementType) -> Value:
@@ -111,12 +111,12 @@ class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
     w: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
     w_zero_point: Value | None = operand("T2", default=None)
-    group: int = attribute(kinds.integer, default=1, check=positive)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    group: int = attribute(attr_types.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     y: Value = result("T3")
     T1 = BYTES
     T2 = BYTES
@@ -141,12 +141,12 @@ class QuantizedConvolution(OnnxOp):
     y_scale: Value = operand("f32")
     y_zero_point: Value = operand("T3")
     B: Value | None = operand("T4", default=None)
-    group: int = attribute(kinds.integer, default=1, check=positive)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    group: int = attribute(attr_types.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     y: Value = result("T3")
     T1 = BYTES
     T2 = BYTES

@@ -26,7 +26,7 @@ from commonir.ir.data import rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f32, f64, i32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, kinds, known_data, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, by_version, known_data, operand, positive, result, traits
 
 
 def _seed(seed: float | None) -> int:
@@ -44,11 +44,11 @@ def _element(dtype: ElementType | None, like: Value) -> ElementType:
 class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
     """A tensor of a shape with numbers evenly distributed over [low, high)."""
 
-    shape: tuple[int, ...] = attribute(kinds.integers)
-    dtype: ElementType = attribute(kinds.element, default=f32)
-    high: float = attribute(kinds.number, default=1.0)
-    low: float = attribute(kinds.number, default=0.0)
-    seed: float | None = attribute(kinds.number, default=None)
+    shape: tuple[int, ...] = attribute(attr_types.integers)
+    dtype: ElementType = attribute(attr_types.element, default=f32)
+    high: float = attribute(attr_types.number, default=1.0)
+    low: float = attribute(attr_types.number, default=0.0)
+    seed: float | None = attribute(attr_types.number, default=None)
     output: Value = result("T")
     T = FLOATS_1_22
 
@@ -60,11 +60,11 @@ class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
 class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
     """A tensor of a shape with numbers of the normal distribution of a mean and a standard deviation."""
 
-    shape: tuple[int, ...] = attribute(kinds.integers)
-    dtype: ElementType = attribute(kinds.element, default=f32)
-    mean: float = attribute(kinds.number, default=0.0)
-    scale: float = attribute(kinds.number, default=1.0)
-    seed: float | None = attribute(kinds.number, default=None)
+    shape: tuple[int, ...] = attribute(attr_types.integers)
+    dtype: ElementType = attribute(attr_types.element, default=f32)
+    mean: float = attribute(attr_types.number, default=0.0)
+    scale: float = attribute(attr_types.number, default=1.0)
+    seed: float | None = attribute(attr_types.number, default=None)
     output: Value = result("T")
     T = FLOATS_1_22
 
@@ -77,10 +77,10 @@ class RandomUniformLike(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Ra
     """A tensor of the shape of another with numbers evenly distributed over [low, high)."""
 
     input: Value = operand("T1")
-    dtype: ElementType | None = attribute(kinds.element, default=None)
-    high: float = attribute(kinds.number, default=1.0)
-    low: float = attribute(kinds.number, default=0.0)
-    seed: float | None = attribute(kinds.number, default=None)
+    dtype: ElementType | None = attribute(attr_types.element, default=None)
+    high: float = attribute(attr_types.number, default=1.0)
+    low: float = attribute(attr_types.number, default=0.0)
+    seed: float | None = attribute(attr_types.number, default=None)
     output: Value = result("T2")
     T1 = by_version(opset1=ANY_1, opset22=ANY_13)
     T2 = FLOATS_1_22
@@ -94,10 +94,10 @@ class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Rand
     """A tensor of the shape of another with numbers of the normal distribution of a mean and a standard deviation."""
 
     input: Value = operand("T1")
-    dtype: ElementType | None = attribute(kinds.element, default=None)
-    mean: float = attribute(kinds.number, default=0.0)
-    scale: float = attribute(kinds.number, default=1.0)
-    seed: float | None = attribute(kinds.number, default=None)
+    dtype: ElementType | None = attribute(attr_types.element, default=None)
+    mean: float = attribute(attr_types.number, default=0.0)
+    scale: float = attribute(attr_types.number, default=1.0)
+    seed: float | None = attribute(attr_types.number, default=None)
     output: Value = result("T2")
     T1 = by_version(opset1=ANY_1, opset22=ANY_13)
     T2 = FLOATS_1_22
@@ -112,8 +112,8 @@ class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
     """1 with the probability that the element is, else 0."""
 
     input: Value = operand("T1")
-    dtype: ElementType | None = attribute(kinds.element, default=None)
-    seed: float | None = attribute(kinds.number, default=None)
+    dtype: ElementType | None = attribute(attr_types.element, default=None)
+    seed: float | None = attribute(attr_types.number, default=None)
     output: Value = result("T2")
     T1 = by_version(opset15=FLOATS_1, opset22=FLOATS)
     T2 = NUMBERS | BOOLEAN
@@ -130,9 +130,9 @@ class Multinomial(OnnxOp, name="onnx.Multinomial", traits=(traits.Random,)):
     """Numbers of classes drawn for each sample, from logarithms of what their probabilities are proportional to."""
 
     input: Value = operand("T1[batch, classes]")
-    dtype: ElementType = attribute(kinds.element, default=i32)
-    seed: float | None = attribute(kinds.number, default=None)
-    sample_size: int = attribute(kinds.integer, default=1, check=positive)
+    dtype: ElementType = attribute(attr_types.element, default=i32)
+    seed: float | None = attribute(attr_types.number, default=None)
+    sample_size: int = attribute(attr_types.integer, default=1, check=positive)
     output: Value = result("T2[batch, samples]")
     T1 = by_version(opset7=FLOATS_1, opset22=FLOATS)
     T2 = POSITIONS
@@ -174,7 +174,7 @@ class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
     data: Value = operand("T")
     ratio: Value | None = operand("T1", default=None, by_value=True)
     training_mode: Value | None = operand("T2", default=None, by_value=True)
-    seed: int | None = attribute(kinds.integer, default=None)
+    seed: int | None = attribute(attr_types.integer, default=None)
     output: Value = result("T")
     mask: Value | None = result("T2", optional=True)
     T = by_version(opset12=FLOATS_1, opset13=FLOATS, opset22=FLOATS | FLOATS_8)
@@ -197,7 +197,7 @@ class Dropout7(OnnxOp, name="onnx.Dropout"):
     """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
 
     data: Value = operand("T")
-    ratio: float = attribute(kinds.number, default=0.5)
+    ratio: float = attribute(attr_types.number, default=0.5)
     output: Value = result("T")
     mask: Value | None = result("T", optional=True)
     T = by_version(opset7=FLOATS_1)
@@ -221,8 +221,8 @@ class Dropout6(OnnxOp, name="onnx.Dropout", traits=(traits.Random,), since="opse
     """Unless `is_test`, each element is zero with the probability `ratio`, and the others make up for it."""
 
     data: Value = operand("T")
-    is_test: int = attribute(kinds.integer, default=0)
-    ratio: float = attribute(kinds.number, default=0.5)
+    is_test: int = attribute(attr_types.integer, default=0)
+    ratio: float = attribute(attr_types.number, default=0.5)
     output: Value = result("T")
     mask: Value | None = result("T", optional=True)
     T = FLOATS_1

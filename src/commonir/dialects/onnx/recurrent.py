@@ -13,7 +13,7 @@ from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, shape_of, size
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 
 FUNCTIONS = {
     core.GateFunction.SIGMOID: "Sigmoid",
@@ -46,13 +46,13 @@ class RecurrentOp(OnnxOp):
     B: Value | None = operand("T", default=None)
     sequence_lens: Value | None = operand("T1", default=None)
     initial_h: Value | None = operand("T", default=None)
-    activations: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    clip: float | None = attribute(kinds.number, default=None)
-    direction: str = attribute(kinds.text, default="forward", check=one_of("forward", "reverse", "bidirectional"))
-    hidden_size: int | None = attribute(kinds.integer, default=None)
-    layout_: int = attribute(kinds.integer, default=0, since="opset14")
+    activations: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    activation_alpha: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    activation_beta: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    clip: float | None = attribute(attr_types.number, default=None)
+    direction: str = attribute(attr_types.text, default="forward", check=one_of("forward", "reverse", "bidirectional"))
+    hidden_size: int | None = attribute(attr_types.integer, default=None)
+    layout_: int = attribute(attr_types.integer, default=0, since="opset14")
     Y: Value | None = result("T", optional=True)
     Y_h: Value | None = result("T", optional=True)
     T = by_version(opset7=FLOATS_1, opset14=FLOATS_1, opset22=FLOATS)
@@ -167,7 +167,7 @@ def of_direction(value: Value, n: int) -> Value:
 class RNN(RecurrentOp, name="onnx.RNN"):
     """h = f(W x + R h + b) for each step of a sequence."""
 
-    activations: tuple[str, ...] | None = attribute(kinds.texts, default=("Tanh", "Tanh"))
+    activations: tuple[str, ...] | None = attribute(attr_types.texts, default=("Tanh", "Tanh"))
 
     def reference(
         self,
@@ -204,7 +204,7 @@ def _given(functions: Functions) -> tuple[float, ...]:
 class GRU(RecurrentOp, name="onnx.GRU"):
     """h = (1 - z) n + z h for each step of a sequence."""
 
-    linear_before_reset: int = attribute(kinds.integer, default=0)
+    linear_before_reset: int = attribute(attr_types.integer, default=0)
 
     def reference(
         self,
@@ -239,7 +239,7 @@ class LSTM(RecurrentOp, name="onnx.LSTM"):
 
     initial_c: Value | None = operand("T", default=None)
     P: Value | None = operand("T", default=None)
-    input_forget: int = attribute(kinds.integer, default=0)
+    input_forget: int = attribute(attr_types.integer, default=0)
     Y_c: Value | None = result("T", optional=True)
 
     def reference(

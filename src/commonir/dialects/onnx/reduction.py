@@ -29,7 +29,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, f64, i64, u8
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, kinds, known_dims, operand, result
+from commonir.ods import attr_types, attribute, by_version, known_dims, operand, result
 from commonir.symbolic import size_of
 
 ALONG_ATTRIBUTE = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
@@ -49,8 +49,8 @@ class Reduction(OnnxOp):
     combine: ClassVar[Combine]
     data: Value = operand("T")
     axes: Value | None = operand("i64", default=None, by_value=True)
-    keepdims: bool = attribute(kinds.flag, default=True)
-    noop_with_empty_axes: bool = attribute(kinds.flag, default=False)
+    keepdims: bool = attribute(attr_types.flag, default=True)
+    noop_with_empty_axes: bool = attribute(attr_types.flag, default=False)
     reduced: Value = result("T")
 
     def infer(self) -> tuple[Type, ...]:
@@ -97,8 +97,8 @@ class ReductionAlongAttribute(OnnxOp):
 
     combine: ClassVar[Combine]
     data: Value = operand("T")
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    keepdims: bool = attribute(kinds.flag, default=True)
+    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    keepdims: bool = attribute(attr_types.flag, default=True)
     reduced: Value = result("T")
     T = ALONG_ATTRIBUTE
 
@@ -319,9 +319,9 @@ class ArgReduction(OnnxOp):
     """The position of an extreme element along an axis; of equal ones, the first unless told otherwise."""
 
     data: Value = operand("T")
-    axis: int = attribute(kinds.integer, default=0)
-    keepdims: bool = attribute(kinds.flag, default=True)
-    select_last_index: bool = attribute(kinds.flag, default=False, since="opset12")
+    axis: int = attribute(attr_types.integer, default=0)
+    keepdims: bool = attribute(attr_types.flag, default=True)
+    select_last_index: bool = attribute(attr_types.flag, default=False, since="opset12")
     reduced: Value = result("i64")
     T = by_version(opset1=NUMBERS_1, opset11=NUMBERS_1, opset13=NUMBERS)
 

@@ -32,7 +32,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, f32, i64
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attribute, kinds, known_data, known_dims, one_of, operand, result
+from commonir.ods import attr_types, attribute, known_data, known_dims, one_of, operand, result
 from commonir.symbolic import Dim, at_least, floor_div
 
 _NEAREST = one_of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
@@ -346,14 +346,14 @@ class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
     roi: Value = operand("T2", by_value=True)
     scales: Value = operand("f32", by_value=True)
     sizes: Value | None = operand("i64", default=None, by_value=True)
-    extrapolation_value: float = attribute(kinds.number, default=0.0)
-    exclude_outside: bool = attribute(kinds.flag, default=False)
-    nearest_mode: str = attribute(kinds.text, default="round_prefer_floor", check=_NEAREST)
+    extrapolation_value: float = attribute(attr_types.number, default=0.0)
+    exclude_outside: bool = attribute(attr_types.flag, default=False)
+    nearest_mode: str = attribute(attr_types.text, default="round_prefer_floor", check=_NEAREST)
     coordinate_transformation_mode: str = attribute(
-        kinds.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn")
+        attr_types.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn")
     )
-    cubic_coeff_a: float = attribute(kinds.number, default=-0.75)
-    mode: str = attribute(kinds.text, default="nearest", check=one_of("nearest", "linear", "cubic"))
+    cubic_coeff_a: float = attribute(attr_types.number, default=-0.75)
+    mode: str = attribute(attr_types.text, default="nearest", check=one_of("nearest", "linear", "cubic"))
     Y: Value = result("T1")
     T1 = ANY_1
     T2 = FLOATS_1
@@ -382,13 +382,13 @@ class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
     roi: Value | None = operand("T2", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # optional from here on
     scales: Value | None = operand("f32", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # as above
     coordinate_transformation_mode: str = attribute(
-        kinds.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
+        attr_types.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
     )
     keep_aspect_ratio_policy: str = attribute(
-        kinds.text, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
+        attr_types.text, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
     )
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None, since="opset18")
-    antialias: bool = attribute(kinds.flag, default=False, since="opset18")
+    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset18")
+    antialias: bool = attribute(attr_types.flag, default=False, since="opset18")
     T1 = ANY_13
 
     @property
@@ -407,7 +407,7 @@ class ResizingByFactors(OnnxOp):
 
     X: Value = operand("T")
     scales: Value = operand("f32", by_value=True)
-    mode: str = attribute(kinds.text, default="nearest", check=one_of("nearest", "linear"))
+    mode: str = attribute(attr_types.text, default="nearest", check=one_of("nearest", "linear"))
     Y: Value = result("T")
     T = ANY_1
 

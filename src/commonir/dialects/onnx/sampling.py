@@ -22,7 +22,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, bf16, f32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, known_dims, one_of, operand, result
 from commonir.symbolic import Dim, largest, size_of
 
 
@@ -39,9 +39,9 @@ class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
 
     X: Value = operand("T1")
     grid: Value = operand("T2")
-    mode: str = attribute(kinds.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
-    padding_mode: str = attribute(kinds.text, default="zeros", check=one_of("zeros", "border", "reflection"))
-    align_corners: bool = attribute(kinds.flag, default=False)
+    mode: str = attribute(attr_types.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
+    padding_mode: str = attribute(attr_types.text, default="zeros", check=one_of("zeros", "border", "reflection"))
+    align_corners: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T1")
     T1 = ANY_1
     T2 = FLOATS_1
@@ -56,7 +56,7 @@ class GridSample(GridSample16, name="onnx.GridSample"):
     A position counts along the last axis first.
     """
 
-    mode: str = attribute(kinds.text, default="linear", check=one_of("linear", "nearest", "cubic"))
+    mode: str = attribute(attr_types.text, default="linear", check=one_of("linear", "nearest", "cubic"))
     T1 = by_version(opset20=ANY_1, opset22=ANY_1 | element_type(bf16))
     T2 = by_version(opset20=FLOATS_1, opset22=FLOATS)
 
@@ -69,7 +69,7 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
 
     theta: Value = operand("T1")
     size: Value = operand("T2", by_value=True)
-    align_corners: bool = attribute(kinds.flag, default=False)
+    align_corners: bool = attribute(attr_types.flag, default=False)
     grid: Value = result("T1")
     T1 = FLOATS
     T2 = element_type(i64)
@@ -119,7 +119,7 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
     max_output_boxes_per_class: Value | None = operand("i64", default=None, by_value=True)
     iou_threshold: Value | None = operand("f32", default=None, by_value=True)
     score_threshold: Value | None = operand("f32", default=None)
-    center_point_box: bool = attribute(kinds.flag, default=False)
+    center_point_box: bool = attribute(attr_types.flag, default=False)
     selected_indices: Value = result("i64")
 
     def infer(self) -> tuple[TensorType, ...]:

@@ -11,10 +11,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, OptionalType, TensorType, Type, boolean, f32, i64
 from commonir.notation import NotationError
 from commonir.ods import (
+    attr_types,
     attribute,
     by_version,
     element_type,
-    kinds,
     lists,
     operand,
     optionals,
@@ -41,7 +41,7 @@ class SequenceConstruct(OnnxOp, name="onnx.SequenceConstruct", since="opset11"):
 class SequenceEmpty(OnnxOp, name="onnx.SequenceEmpty", since="opset11"):
     """A sequence without tensors; without `dtype`, of single precision."""
 
-    dtype: ElementType | None = attribute(kinds.element, default=None)
+    dtype: ElementType | None = attribute(attr_types.element, default=None)
     output: Value = result("S")
     S = SEQUENCES
 
@@ -107,8 +107,8 @@ class ConcatFromSequence(OnnxOp, name="onnx.ConcatFromSequence", since="opset11"
     """The tensors of a sequence one after another along an axis, or along a new one."""
 
     input_sequence: Value = operand("S")
-    axis: int = attribute(kinds.integer)
-    new_axis: bool = attribute(kinds.flag, default=False)
+    axis: int = attribute(attr_types.integer)
+    new_axis: bool = attribute(attr_types.flag, default=False)
     concat_result: Value = result("T")
     S = SEQUENCES
     T = ANY_1
@@ -125,8 +125,8 @@ class SplitToSequence(OnnxOp, name="onnx.SplitToSequence"):
 
     input: Value = operand("T")
     split: Value | None = operand("I", default=None, by_value=True)
-    keepdims: bool = attribute(kinds.flag, default=True)
-    axis: int = attribute(kinds.integer, default=0)
+    keepdims: bool = attribute(attr_types.flag, default=True)
+    axis: int = attribute(attr_types.integer, default=0)
     output_sequence: Value = result("S")
     T = by_version(opset11=ANY_1, opset24=ANY_13)
     I = POSITIONS  # noqa: E741  the name of the standard
@@ -154,7 +154,7 @@ class Optional(OnnxOp, name="onnx.Optional"):
     """A value that may be absent: the operand, or absent, of the given type, when there is none."""
 
     input: Value | None = operand("V", default=None)
-    type: Type | None = attribute(kinds.type_, default=None)
+    type: Type | None = attribute(attr_types.type_, default=None)
     output: Value = result("O")
     V = HELD
     O = types_by_version(opset15=_OPTIONAL_15, opset28=_OPTIONAL_28)  # noqa: E741  the name of the standard

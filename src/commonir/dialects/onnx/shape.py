@@ -36,10 +36,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, i64, string
 from commonir.notation import NotationError, NotKnownError, broadcast_shape
 from commonir.ods import (
+    attr_types,
     attribute,
     by_version,
     element_type,
-    kinds,
     known_data,
     known_dims,
     lists,
@@ -302,7 +302,7 @@ class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19
 
     data: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
-    allowzero: bool = attribute(kinds.flag, default=False, since="opset14")
+    allowzero: bool = attribute(attr_types.flag, default=False, since="opset14")
     reshaped: Value = result("T")
     T = MOVED_TO_25
 
@@ -314,7 +314,7 @@ class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 
     """The elements as a matrix: the axes before one are its rows, the others its columns."""
 
     input: Value = operand("T")
-    axis: int = attribute(kinds.integer, default=1)
+    axis: int = attribute(attr_types.integer, default=1)
     output: Value = result("T")
     T = by_version(
         opset1=FLOATS_1, opset9=ANY_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
@@ -330,7 +330,7 @@ class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 ops
     """The tensor with its axes in another order; without `perm`, reversed."""
 
     data: Value = operand("T")
-    perm: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    perm: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     transposed: Value = result("T")
     T = MOVED_TO_25
 
@@ -343,9 +343,9 @@ class Slice1(OnnxOp, name="onnx.Slice", since="opset1"):
     """A range of some axes, with Python's meaning of negative and too large bounds; without `axes`, of the first."""
 
     data: Value = operand("T")
-    starts: tuple[int, ...] = attribute(kinds.integers)
-    ends: tuple[int, ...] = attribute(kinds.integers)
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    starts: tuple[int, ...] = attribute(attr_types.integers)
+    ends: tuple[int, ...] = attribute(attr_types.integers)
+    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     output: Value = result("T")
     T = ANY_1
 
@@ -379,9 +379,9 @@ class Pad2(OnnxOp, name="onnx.Pad", since="opset2"):
     """The tensor continued on both sides of each axis by a value, its border, or mirrored copies."""
 
     data: Value = operand("T")
-    pads: tuple[int, ...] = attribute(kinds.integers)
-    value: float = attribute(kinds.number, default=0.0)
-    mode: str = attribute(kinds.text, default="constant", check=one_of("constant", "reflect", "edge"))
+    pads: tuple[int, ...] = attribute(attr_types.integers)
+    value: float = attribute(attr_types.number, default=0.0)
+    mode: str = attribute(attr_types.text, default="constant", check=one_of("constant", "reflect", "edge"))
     output: Value = result("T")
     T = FLOATS_1
 
@@ -401,7 +401,7 @@ class Pad(
     pads: Value = operand("i64", by_value=True)
     constant_value: Value | None = operand("T", default=None, by_value=True)
     axes: Value | None = operand("Tind", default=None, by_value=True, since="opset18")
-    mode: str = attribute(kinds.text, default="constant", check=one_of("constant", "reflect", "edge", "wrap"))
+    mode: str = attribute(attr_types.text, default="constant", check=one_of("constant", "reflect", "edge", "wrap"))
     output: Value = result("T")
     T = by_version(opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25)
     Tind = POSITIONS
@@ -423,7 +423,7 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
 
     input_data: Value = operand("T")
     shape: Value = operand("Tind", by_value=True)
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     output_data: Value = result("T")
     T = ANY_13
     Tind = POSITIONS
@@ -468,7 +468,7 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
     """Tensors one after another along an axis."""
 
     inputs: tuple[Value, ...] = operand("T", variadic=True)
-    axis: int = attribute(kinds.integer)
+    axis: int = attribute(attr_types.integer)
     concat_result: Value = result("T")
     T = MOVED
 
@@ -491,8 +491,8 @@ class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
     """A tensor cut into pieces along an axis, of given sizes or of one size."""
 
     input: Value = operand("T")
-    split: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    axis: int = attribute(kinds.integer, default=0)
+    split: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    axis: int = attribute(attr_types.integer, default=0)
     outputs: tuple[Value, ...] = result("T", variadic=True)
     T = ANY_1
 
@@ -506,8 +506,8 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
 
     input: Value = operand("T")
     split: Value | None = operand("i64", default=None, by_value=True)
-    num_outputs: int | None = attribute(kinds.integer, default=None, since="opset18")
-    axis: int = attribute(kinds.integer, default=0)
+    num_outputs: int | None = attribute(attr_types.integer, default=None, since="opset18")
+    axis: int = attribute(attr_types.integer, default=0)
     outputs: tuple[Value, ...] = result("T", variadic=True)
     T = ANY_13
 
@@ -532,7 +532,7 @@ class Squeeze1(OnnxOp, name="onnx.Squeeze", since="opset1 opset11"):
     """The tensor without some axes of size 1; without `axes`, without all of them."""
 
     data: Value = operand("T")
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     squeezed: Value = result("T")
     T = ANY_1
 
@@ -561,7 +561,7 @@ class Unsqueeze1(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11"):
     """The tensor with new axes of size 1; positions are those in the result."""
 
     data: Value = operand("T")
-    axes: tuple[int, ...] = attribute(kinds.integers)
+    axes: tuple[int, ...] = attribute(attr_types.integers)
     expanded: Value = result("T")
     T = ANY_1
 
@@ -612,8 +612,8 @@ class Shape(OnnxOp, name="onnx.Shape", since="opset1 opset13 opset15 opset19 ops
     """The sizes of a range of the axes, as a vector."""
 
     data: Value = operand("T")
-    end: int | None = attribute(kinds.integer, default=None, since="opset15")
-    start: int = attribute(kinds.integer, default=0, since="opset15")
+    end: int | None = attribute(attr_types.integer, default=None, since="opset15")
+    start: int = attribute(attr_types.integer, default=0, since="opset15")
     shape: Value = result("T1")
     T = MOVED_TO_25
     T1 = SIZES
@@ -657,8 +657,8 @@ class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset
     """Blocks of channels laid out as blocks of rows and columns."""
 
     input: Value = operand("T")
-    blocksize: int = attribute(kinds.integer)
-    mode: str = attribute(kinds.text, default="DCR", check=one_of("DCR", "CRD"), since="opset11")
+    blocksize: int = attribute(attr_types.integer)
+    mode: str = attribute(attr_types.text, default="DCR", check=one_of("DCR", "CRD"), since="opset11")
     output: Value = result("T")
     T = MOVED
 
@@ -670,8 +670,8 @@ class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset1 opset13 opset
     """Blocks of rows and columns laid out as blocks of channels."""
 
     input: Value = operand("T")
-    blocksize: int = attribute(kinds.integer)
-    mode: str = attribute(kinds.text, default="DCR", check=one_of("DCR", "CRD"), since="opset28")
+    blocksize: int = attribute(attr_types.integer)
+    mode: str = attribute(attr_types.text, default="DCR", check=one_of("DCR", "CRD"), since="opset28")
     output: Value = result("T")
     T = MOVED
 

@@ -27,7 +27,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, known_dims, operand, result
+from commonir.ods import attr_types, attribute, known_dims, operand, result
 from commonir.symbolic import Dim, floor_div
 
 
@@ -55,8 +55,8 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
     input: Value = operand("T1")
     dft_length: Value | None = operand("T2", default=None, by_value=True)
     axis: Value | None = operand("i64", default=None, by_value=True)
-    inverse: bool = attribute(kinds.flag, default=False)
-    onesided: bool = attribute(kinds.flag, default=False)
+    inverse: bool = attribute(attr_types.flag, default=False)
+    onesided: bool = attribute(attr_types.flag, default=False)
     output: Value = result("T1")
     T1 = FLOATS
     T2 = POSITIONS
@@ -77,9 +77,9 @@ class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
 
     input: Value = operand("T1")
     dft_length: Value | None = operand("T2", default=None, by_value=True)
-    axis: int = attribute(kinds.integer, default=1)
-    inverse: bool = attribute(kinds.flag, default=False)
-    onesided: bool = attribute(kinds.flag, default=False)
+    axis: int = attribute(attr_types.integer, default=1)
+    inverse: bool = attribute(attr_types.flag, default=False)
+    onesided: bool = attribute(attr_types.flag, default=False)
     output: Value = result("T1")
     T1 = FLOATS
     T2 = POSITIONS
@@ -98,7 +98,7 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
     frame_step: Value = operand("T2", by_value=True)
     window: Value | None = operand("T1", default=None)
     frame_length: Value | None = operand("T2", default=None, by_value=True)
-    onesided: bool = attribute(kinds.flag, default=True)
+    onesided: bool = attribute(attr_types.flag, default=True)
     output: Value = result("T1")
     T1 = FLOATS
     T2 = POSITIONS
@@ -132,8 +132,8 @@ class WindowOp(OnnxOp):
 
     weights: ClassVar[tuple[float, ...]]
     size: Value = operand("T1", by_value=True)
-    output_datatype: ElementType = attribute(kinds.element, default=f32)
-    periodic: bool = attribute(kinds.flag, default=True)
+    output_datatype: ElementType = attribute(attr_types.element, default=f32)
+    periodic: bool = attribute(attr_types.flag, default=True)
     output: Value = result("T2")
     T1 = POSITIONS
     T2 = NUMBERS
@@ -183,7 +183,7 @@ class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
     sample_rate: Value = operand("T1", by_value=True)
     lower_edge_hertz: Value = operand("T2", by_value=True)
     upper_edge_hertz: Value = operand("T2", by_value=True)
-    output_datatype: ElementType = attribute(kinds.element, default=f32)
+    output_datatype: ElementType = attribute(attr_types.element, default=f32)
     output: Value = result("T3")
     T1 = POSITIONS
     T2 = FLOATS

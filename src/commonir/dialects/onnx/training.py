@@ -14,7 +14,7 @@ from commonir.dialects.onnx.base import OnnxOp, element_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, f32, f64, i64
 from commonir.notation import NotationError
-from commonir.ods import any_type, attribute, element_type, kinds, one_of, operand, result
+from commonir.ods import any_type, attr_types, attribute, element_type, one_of, operand, result
 
 LEARNING_RATES = element_type(f32, f64)
 
@@ -51,9 +51,9 @@ class Optimizer(OnnxOp):
 class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):
     """x - r g / (root of h + epsilon), where h is the sum of squares of all gradients g so far."""
 
-    norm_coefficient: float = attribute(kinds.number, default=0.0)
-    decay_factor: float = attribute(kinds.number, default=0.0)
-    epsilon: float = attribute(kinds.number, default=1e-6)
+    norm_coefficient: float = attribute(attr_types.number, default=0.0)
+    decay_factor: float = attribute(attr_types.number, default=0.0)
+    epsilon: float = attribute(attr_types.number, default=1e-6)
 
     def reference(self, R: Value, T: Value, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
         def step(x: Value, gradient: Value, squares: Value) -> tuple[Value, ...]:
@@ -74,11 +74,11 @@ class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
     After the first step the learning rate makes up for the means having begun at zero.
     """
 
-    epsilon: float = attribute(kinds.number, default=1e-6)
-    norm_coefficient_post: float = attribute(kinds.number, default=0.0)
-    norm_coefficient: float = attribute(kinds.number, default=0.0)
-    beta: float = attribute(kinds.number, default=0.999)
-    alpha: float = attribute(kinds.number, default=0.9)
+    epsilon: float = attribute(attr_types.number, default=1e-6)
+    norm_coefficient_post: float = attribute(attr_types.number, default=0.0)
+    norm_coefficient: float = attribute(attr_types.number, default=0.0)
+    beta: float = attribute(attr_types.number, default=0.999)
+    alpha: float = attribute(attr_types.number, default=0.9)
 
     def _rate(self, R: Value, T: Value) -> Value:
         """The learning rate after T steps, in double precision: powers of numbers near 1 are subtracted from 1."""
@@ -106,10 +106,10 @@ class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
 class Momentum(Optimizer, name="onnx.preview.training.Momentum", since="training1"):
     """x - r v, where v sums gradients of which earlier ones count ever less; `nesterov` looks one step ahead."""
 
-    norm_coefficient: float = attribute(kinds.number)
-    beta: float = attribute(kinds.number)
-    mode: str = attribute(kinds.text, check=one_of("standard", "nesterov"))
-    alpha: float = attribute(kinds.number)
+    norm_coefficient: float = attribute(attr_types.number)
+    beta: float = attribute(attr_types.number)
+    mode: str = attribute(attr_types.text, check=one_of("standard", "nesterov"))
+    alpha: float = attribute(attr_types.number)
 
     def reference(self, R: Value, T: Value, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
         is_later = core.greater(T, core.scalar(0, i64))
@@ -132,9 +132,9 @@ class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1")
     """
 
     Inputs: tuple[Value, ...] = operand(any_type, variadic=True)
-    y: str = attribute(kinds.text)
-    xs: tuple[str, ...] = attribute(kinds.texts)
-    zs: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    y: str = attribute(attr_types.text)
+    xs: tuple[str, ...] = attribute(attr_types.texts)
+    zs: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
     Outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:

@@ -11,7 +11,7 @@ from commonir.dialects.onnx.resize import ResizingByFactors, by_factors, resized
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import f32
-from commonir.ods import attribute, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, one_of, operand, result
 
 
 class Upsample(ResizingByFactors, name="onnx.Upsample", since="opset9 opset10"):
@@ -31,8 +31,8 @@ class Upsample7(OnnxOp, name="onnx.Upsample", since="opset7"):
     """
 
     X: Value = operand("T")
-    scales: tuple[float, ...] = attribute(kinds.numbers)
-    mode: str = attribute(kinds.text, default="nearest", check=one_of("nearest", "linear"))
+    scales: tuple[float, ...] = attribute(attr_types.numbers)
+    mode: str = attribute(attr_types.text, default="nearest", check=one_of("nearest", "linear"))
     Y: Value = result("T")
     T = ANY_1
 

@@ -9,7 +9,17 @@ from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
-from commonir.ods import attribute, by_version, element_type, kinds, non_negative, one_of, operand, positive, result
+from commonir.ods import (
+    attr_types,
+    attribute,
+    by_version,
+    element_type,
+    non_negative,
+    one_of,
+    operand,
+    positive,
+    result,
+)
 
 
 class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
@@ -21,11 +31,11 @@ class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
     X: Value = operand("T1")
     rois: Value = operand("T1")
     batch_indices: Value = operand("T2")
-    mode: str = attribute(kinds.text, default="avg", check=one_of("avg", "max"))
-    output_height: int = attribute(kinds.integer, default=1, check=positive)
-    output_width: int = attribute(kinds.integer, default=1, check=positive)
-    sampling_ratio: int = attribute(kinds.integer, default=0, check=non_negative)
-    spatial_scale: float = attribute(kinds.number, default=1.0)
+    mode: str = attribute(attr_types.text, default="avg", check=one_of("avg", "max"))
+    output_height: int = attribute(attr_types.integer, default=1, check=positive)
+    output_width: int = attribute(attr_types.integer, default=1, check=positive)
+    sampling_ratio: int = attribute(attr_types.integer, default=0, check=non_negative)
+    spatial_scale: float = attribute(attr_types.number, default=1.0)
     Y: Value = result("T1")
     T1 = FLOATS_1
     T2 = element_type(i64)
@@ -46,7 +56,7 @@ class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
     """Regions of images divided into equal parts, each the mean or the largest share of samples within it."""
 
     coordinate_transformation_mode: str = attribute(
-        kinds.text, default="half_pixel", check=one_of("half_pixel", "output_half_pixel")
+        attr_types.text, default="half_pixel", check=one_of("half_pixel", "output_half_pixel")
     )
     T1 = by_version(opset16=FLOATS_1, opset22=FLOATS)
 
@@ -60,8 +70,8 @@ class MaxRoiPool(OnnxOp, name="onnx.MaxRoiPool"):
 
     X: Value = operand("T")
     rois: Value = operand("T")
-    pooled_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
-    spatial_scale: float = attribute(kinds.number, default=1.0)
+    pooled_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)
+    spatial_scale: float = attribute(attr_types.number, default=1.0)
     Y: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset22=FLOATS)
 

@@ -17,9 +17,9 @@ from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, IntegerAttr, StringAttr, TypeAttr
 from commonir.ir.operation import Region
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Dialects, Op, kinds
+from commonir.ods import Dialects, Op, attr_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.declared import OperatorUse
-from commonir.ods.kinds import Kind
 
 
 def built(
@@ -91,16 +91,16 @@ def _operands(definition: type[Op], use: OperatorUse, wrong: list[Diagnostic]) -
     return out
 
 
-def decoded(kind: Kind[Any], value: Attribute) -> object:
+def decoded(kind: AttrType[Any], value: Attribute) -> object:
     """The value of an attribute of a kind, from the form that files have for it. Raises: ValueError."""
     match value:
-        case IntegerAttr(value=0 | 1 as number) if kind is kinds.flag or kind is kinds.unit:
+        case IntegerAttr(value=0 | 1 as number) if kind is attr_types.flag or kind is attr_types.unit:
             return kind.from_attribute(BoolAttr(bool(number)))
-        case IntegerAttr(value=number) if kind is kinds.element and number in ELEMENTS:
+        case IntegerAttr(value=number) if kind is attr_types.element and number in ELEMENTS:
             return kind.from_attribute(TypeAttr(ELEMENTS[number]))
-        case TypeAttr(type=TensorType(element=element, shape=None)) if kind is kinds.element:
+        case TypeAttr(type=TensorType(element=element, shape=None)) if kind is attr_types.element:
             return kind.from_attribute(TypeAttr(element))
-        case StringAttr(value=text) if kind is kinds.raw:
+        case StringAttr(value=text) if kind is attr_types.raw:
             return kind.from_attribute(BytesAttr(text.encode()))
         case _:
             return kind.from_attribute(value)

@@ -30,7 +30,7 @@ from commonir.ir.types import (
     handle,
     unknown,
 )
-from commonir.ods.declared_attributes import declared_kind
+from commonir.ods.declared_attributes import declared_attr_type
 from commonir.ods.declared_types import (
     AnyOf,
     DeclaredType,
@@ -72,7 +72,7 @@ class TypeTexts:
             case "handle_type":
                 return f"{handle}[]"
             case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN:
-                return declared_kind(proto.opaque_type.name).text
+                return declared_attr_type(proto.opaque_type.name).text
             case "opaque_type":
                 raise ValueError(f"the opaque type '{proto.opaque_type.name}' cannot be declared")
             case "type_param":
@@ -149,7 +149,7 @@ def write_text(text: str, into: TypeProto, variables: Collection[str] = ()) -> N
         declared = declared_type(text, variables)
     except ValueError:
         # What attributes can be beyond values, such as graphs; raises for a text that is no type at all.
-        kind = declared_kind(text, variables).text
+        kind = declared_attr_type(text, variables).text
         into.opaque_type.domain, into.opaque_type.name = LIBRARY_DOMAIN, kind
         return
     write_declared(declared, into)

@@ -25,8 +25,8 @@ from commonir.ir.data import Data, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, boolean, f32, i32, string
 from commonir.ods import Op
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Field
-from commonir.ods.kinds import Kind
 
 
 def parameter_data(op: Op, field: Field, value: object) -> Data:
@@ -43,7 +43,7 @@ def parameter_data(op: Op, field: Field, value: object) -> Data:
     return data_of(element, _shape(held), scalars)
 
 
-def natural_type(kind: Kind[Any], value: object) -> TensorType | None:
+def natural_type(kind: AttrType[Any], value: object) -> TensorType | None:
     """The type of the constant for the value of an attribute of which no type is stated; None when there is none."""
     try:
         held = _plain(kind.to_attribute(value))

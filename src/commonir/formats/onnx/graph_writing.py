@@ -526,10 +526,10 @@ class GraphEncoder:
         _as_stored(into, storage)
 
     def _list(self, f: Field, value: Sequence[object], into: AttributeProto) -> None:
-        if f.type is kinds.integers:
+        if f.type is attr_types.integers:
             into.type = AttributeType.INTS
             into.ints.extend(value)
-        elif f.type is kinds.numbers:
+        elif f.type is attr_types.numbers:
             into.type = AttributeType.FLOATS
             into.floats.extend(value)
         else:

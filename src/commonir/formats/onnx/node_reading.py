@@ -80,7 +80,7 @@ _DEFAULT_DOMAIN = "ai.onnx"
 
 _OPEN = (onnx.Custom, onnx.Call)
 
-_HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({kinds.integer: int, kinds.text: str})
+_HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({attr_types.integer: int, attr_types.text: str})
 """Kinds of fields whose values are those of files."""
 
 Rest = list[tuple[str, Attribute]]
@@ -547,11 +547,11 @@ def _coerced(f: Field, value: object) -> object:
     """The value of a field of a definition. Raises: Malformed when it has none of its kind."""
     if type(value) is _HELD_AS_IT_IS.get(f.type):
         return value
-    if f.type is kinds.flag and value in (0, 1):
+    if f.type is attr_types.flag and value in (0, 1):
         value = bool(value)
-    elif f.type is kinds.element and isinstance(value, int):
+    elif f.type is attr_types.element and isinstance(value, int):
         value = ELEMENTS.get(value, value)
-    elif f.type is kinds.number and isinstance(f.default, float) and FloatAttr(f.default, f32).value == value:
+    elif f.type is attr_types.number and isinstance(f.default, float) and FloatAttr(f.default, f32).value == value:
         # Defaults are written in decimal here, and in single precision in files.
         return f.default
     if f.type is None:

@@ -15,23 +15,23 @@ from typing import Any
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DenseArrayAttr, DialectAttr, StringAttr
 from commonir.ir.data import data_of
 from commonir.ir.types import ElementType, boolean, f32, f64, i8, i16, i32, i64, integer_type
-from commonir.ods import kinds, property_kinds
+from commonir.ods import attr_types, property_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import MISSING, Check, Missing
 from commonir.ods.from_records.cpp_classes import of_dialect
 from commonir.ods.from_records.enumerations import (
-    dialect_kind,
+    dialect_attr_type,
     enumeration_of,
-    number_kind,
+    number_attr_type,
     number_value,
-    property_kind,
+    property_type,
 )
 from commonir.ods.from_records.expressions import normal
 from commonir.ods.from_records.predicates import ALWAYS, Predicate, Predicates, both, each
 from commonir.ods.from_records.types import Types, class_name
 from commonir.ods.from_records.values import classes_of, flag_of, is_a, record_of, states, text_of
-from commonir.ods.kinds import Kind
-from commonir.ods.mlir_kinds import array_of, integer_array, typed_float, typed_integer
-from commonir.ods.property_kinds import PropertyKind
+from commonir.ods.mlir_attr_types import array_of, integer_array, typed_float, typed_integer
+from commonir.ods.property_types import PropertyType
 from commonir.tablegen import Record
 from commonir.tablegen.values import DefRef
 
@@ -47,17 +47,17 @@ _DENSE = re.compile(r"RankedTensorType::get\(\{([\d, ]*)\}, \$_builder\.getInteg
 class AttributeCheck:
     """What a record demands of an attribute: how it is held, and what it fulfils, which `summary` says."""
 
-    kind: Kind[Any]
+    kind: AttrType[Any]
     summary: str
     admits: Callable[[Attribute], bool]
     unknown: tuple[str, ...] = ()
 
 
-def _dense(element: ElementType) -> Kind[Any]:
+def _dense(element: ElementType) -> AttrType[Any]:
     """Numbers or truth values as a dense array, `[1, 2]` in custom forms."""
     if element not in (boolean, f32, f64):
         return array_of(element)
-    base: Kind[Any] = kinds.flags if element is boolean else kinds.numbers
+    base: AttrType[Any] = attr_types.flags if element is boolean else attr_types.numbers
 
     def stored(value: tuple[float, ...]) -> Attribute:
         return DenseArrayAttr(element, value)
@@ -68,42 +68,42 @@ def _dense(element: ElementType) -> Kind[Any]:
             raise ValueError(f"expected an array of {element}, found {attr!r}")
         return base.from_attribute(attr)
 
-    return Kind(f"array of {element}", base.coerce, stored, decode, elides_type=False)
+    return AttrType(f"array of {element}", base.coerce, stored, decode, elides_type=False)
 
 
-_PLAIN: Mapping[str, Kind[Any]] = MappingProxyType(
+_PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
     {
-        "UnitAttr": kinds.unit,
-        "BoolAttr": kinds.flag,
-        "StringAttr": kinds.text,
-        "TypeAttr": kinds.type_,
-        "FlatSymbolRefAttr": kinds.symbol,
-        "DictionaryAttr": kinds.dictionary,
+        "UnitAttr": attr_types.unit,
+        "BoolAttr": attr_types.flag,
+        "StringAttr": attr_types.text,
+        "TypeAttr": attr_types.type_,
+        "FlatSymbolRefAttr": attr_types.symbol,
+        "DictionaryAttr": attr_types.dictionary,
         **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"I8": i8, "I16": i16, "I32": i32, "I64": i64}.items()},
         **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"Bool": boolean, "F32": f32, "F64": f64}.items()},
     }
 )
 """Kinds by the class that stores them."""
 
-_NAMED: Mapping[str, Kind[Any]] = MappingProxyType(
+_NAMED: Mapping[str, AttrType[Any]] = MappingProxyType(
     {
-        "SymbolNameAttr": kinds.symbol_name,
+        "SymbolNameAttr": attr_types.symbol_name,
         "I32ArrayAttr": integer_array(i32),
         "I64ArrayAttr": integer_array(i64),
-        "StrArrayAttr": kinds.texts,
-        "TypeArrayAttr": kinds.types,
-        "DictArrayAttr": kinds.dictionaries,
+        "StrArrayAttr": attr_types.texts,
+        "TypeArrayAttr": attr_types.types,
+        "DictArrayAttr": attr_types.dictionaries,
     }
 )
 """Kinds by the name of the record."""
 
-_OF_PROPERTIES: Mapping[str, PropertyKind[Any]] = MappingProxyType(
+_OF_PROPERTIES: Mapping[str, PropertyType[Any]] = MappingProxyType(
     {
-        "int64_t": property_kinds.integer(i64),
-        "int32_t": property_kinds.integer(i32),
-        "string": property_kinds.text,
-        "bool": property_kinds.truth,
-        "_cls_UnitProp": property_kinds.unit,
+        "int64_t": property_types.integer(i64),
+        "int32_t": property_types.integer(i32),
+        "string": property_types.text,
+        "bool": property_types.truth,
+        "_cls_UnitProp": property_types.unit,
     }
 )
 """Kinds of properties by what stores them; flags by their class."""
@@ -119,7 +119,7 @@ class Attributes:
         self._types = types
         self._predicates = predicates
         self._checks: dict[Record, AttributeCheck] = {}
-        self._kinds: dict[Record, Kind[Any]] = {}
+        self._kinds: dict[Record, AttrType[Any]] = {}
 
     def check(self, record: Record) -> AttributeCheck:
         """What a record demands."""
@@ -156,17 +156,17 @@ class Attributes:
         found = self._of_property(base)
         return both(found, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else found
 
-    def condition(self, record: Record, kind: Kind[Any]) -> Check | None:
+    def condition(self, record: Record, kind: AttrType[Any]) -> Check | None:
         """The condition on the value of a field that holds values by a kind; None where the kind says it all."""
         found = self.check(record)
         if is_a(record, "Property"):
-            return Check(found.summary, found.admits) if isinstance(kind, PropertyKind) else None
-        if kind in (kinds.unit, kinds.symbol_name):
+            return Check(found.summary, found.admits) if isinstance(kind, PropertyType) else None
+        if kind in (attr_types.unit, attr_types.symbol_name):
             return None
         to_attribute = kind.to_attribute
         return Check(found.summary, lambda v: found.admits(to_attribute(v)))
 
-    def kind(self, record: Record) -> Kind[Any]:
+    def kind(self, record: Record) -> AttrType[Any]:
         """How values of an attribute are held."""
         base = base_of(record)
         found = self._kinds.get(base)
@@ -174,7 +174,7 @@ class Attributes:
             found = self._kinds[base] = self._kind(base)
         return found
 
-    def _kind(self, base: Record) -> Kind[Any]:
+    def _kind(self, base: Record) -> AttrType[Any]:
         held = record_of(base, "attr") if is_a(base, "ConstantAttr") else None
         if held is not None:
             return self.kind(held)
@@ -183,9 +183,9 @@ class Attributes:
         if is_a(base, "Property"):
             return self._property(base)
         if is_a(base, "EnumAttr"):
-            return dialect_kind(base)
+            return dialect_attr_type(base)
         if is_a(base, "EnumAttrInfo"):
-            return number_kind(base)
+            return number_attr_type(base)
         if is_a(base, "AttrDef") and states(base, "mnemonic"):
             return _dialect_attribute(base)
         stored, of_value = class_name(text_of(base, "storageType")), record_of(base, "valueType")
@@ -195,33 +195,33 @@ class Attributes:
         if stored == "FloatAttr" and isinstance(only, ElementType):
             return typed_float(only)
         if stored == "TypeAttr" and class_name(text_of(base, "returnType")) == "FunctionType":
-            return kinds.function_type
-        return _PLAIN.get(stored, kinds.any_attribute)
+            return attr_types.function_type
+        return _PLAIN.get(stored, attr_types.any_attribute)
 
-    def _property(self, base: Record) -> Kind[Any]:
+    def _property(self, base: Record) -> AttrType[Any]:
         """The kind of a property, made of those of its parts; any attribute for one of C++ that is not known."""
         classes = classes_of(base)
         if "EnumProp" in classes:
-            return property_kind(base)
+            return property_type(base)
         if "OptionalProp" in classes:
             inner = self._part(base, "OptionalProp:p")
             # What is said of a value that is there tells whether its text stands alone.
             brackets = "some" in text_of(base, "printer")
-            return kinds.any_attribute if inner is None else property_kinds.optional(inner, is_plain=not brackets)
+            return attr_types.any_attribute if inner is None else property_types.optional(inner, is_plain=not brackets)
         if "IntArrayProp" in classes:
             element = _ELEMENTS.get(normal(text_of(base, "storageType")))
-            return kinds.any_attribute if element is None else property_kinds.integers(element)
+            return attr_types.any_attribute if element is None else property_types.integers(element)
         if "ArrayProp" in classes:
             item = self._part(base, "ArrayProp:elem")
-            return kinds.any_attribute if item is None else property_kinds.array(item)
+            return attr_types.any_attribute if item is None else property_types.array(item)
         name = "_cls_UnitProp" if "_cls_UnitProp" in classes else normal(text_of(base, "storageType"))
-        return _OF_PROPERTIES.get(name, kinds.any_attribute)
+        return _OF_PROPERTIES.get(name, attr_types.any_attribute)
 
-    def _part(self, base: Record, name: str) -> PropertyKind[Any] | None:
+    def _part(self, base: Record, name: str) -> PropertyType[Any] | None:
         """The kind of a property that another is made of."""
         found = base.given.get(name)
         kind = self.kind(found.record) if isinstance(found, DefRef) else None
-        return kind if isinstance(kind, PropertyKind) else None
+        return kind if isinstance(kind, PropertyType) else None
 
     def default(self, record: Record) -> object | Missing | None:
         """The default of an attribute: None for one that need not be there, MISSING for one that must.
@@ -229,12 +229,12 @@ class Attributes:
         Raises: ValueError for one that C++ states in a way that is not understood.
         """
         kind = self.kind(record)
-        if kind is kinds.unit:
+        if kind is attr_types.unit:
             return False
         text = normal(text_of(record, "defaultValue"))
         is_property = is_a(record, "Property")
         if is_property and text in ("nullopt", "std::nullopt"):
-            return kind.coerce(None) if isinstance(kind, PropertyKind) else None
+            return kind.coerce(None) if isinstance(kind, PropertyType) else None
         if flag_of(record, "isOptional"):
             return None
         if not states(record, "defaultValue") or (is_property and not text):
@@ -248,11 +248,11 @@ class Attributes:
         """
         text = normal(text_of(record, "defaultValue"))
         kind = self.kind(record)
-        if not text or kind is kinds.unit or not flag_of(record, "isOptional"):
+        if not text or kind is attr_types.unit or not flag_of(record, "isOptional"):
             return MISSING
         return self.parsed(kind, base_of(record), text)
 
-    def parsed(self, kind: Kind[Any], base: Record, text: str) -> object:
+    def parsed(self, kind: AttrType[Any], base: Record, text: str) -> object:
         """The value of a kind that C++ states. Raises: ValueError when it is not understood."""
         info = record_of(base, "enum") or (base if is_a(base, "EnumInfo") else None)
         if info is not None and _NAME.fullmatch(text):
@@ -316,13 +316,13 @@ def _contents(dense: re.Match[str], text: str) -> Attribute:
     """Integers as the contents of a tensor. Raises: ValueError when they are none of its shape."""
     shape = tuple([int(n) for n in dense[1].split(",") if n.strip()])
     found = _literal(text)
-    numbers = kinds.integers.coerce(found)
+    numbers = attr_types.integers.coerce(found)
     if len(numbers) != prod(shape):
         raise ValueError(text)
     return DataAttr(data_of(integer_type(int(dense[2])), shape, numbers))
 
 
-def _dialect_attribute(record: Record) -> Kind[Any]:
+def _dialect_attribute(record: Record) -> AttrType[Any]:
     """An attribute of a dialect that a record defines. Custom forms leave its prefix out where it has brackets."""
     owner, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
     dialect = "" if owner is None else text_of(owner, "name")
@@ -338,7 +338,7 @@ def _dialect_attribute(record: Record) -> Kind[Any]:
             return DialectAttr(dialect, mnemonic, attr.value[1:-1])
         return coerce(attr)
 
-    return Kind(f"{dialect}.{mnemonic}", coerce, lambda v: v, decode)
+    return AttrType(f"{dialect}.{mnemonic}", coerce, lambda v: v, decode)
 
 
 __all__ = ["AttributeCheck", "Attributes", "base_of"]

@@ -14,10 +14,10 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr, EnumAttr, IntegerAttr, StringAttr
 from commonir.ir.literals import quoted
 from commonir.ir.types import integer_type
-from commonir.ods import property_kinds
+from commonir.ods import property_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.from_records.values import flag_of, is_a, number_of, record_of, records_of, text_of
-from commonir.ods.kinds import Kind
-from commonir.ods.property_kinds import PropertyKind
+from commonir.ods.property_types import PropertyType
 from commonir.tablegen import Record
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
@@ -141,7 +141,7 @@ def _said(attr: Attribute) -> object:
     return attr.value if isinstance(attr, StringAttr) else attr.keyword if isinstance(attr, EnumAttr) else None
 
 
-def number_kind(record: Record) -> Kind[Any]:
+def number_attr_type(record: Record) -> AttrType[Any]:
     """The kind of an enumeration that is stored as an integer."""
     given = enumeration_of(record)
     words, type = _Words(given), integer_type(given.bits)
@@ -156,7 +156,7 @@ def number_kind(record: Record) -> Kind[Any]:
         text = words.text(value)
         return text if _WORD.fullmatch(text) else f'"{text}"'
 
-    return Kind(
+    return AttrType(
         given.name,
         words.coerce,
         lambda v: IntegerAttr(words.number(v), type),
@@ -166,7 +166,7 @@ def number_kind(record: Record) -> Kind[Any]:
     )
 
 
-def property_kind(record: Record) -> PropertyKind[Any]:
+def property_type(record: Record) -> PropertyType[Any]:
     """The kind of a property that is an enumeration.
 
     Its attribute is a number, or an attribute of the dialect where the record says so; both are read.
@@ -174,7 +174,7 @@ def property_kind(record: Record) -> PropertyKind[Any]:
     info, form = record_of(record, "enum") or record, record_of(record, "attrForm")
     given = enumeration_of(info)
     words = _Words(given)
-    of_dialect = None if form is None else dialect_kind(form)
+    of_dialect = None if form is None else dialect_attr_type(form)
 
     def decode(attr: Attribute) -> Enum:
         if isinstance(attr, IntegerAttr):
@@ -192,13 +192,13 @@ def property_kind(record: Record) -> PropertyKind[Any]:
         text = words.text(value)
         return text if not words.is_plain or _WORD.fullmatch(text) else quoted(text)
 
-    kind: Kind[Any] = Kind(given.name, words.coerce, stored, decode, cases=tuple(words.by_word))
-    found = property_kinds.words(kind, said, given.separator.strip() if given.is_flags else "", words.by_word)
+    kind: AttrType[Any] = AttrType(given.name, words.coerce, stored, decode, cases=tuple(words.by_word))
+    found = property_types.words(kind, said, given.separator.strip() if given.is_flags else "", words.by_word)
     mnemonic = text_of(record, "mnemonic")
-    return property_kinds.named(mnemonic, found) if mnemonic else found
+    return property_types.named(mnemonic, found) if mnemonic else found
 
 
-def dialect_kind(record: Record) -> Kind[Any]:
+def dialect_attr_type(record: Record) -> AttrType[Any]:
     """The kind of an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>`.
 
     One whose format has no brackets is `#index<cmp_predicate slt>`, and forms of operations say the word alone.
@@ -227,7 +227,7 @@ def dialect_kind(record: Record) -> Kind[Any]:
 
     # Upstream writes a blank before the word of one without brackets, whatever the format around it says.
     spelled: Callable[[Enum], str] = lambda v: f"<{words.text(v)}>" if brackets else f" {words.text(v)}"  # noqa: E731
-    return Kind(
+    return AttrType(
         given.name, words.coerce, stored, decode, cases=tuple(words.by_word) if not brackets else (), spelled=spelled
     )
 
@@ -237,4 +237,4 @@ def number_value(record: Record) -> IntegerAttr:
     return IntegerAttr(number_of(record, "value"), integer_type(number_of(record, "width", 32)))
 
 
-__all__ = ["Enumeration", "dialect_kind", "enumeration_of", "number_kind", "number_value", "property_kind"]
+__all__ = ["Enumeration", "dialect_attr_type", "enumeration_of", "number_attr_type", "number_value", "property_type"]

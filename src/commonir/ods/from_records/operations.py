@@ -21,6 +21,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import i32
+from commonir.ods.attr_types import AttrType
 from commonir.ods.definition import RESULT_SIZES, Places
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
@@ -39,8 +40,7 @@ from commonir.ods.from_records.values import (
     text_of,
     wrong,
 )
-from commonir.ods.kinds import Kind
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
@@ -463,7 +463,7 @@ def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value
     return suggested_names
 
 
-def _converted(value: object, kind: Kind[Any], other: Kind[Any]) -> object:
+def _converted(value: object, kind: AttrType[Any], other: AttrType[Any]) -> object:
     """A value of one kind as another kind holds it."""
     return value if value is None or value is MISSING else other.from_attribute(kind.to_attribute(value))
 

@@ -13,37 +13,37 @@ from commonir.ods.from_records.enumerations import Enumeration, enumeration_of
 from commonir.ods.from_records.expressions import normal
 from commonir.ods.from_records.types import class_name
 from commonir.ods.from_records.values import flag_of, is_a, record_of, states, text_of, value_of, wrong
-from commonir.ods.parameter_forms import FormError, Parameter, ParameterForm, ParameterKind, parsed_form
+from commonir.ods.parameter_forms import FormError, Parameter, ParameterCategory, ParameterForm, parsed_form
 from commonir.tablegen import Record, Records
 from commonir.tablegen.values import Dag, DefRef, String
 
 _INTEGER = re.compile(r"(?:u?int(?:\d+_t)?|unsigned(?: int)?|size_t|APInt|long|int64_t)")
 _LIST = re.compile(r"ArrayRef<(.*)>")
-_KINDS: Mapping[str, ParameterKind] = MappingProxyType(
+_KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
     {
-        "Type": ParameterKind.TYPE,
-        "Attribute": ParameterKind.ATTRIBUTE,
-        "bool": ParameterKind.BOOLEAN,
-        "float": ParameterKind.FLOAT,
-        "double": ParameterKind.FLOAT,
-        "APFloat": ParameterKind.FLOAT,
-        "StringRef": ParameterKind.STRING,
-        "std::string": ParameterKind.STRING,
-        "string": ParameterKind.STRING,
-        "ShapedType": ParameterKind.TYPE,
-        "IntegerType": ParameterKind.TYPE,
-        "FloatType": ParameterKind.TYPE,
-        "VectorType": ParameterKind.TYPE,
-        "RankedTensorType": ParameterKind.TYPE,
-        "MemRefType": ParameterKind.TYPE,
-        "FunctionType": ParameterKind.TYPE,
-        "IntegerAttr": ParameterKind.ATTRIBUTE,
-        "StringAttr": ParameterKind.ATTRIBUTE,
-        "TypedAttr": ParameterKind.ATTRIBUTE,
-        "DictionaryAttr": ParameterKind.ATTRIBUTE,
-        "ArrayAttr": ParameterKind.ATTRIBUTE,
-        "SymbolRefAttr": ParameterKind.ATTRIBUTE,
-        "FlatSymbolRefAttr": ParameterKind.ATTRIBUTE,
+        "Type": ParameterCategory.TYPE,
+        "Attribute": ParameterCategory.ATTRIBUTE,
+        "bool": ParameterCategory.BOOLEAN,
+        "float": ParameterCategory.FLOAT,
+        "double": ParameterCategory.FLOAT,
+        "APFloat": ParameterCategory.FLOAT,
+        "StringRef": ParameterCategory.STRING,
+        "std::string": ParameterCategory.STRING,
+        "string": ParameterCategory.STRING,
+        "ShapedType": ParameterCategory.TYPE,
+        "IntegerType": ParameterCategory.TYPE,
+        "FloatType": ParameterCategory.TYPE,
+        "VectorType": ParameterCategory.TYPE,
+        "RankedTensorType": ParameterCategory.TYPE,
+        "MemRefType": ParameterCategory.TYPE,
+        "FunctionType": ParameterCategory.TYPE,
+        "IntegerAttr": ParameterCategory.ATTRIBUTE,
+        "StringAttr": ParameterCategory.ATTRIBUTE,
+        "TypedAttr": ParameterCategory.ATTRIBUTE,
+        "DictionaryAttr": ParameterCategory.ATTRIBUTE,
+        "ArrayAttr": ParameterCategory.ATTRIBUTE,
+        "SymbolRefAttr": ParameterCategory.ATTRIBUTE,
+        "FlatSymbolRefAttr": ParameterCategory.ATTRIBUTE,
     }
 )
 """Kinds of parameters by their C++ type."""
@@ -77,7 +77,7 @@ def _form(record: Record, enumerations: Mapping[str, Enumeration]) -> ParameterF
     own = {name.removeprefix(inside): found for name, found in enumerations.items() if name.startswith(inside)}
     parameters = tuple(_parameters(record, {**own, **enumerations}))
     text = text_of(record, "assemblyFormat")
-    if (parameters and not text) or any(p.kind is ParameterKind.UNKNOWN for p in parameters) or "custom<" in text:
+    if (parameters and not text) or any(p.kind is ParameterCategory.UNKNOWN for p in parameters) or "custom<" in text:
         return None
     try:
         elements = parsed_form(" ".join(text.split()), parameters)
@@ -98,7 +98,7 @@ def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iter
             found = _parameter(
                 name or "", text_of(given, "cppType"), enumerations, optional=bool(text_of(given, "defaultValue"))
             )
-            yield Parameter(found.name, ParameterKind.UNKNOWN) if is_own and not plain else found
+            yield Parameter(found.name, ParameterCategory.UNKNOWN) if is_own and not plain else found
 
 
 def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, optional: bool = False) -> Parameter:
@@ -109,8 +109,8 @@ def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, 
     if cases is not None:
         words = tuple([c.word for c in cases.cases])
         separator = cases.separator if cases.is_flags else ""
-        return Parameter(name, ParameterKind.CASE, several is not None, optional, words, separator, text)
-    kind = ParameterKind.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterKind.UNKNOWN)
+        return Parameter(name, ParameterCategory.CASE, several is not None, optional, words, separator, text)
+    kind = ParameterCategory.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterCategory.UNKNOWN)
     return Parameter(name, kind, several is not None, optional, cpp=text)
 
 

@@ -25,7 +25,7 @@ class Blend(Op, name="demo.blend", traits=(traits.Pure,), assembly="$a `,` $b at
 
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
-    weight: float = attribute(kinds.number, default=0.5, check=positive)
+    weight: float = attribute(attr_types.number, default=0.5, check=positive)
     y: Value = result("T[*]")
     T = element_type(f32, f64)
 

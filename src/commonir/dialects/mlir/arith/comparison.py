@@ -19,7 +19,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
 from commonir.ods import attribute, operand, result
-from commonir.ods.mlir_kinds import numbered
+from commonir.ods.mlir_attr_types import numbered
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.type_constraints import AnyType, BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameTypeOperands, all_types_match, truth_values_like, types_match_with

@@ -17,7 +17,7 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
-from commonir.ods import MlirOp, attribute, kinds, result, traits
+from commonir.ods import MlirOp, attr_types, attribute, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.type_constraints import AnyType
 from commonir.ods.type_rules import type_of_attribute
@@ -37,7 +37,7 @@ class Constant(
     length depends on the machine has one number in all places.
     """
 
-    value: Attribute = attribute(kinds.any_attribute)
+    value: Attribute = attribute(attr_types.any_attribute)
     result_: Value = result(AnyType)
 
     @classmethod

@@ -19,7 +19,7 @@ from commonir.ir.floats import Rounding
 from commonir.ir.operation import Value
 from commonir.ir.types import MemRefType, TensorType, Type, VectorType, boolean, f8e8m0fnu, i32, index
 from commonir.ods import attribute, operand, result
-from commonir.ods.mlir_kinds import numbered
+from commonir.ods.mlir_attr_types import numbered
 from commonir.ods.type_constraints import (
     AnyFloat,
     AnySignlessInteger,

@@ -15,7 +15,7 @@ from commonir.dialects.mlir.number_rules import has_quotient, is_distance
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean
-from commonir.ods import attribute, kinds, known_data, operand, result, traits
+from commonir.ods import attr_types, attribute, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import all_types_match, truth_values_like, types_match_with
 
@@ -32,7 +32,7 @@ class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags
 class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"):
     """An operation that may lose bits; a flag tells that it does not."""
 
-    isExact: bool = attribute(kinds.unit, default=False)
+    isExact: bool = attribute(attr_types.unit, default=False)
 
 
 def _either(of_numbers: Function2, of_truths: Function2) -> Function2:

@@ -20,8 +20,8 @@ from commonir.ir.affine import AffineMap, AffineMapAttr
 from commonir.ir.attributes import ArrayAttr, Attribute, DialectAttr, StringAttr
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import MemRefType, TensorType, Type, i64
-from commonir.ods import MlirOp, attribute, kinds, non_negative, operand, result, traits
-from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
+from commonir.ods import MlirOp, attr_types, attribute, non_negative, operand, result, traits
+from commonir.ods.mlir_attr_types import dialect_enumeration, typed_integer
 from commonir.ods.type_constraints import AnyType, Index
 from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of
 
@@ -63,8 +63,8 @@ def maps_attribute(maps: Sequence[AffineMap]) -> ArrayAttr:
     return ArrayAttr(tuple([AffineMapAttr(m) for m in maps]))
 
 
-affine_maps = kinds.Kind[tuple[AffineMap, ...]](
-    "affine maps", kinds.sequence_of(_to_map, "affine maps"), maps_attribute, _maps
+affine_maps = attr_types.AttrType[tuple[AffineMap, ...]](
+    "affine maps", attr_types.sequence_of(_to_map, "affine maps"), maps_attribute, _maps
 )
 
 
@@ -89,9 +89,9 @@ def _iterators(attr: Attribute) -> tuple[IteratorType, ...]:
 
 
 iterator_type = dialect_enumeration(IteratorType, "linalg.iterator_type")
-iterators = kinds.Kind[tuple[IteratorType, ...]](
+iterators = attr_types.AttrType[tuple[IteratorType, ...]](
     "iterator types",
-    kinds.sequence_of(_to_iterator, "kinds of iterators"),
+    attr_types.sequence_of(_to_iterator, "kinds of iterators"),
     lambda v: ArrayAttr(tuple([iterator_type.to_attribute(i) for i in v])),
     _iterators,
 )

@@ -17,9 +17,9 @@ from commonir.ir.affine import AffineDim, AffineMap
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import i64
-from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.definition import GROUP_SIZES
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_constraints import AnyMemRef, AnyRankedTensor, AnyShaped, AnyTensor, AnyType, any_type_of
 from commonir.ods.type_rules import shape_of
@@ -58,8 +58,8 @@ class Generic(StructuredOp, name="linalg.generic"):
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
     iterator_types: tuple[IteratorType, ...] = attribute(iterators)
     region_: Region = region()
-    doc: str | None = attribute(kinds.text, default=None)
-    library_call: str | None = attribute(kinds.text, default=None)
+    doc: str | None = attribute(attr_types.text, default=None)
+    library_call: str | None = attribute(attr_types.text, default=None)
     result_tensors: tuple[Value, ...] = result(AnyRankedTensor, variadic=True)
 
     def indexing(self) -> tuple[AffineMap, ...]:

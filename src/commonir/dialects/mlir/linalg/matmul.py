@@ -18,7 +18,7 @@ from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import Type
 from commonir.ods import attribute
-from commonir.ods.mlir_kinds import dialect_enumeration
+from commonir.ods.mlir_attr_types import dialect_enumeration
 from commonir.ods.type_rules import shape_of
 
 _PRODUCTS_AND_SUMS = (

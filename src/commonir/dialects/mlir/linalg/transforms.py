@@ -18,7 +18,7 @@ from commonir.ir.data import data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, VectorType, i32, i64
 from commonir.ods import attribute, operand, result, traits
-from commonir.ods.mlir_kinds import numbered, typed_integer
+from commonir.ods.mlir_attr_types import numbered, typed_integer
 from commonir.ods.type_constraints import AnyRankedTensor, AnyShaped, AnyType, tensor_rank_of
 from commonir.ods.type_rules import all_element_types_match, element_of, shape_of
 from commonir.symbolic import Dim

@@ -22,7 +22,7 @@ from commonir.ir.affine import AffineMap
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.types import VectorType, i64
-from commonir.ods import attribute, kinds
+from commonir.ods import attr_types, attribute
 
 
 class _OfVector(tuple[int, ...]):
@@ -45,7 +45,9 @@ def _attribute(numbers: tuple[int, ...]) -> Attribute:
     )
 
 
-steps = kinds.Kind[tuple[int, ...]]("steps", kinds.sequence_of(kinds.to_integer, "integers"), _attribute, _numbers)
+steps = attr_types.AttrType[tuple[int, ...]](
+    "steps", attr_types.sequence_of(attr_types.to_integer, "integers"), _attribute, _numbers
+)
 """Strides or dilations: `dense<2> : tensor<2xi64>`, or a vector."""
 
 

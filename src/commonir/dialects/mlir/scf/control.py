@@ -24,10 +24,10 @@ from commonir.dialects.mlir.scf.base import (
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
-from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
 from commonir.ods.known import known_integer
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.requiring import Requiring
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use, read_assignments
 from commonir.ods.traits import ImplicitTerminator, has_parent
@@ -228,7 +228,7 @@ class For(
     step: Value = operand(AnySignlessIntegerOrIndex)
     initArgs: tuple[Value, ...] = operand(AnyType, variadic=True)
     region: Region = region()
-    unsignedCmp: bool = attribute(kinds.unit, default=False)
+    unsignedCmp: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     @property
@@ -454,7 +454,7 @@ class ExecuteRegion(
     custom_form = _ExecuteForm()
 
     region: Region = region()
-    no_inline: bool = attribute(kinds.unit, default=False)
+    no_inline: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def entered(self, known: KnownData) -> Iterator[Way]:

@@ -13,8 +13,8 @@ from commonir.dialects.mlir.scf.base import ScfOp, arguments_of, differing_types
 from commonir.ir.attributes import ArrayAttr, Attribute
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, i64, index
-from commonir.ods import attribute, kinds, operand, region, result, traits
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods import attr_types, attribute, operand, region, result, traits
+from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use, read_assignments
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
@@ -301,7 +301,7 @@ class Forall(
     staticStep: tuple[int, ...] = attribute(_numbers)
     outputs: tuple[Value, ...] = operand(AnyRankedTensor, variadic=True)
     region: Region = region()
-    mapping: Attribute | None = attribute(kinds.any_attribute, default=None)
+    mapping: Attribute | None = attribute(attr_types.any_attribute, default=None)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     @property

@@ -23,7 +23,7 @@ from commonir.dialects.mlir.shape.base import (
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, boolean
-from commonir.ods import Op, attribute, kinds, operand, region, result, traits
+from commonir.ods import Op, attr_types, attribute, operand, region, result, traits
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import ImplicitTerminator, has_parent
@@ -39,7 +39,7 @@ class ConstWitness(
 ):
     """A witness known before the program runs."""
 
-    passing: bool = attribute(kinds.flag)
+    passing: bool = attribute(attr_types.flag)
     result_: Value = result(WitnessType)
 
     @classmethod
@@ -57,7 +57,7 @@ class CstrRequire(ShapeOp, name="shape.cstr_require", assembly="$pred `,` $msg a
     """A witness that a condition holds."""
 
     pred: Value = operand(I1)
-    msg: str = attribute(kinds.text)
+    msg: str = attribute(attr_types.text)
     result_: Value = result(WitnessType)
 
     def reference(self, pred: Value) -> Value:

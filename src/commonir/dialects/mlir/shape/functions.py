@@ -14,7 +14,7 @@ from commonir.dialects.mlir.shape.base import ShapeOp
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.module import Symbol
 from commonir.ir.operation import Block, Region, Value
-from commonir.ods import attribute, kinds, operand, region, traits
+from commonir.ods import attr_types, attribute, operand, region, traits
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import AnyType
@@ -75,10 +75,10 @@ class FunctionLibrary(
     ends_blocks = False
     default_dialect = "shape"
 
-    sym_name: str = attribute(kinds.symbol_name)
-    mapping: DictionaryAttr = attribute(kinds.dictionary)
+    sym_name: str = attribute(attr_types.symbol_name)
+    mapping: DictionaryAttr = attribute(attr_types.dictionary)
     body: Region = region()
-    sym_visibility: Visibility | None = attribute(kinds.enumeration(Visibility), default=None)
+    sym_visibility: Visibility | None = attribute(attr_types.enumeration(Visibility), default=None)
 
     @property
     def symbol_name(self) -> str:

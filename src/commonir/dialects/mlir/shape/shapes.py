@@ -34,7 +34,7 @@ from commonir.ir.attributes import ArrayAttr, IntegerAttr
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type, i64, index
-from commonir.ods import Op, attribute, kinds, known_dims, operand, region, result, traits
+from commonir.ods import Op, attr_types, attribute, known_dims, operand, region, result, traits
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import ImplicitTerminator, has_parent
@@ -75,7 +75,7 @@ class ConstShape(ShapeOp, HoldsData, name="shape.const_shape", traits=(traits.Pu
 
     custom_form = _ConstShapeForm()
 
-    shape: Data = attribute(kinds.data)
+    shape: Data = attribute(attr_types.data)
     result_: Value = result(ShapeOrExtents)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -214,7 +214,7 @@ class Broadcast(
     """The shape that tensors of some shapes are broadcast to."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
-    error: str | None = attribute(kinds.text, default=None)
+    error: str | None = attribute(attr_types.text, default=None)
     result_: Value = result(ShapeOrExtents)
 
     def infer_results(self) -> tuple[Type, ...] | None:

@@ -25,8 +25,8 @@ from commonir.dialects.mlir.shape.base import (
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
-from commonir.ods import attribute, kinds, operand, result, traits
-from commonir.ods.mlir_kinds import typed_integer
+from commonir.ods import attr_types, attribute, operand, result, traits
+from commonir.ods.mlir_attr_types import typed_integer
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_constraints import AnyShaped, Index
 from commonir.symbolic import Dim
@@ -141,7 +141,7 @@ class Meet(
 
     arg0: Value = operand(AnyShapeOrSize)
     arg1: Value = operand(AnyShapeOrSize)
-    error: str | None = attribute(kinds.text, default=None)
+    error: str | None = attribute(attr_types.text, default=None)
     result_: Value = result(AnyShapeOrSize)
 
     def infer_results(self) -> tuple[Type, ...] | None:

@@ -30,10 +30,10 @@ from commonir.ir.types import (
     index,
 )
 from commonir.notation import NotKnownError
-from commonir.ods import MlirOp, TypeConstraint, kinds, known_data, known_dims
+from commonir.ods import MlirOp, TypeConstraint, attr_types, known_data, known_dims
+from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Check
-from commonir.ods.kinds import Kind
-from commonir.ods.mlir_kinds import array_of, dialect_enumeration, numbered, typed_integer
+from commonir.ods.mlir_attr_types import array_of, dialect_enumeration, numbered, typed_integer
 from commonir.ods.type_constraints import is_float, is_integer
 from commonir.ods.type_rules import TypeRule, Typing, are_compatible_shapes, element_of
 from commonir.symbolic import Dim
@@ -330,11 +330,11 @@ class ApiVersion(Enum):
     TYPED_FFI = "API_VERSION_TYPED_FFI"
 
 
-def _worded(cases: type[E], mnemonic: str) -> Kind[E]:
+def _worded(cases: type[E], mnemonic: str) -> AttrType[E]:
     """An enumeration that is stored as `#stablehlo<mnemonic CASE>`; a form says the word."""
     kind = dialect_enumeration(cases, STABLEHLO, mnemonic=mnemonic)
     words = kind.cases
-    return Kind(
+    return AttrType(
         kind.name,
         kind.coerce,
         kind.to_attribute,
@@ -360,16 +360,16 @@ def _precisions(attr: Attribute) -> tuple[Precision, ...]:
     return tuple([precision.from_attribute(v) for v in attr.values])
 
 
-precision_config: Kind[tuple[Precision, ...]] = Kind(
+precision_config: AttrType[tuple[Precision, ...]] = AttrType(
     "precisions",
-    kinds.sequence_of(precision.coerce, "precisions"),
+    attr_types.sequence_of(precision.coerce, "precisions"),
     lambda v: ArrayAttr(tuple([precision.to_attribute(p) for p in v])),
     _precisions,
 )
 """How exact products are to be, for each operand."""
 
 axes = array_of(i64)
-flags = kinds.flags
+flags = attr_types.flags
 axis = typed_integer(i64)
 small = typed_integer(i32)
 
@@ -380,7 +380,7 @@ def _dialect_attribute(value: object) -> Attribute:
     return value
 
 
-dialect_attribute: Kind[Attribute] = Kind(
+dialect_attribute: AttrType[Attribute] = AttrType(
     "attribute of the dialect", _dialect_attribute, _dialect_attribute, _dialect_attribute
 )
 """An attribute that means nothing here and is kept as it is."""

@@ -32,7 +32,7 @@ from commonir.dialects.mlir.stablehlo.number_kinds import by_kind, is_complex_va
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
-from commonir.ods import Dialect, TypeConstraint, attribute, definitions_in, kinds, operand, result, traits
+from commonir.ods import Dialect, TypeConstraint, attr_types, attribute, definitions_in, operand, result, traits
 from commonir.ods.sizes import known_sizes
 from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape
@@ -228,7 +228,7 @@ class IsPosInf(_Question, name="chlo.is_pos_inf"):
 class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.Pure), assembly="attr-dict $value"):
     """The tensor that an attribute holds."""
 
-    value: Data = attribute(kinds.data)
+    value: Data = attribute(attr_types.data)
     output: Value = result(Any)
 
     def infer_results(self) -> tuple[Type, ...] | None:

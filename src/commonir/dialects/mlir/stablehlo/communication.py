@@ -60,7 +60,7 @@ from commonir.dialects.mlir.stablehlo.reduction import (
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, IntegerAttr
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import DialectType, TensorType, Type, boolean, f32, i32, integer_type
-from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import (
     SameOperandsAndResultElementType,
@@ -123,8 +123,8 @@ class Infeed(_Effect, name="stablehlo.infeed"):
     """
 
     token: Value = operand(Token)
-    infeed_config: str = attribute(kinds.text, default="")
-    layout_: Attribute | None = attribute(kinds.any_attribute, default=None)
+    infeed_config: str = attribute(attr_types.text, default="")
+    layout_: Attribute | None = attribute(attr_types.any_attribute, default=None)
     results_: tuple[Value, ...] = result(StaticOrToken, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -156,7 +156,7 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
-    outfeed_config: str = attribute(kinds.text, default="")
+    outfeed_config: str = attribute(attr_types.text, default="")
     result_: Value = result(Token)
 
 
@@ -166,8 +166,8 @@ class Send(_Effect, name="stablehlo.send"):
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
     channel_handle: ChannelHandle = attribute(channel_handle)
-    is_host_transfer: bool | None = attribute(kinds.flag, default=None)
-    source_target_pairs: Attribute | None = attribute(kinds.any_attribute, default=None)
+    is_host_transfer: bool | None = attribute(attr_types.flag, default=None)
+    source_target_pairs: Attribute | None = attribute(attr_types.any_attribute, default=None)
     result_: Value = result(Token)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -188,8 +188,8 @@ class Recv(_Effect, name="stablehlo.recv"):
 
     token: Value = operand(Token)
     channel_handle: ChannelHandle = attribute(channel_handle)
-    is_host_transfer: bool | None = attribute(kinds.flag, default=None)
-    source_target_pairs: Attribute | None = attribute(kinds.any_attribute, default=None)
+    is_host_transfer: bool | None = attribute(attr_types.flag, default=None)
+    source_target_pairs: Attribute | None = attribute(attr_types.any_attribute, default=None)
     results_: tuple[Value, ...] = result(StaticOrToken, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -299,9 +299,9 @@ class AllGather(_Collective, name="stablehlo.all_gather"):
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     all_gather_dim: int = attribute(axis, check=non_negative)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
-    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    use_global_device_ids: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     groups_are_alike = True
@@ -338,9 +338,9 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
     """Combines the values of all processes of a group. C1: the program combines values of their types."""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
-    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    use_global_device_ids: bool = attribute(attr_types.unit, default=False)
     computation: Region = region()
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
@@ -363,9 +363,9 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
 
     operand: Value = operand(AnyHlo)
     scatter_dimension: int = attribute(axis, check=non_negative)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
-    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    use_global_device_ids: bool = attribute(attr_types.unit, default=False)
     computation: Region = region()
     result_: Value = result(AnyHlo)
 
@@ -386,10 +386,10 @@ class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
     """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
-    use_global_device_ids: bool = attribute(kinds.unit, default=False)
-    has_dynamic_root: bool = attribute(kinds.unit, default=False)
+    use_global_device_ids: bool = attribute(attr_types.unit, default=False)
+    has_dynamic_root: bool = attribute(attr_types.unit, default=False)
     computation: Region = region()
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
@@ -409,7 +409,7 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
     split_dimension: int = attribute(axis, check=non_negative)
     concat_dimension: int = attribute(axis, check=non_negative)
     split_count: int = attribute(axis, check=positive)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
@@ -453,9 +453,9 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
     """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
-    has_dynamic_root: bool = attribute(kinds.unit, default=False)
+    has_dynamic_root: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -475,7 +475,7 @@ class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(Same
     assembly = ""
 
     operand: Value = operand(AnyHlo)
-    source_target_pairs: Attribute = attribute(kinds.any_attribute)
+    source_target_pairs: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     result_: Value = result(AnyHlo)
 
@@ -501,7 +501,7 @@ class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
     assembly = ""
 
     operand: Value = operand(AnyHlo)
-    replica_groups: Attribute = attribute(kinds.any_attribute)
+    replica_groups: Attribute = attribute(attr_types.any_attribute)
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:

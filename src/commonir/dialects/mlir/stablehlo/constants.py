@@ -28,7 +28,7 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
-from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
 from commonir.ods.sizes import sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.symbolic import Dim
@@ -39,7 +39,7 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
 
     custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
 
-    value: Data = attribute(kinds.data)
+    value: Data = attribute(attr_types.data)
     output: Value = result(StaticTensor)
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:

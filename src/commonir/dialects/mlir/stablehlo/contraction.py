@@ -53,7 +53,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_shapes
@@ -202,7 +202,7 @@ class Einsum(
 
     lhs: Value = operand(AnyHlo)
     rhs: Value = operand(AnyHlo)
-    einsum_config: str = attribute(kinds.text)
+    einsum_config: str = attribute(attr_types.text)
     result_: Value = result(AnyHlo)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
@@ -218,7 +218,7 @@ class UnaryEinsum(
     """The sums that an equation of one operand says."""
 
     operand: Value = operand(AnyHlo)
-    einsum_config: str = attribute(kinds.text)
+    einsum_config: str = attribute(attr_types.text)
     result_: Value = result(AnyHlo)
 
     def reference(self, operand: Value) -> Value:
@@ -345,7 +345,7 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
     feature_group_count: int = attribute(axis, check=positive)
     batch_group_count: int = attribute(axis, check=positive)
     window_strides: tuple[int, ...] | None = attribute(axes, default=None)
-    padding: Data | None = attribute(kinds.data, default=None)
+    padding: Data | None = attribute(attr_types.data, default=None)
     lhs_dilation: tuple[int, ...] | None = attribute(axes, default=None)
     rhs_dilation: tuple[int, ...] | None = attribute(axes, default=None)
     window_reversal: tuple[bool, ...] | None = attribute(flags, default=None)
@@ -583,7 +583,7 @@ class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, Compatible
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.flag("lower", "lower"), types=forms.SAME)
 
     a: Value = operand(Analytic)
-    lower: bool | None = attribute(kinds.flag, default=None)
+    lower: bool | None = attribute(attr_types.flag, default=None)
     result_: Value = result(Analytic)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -645,9 +645,9 @@ class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.P
 
     a: Value = operand(FloatsOrComplexes)
     b: Value = operand(FloatsOrComplexes)
-    left_side: bool = attribute(kinds.flag)
-    lower: bool = attribute(kinds.flag)
-    unit_diagonal: bool = attribute(kinds.flag)
+    left_side: bool = attribute(attr_types.flag)
+    lower: bool = attribute(attr_types.flag)
+    unit_diagonal: bool = attribute(attr_types.flag)
     transpose_a: Transposition = attribute(transposition)
     result_: Value = result(FloatsOrComplexes)
 

@@ -35,7 +35,7 @@ from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAtt
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
-from commonir.ods import attribute, kinds, operand, operations_behind, region, result, traits
+from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
 from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_types
@@ -286,10 +286,10 @@ class Composite(
     """
 
     inputs: tuple[Value, ...] = operand(TensorTokenOrTuple, variadic=True)
-    name_: str = attribute(kinds.text)
-    decomposition: str = attribute(kinds.symbol)
+    name_: str = attribute(attr_types.text)
+    decomposition: str = attribute(attr_types.symbol)
     composite_regions: tuple[Region, ...] = region(variadic=True)
-    composite_attributes: DictionaryAttr | None = attribute(kinds.dictionary, default=None)
+    composite_attributes: DictionaryAttr | None = attribute(attr_types.dictionary, default=None)
     version: int | None = attribute(small, default=None)
     results_: tuple[Value, ...] = result(TensorTokenOrTuple, variadic=True)
 
@@ -347,15 +347,15 @@ class CustomCall(HloOp, name="stablehlo.custom_call"):
     }
 
     inputs: tuple[Value, ...] = operand(CustomCallValue, variadic=True)
-    call_target_name: str = attribute(kinds.text)
-    has_side_effect: bool | None = attribute(kinds.flag, default=None)
-    backend_config: Attribute | None = attribute(kinds.any_attribute, default=None)
+    call_target_name: str = attribute(attr_types.text)
+    has_side_effect: bool | None = attribute(attr_types.flag, default=None)
+    backend_config: Attribute | None = attribute(attr_types.any_attribute, default=None)
     api_version: ApiVersion | None = attribute(api_version, default=None)
-    called_computations: Attribute | None = attribute(kinds.any_attribute, default=None)
-    operand_layouts: Attribute | None = attribute(kinds.any_attribute, default=None)
-    result_layouts: Attribute | None = attribute(kinds.any_attribute, default=None)
-    output_operand_aliases: Attribute | None = attribute(kinds.any_attribute, default=None)
-    result_tilings: Attribute | None = attribute(kinds.any_attribute, default=None)
+    called_computations: Attribute | None = attribute(attr_types.any_attribute, default=None)
+    operand_layouts: Attribute | None = attribute(attr_types.any_attribute, default=None)
+    result_layouts: Attribute | None = attribute(attr_types.any_attribute, default=None)
+    output_operand_aliases: Attribute | None = attribute(attr_types.any_attribute, default=None)
+    result_tilings: Attribute | None = attribute(attr_types.any_attribute, default=None)
     results_: tuple[Value, ...] = result(CustomCallValue, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DialectAttr
-from commonir.ods.kinds import Kind
+from commonir.ods.attr_types import AttrType
 from commonir.ods.own_forms import checked_forms
 
 Axes = tuple[int, ...]
@@ -103,7 +103,9 @@ def entries_text(entries: Mapping[str, Axes | int], *, all_shown: bool = False) 
     return ", ".join(shown)
 
 
-def structure(cls: type[T], mnemonic: str, defaults: Mapping[str, Axes | int], *, all_shown: bool = False) -> Kind[T]:
+def structure(
+    cls: type[T], mnemonic: str, defaults: Mapping[str, Axes | int], *, all_shown: bool = False
+) -> AttrType[T]:
     """An attribute `#stablehlo.mnemonic<name = .., ..>` that is held as a named tuple."""
 
     def coerce(value: object) -> T:
@@ -129,7 +131,7 @@ def structure(cls: type[T], mnemonic: str, defaults: Mapping[str, Axes | int], *
         held = dict(zip(defaults, value, strict=True))
         return DialectAttr("stablehlo", mnemonic, entries_text(held, all_shown=all_shown))
 
-    return Kind(cls.__name__, coerce, stored, decode)
+    return AttrType(cls.__name__, coerce, stored, decode)
 
 
 gather_dims = structure(GatherDims, "gather", GatherDims()._asdict())
@@ -224,7 +226,7 @@ def _to_conv(value: object) -> ConvDims:
     return value
 
 
-conv_dims: Kind[ConvDims] = Kind("axes of a convolution", _to_conv, _stored_conv, _decoded_conv)
+conv_dims: AttrType[ConvDims] = AttrType("axes of a convolution", _to_conv, _stored_conv, _decoded_conv)
 
 OWN = checked_forms(
     {

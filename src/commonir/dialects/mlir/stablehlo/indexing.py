@@ -33,7 +33,7 @@ from commonir.dialects.mlir.stablehlo.number_kinds import number_as
 from commonir.dialects.mlir.stablehlo.reduction import check_reducer, numbers_returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64
-from commonir.ods import attribute, kinds, known_data, operand, region, result, traits
+from commonir.ods import attr_types, attribute, known_data, operand, region, result, traits
 from commonir.ods.sizes import known_sizes
 from commonir.ods.type_rules import all_element_types_match, are_compatible_shapes
 from commonir.symbolic import Dim, size_of
@@ -176,7 +176,7 @@ class Gather(_Gather, name="stablehlo.gather", traits=(all_element_types_match("
     start_indices: Value = operand(Integers)
     dimension_numbers: GatherDims = attribute(gather_dims)
     slice_sizes: tuple[int, ...] = attribute(axes)
-    indices_are_sorted: bool | None = attribute(kinds.flag, default=None)
+    indices_are_sorted: bool | None = attribute(attr_types.flag, default=None)
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -202,7 +202,7 @@ class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
     start_indices: Value = operand(Integers)
     slice_sizes: Value = operand(StaticIntegers1D, by_value=True)
     dimension_numbers: GatherDims = attribute(gather_dims)
-    indices_are_sorted: bool | None = attribute(kinds.flag, default=None)
+    indices_are_sorted: bool | None = attribute(attr_types.flag, default=None)
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -323,8 +323,8 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
     updates: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     scatter_dimension_numbers: ScatterDims = attribute(scatter_dims)
     update_computation: Region = region()
-    indices_are_sorted: bool | None = attribute(kinds.flag, default=None)
-    unique_indices: bool | None = attribute(kinds.flag, default=None)
+    indices_are_sorted: bool | None = attribute(attr_types.flag, default=None)
+    unique_indices: bool | None = attribute(attr_types.flag, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:

@@ -35,7 +35,7 @@ from commonir.dialects.mlir.stablehlo.quantization import quantization_of
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i64
-from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
@@ -270,7 +270,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
     window_strides: tuple[int, ...] | None = attribute(axes, default=None)
     base_dilations: tuple[int, ...] | None = attribute(axes, default=None)
     window_dilations: tuple[int, ...] | None = attribute(axes, default=None)
-    padding: Data | None = attribute(kinds.data, default=None)
+    padding: Data | None = attribute(attr_types.data, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def _numbers(self) -> tuple[Sequence[int], Sequence[int], Sequence[int], Pairs]:
@@ -393,7 +393,7 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
     scatter: Region = region()
     window_dimensions: tuple[int, ...] | None = attribute(axes, default=None)
     window_strides: tuple[int, ...] | None = attribute(axes, default=None)
-    padding: Data | None = attribute(kinds.data, default=None)
+    padding: Data | None = attribute(attr_types.data, default=None)
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -489,7 +489,7 @@ class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndRes
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     comparator: Region = region()
     dimension: int | None = attribute(axis, default=None)
-    is_stable: bool | None = attribute(kinds.flag, default=None)
+    is_stable: bool | None = attribute(attr_types.flag, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:

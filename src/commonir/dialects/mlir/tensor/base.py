@@ -14,8 +14,8 @@ from commonir.ir.attributes import ArrayAttr, Attribute, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, are_known, i64
-from commonir.ods import MlirOp, kinds, known_dims
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods import MlirOp, attr_types, known_dims
+from commonir.ods.mlir_attr_types import array_of
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import NotKnownError
 
@@ -55,9 +55,9 @@ def _groups(attr: Attribute) -> Groups:
     return tuple([_group(v) for v in attr.values])
 
 
-reassociation = kinds.Kind[Groups](
+reassociation = attr_types.AttrType[Groups](
     "groups of axes",
-    kinds.sequence_of(kinds.sequence_of(kinds.to_integer, "integers"), "arrays of integers"),
+    attr_types.sequence_of(attr_types.sequence_of(attr_types.to_integer, "integers"), "arrays of integers"),
     lambda v: ArrayAttr(tuple([ArrayAttr(tuple([IntegerAttr(n, i64) for n in group])) for group in v])),
     _groups,
 )

@@ -24,8 +24,8 @@ from commonir.dialects.mlir.tensor.base import (
 from commonir.dialects.mlir.tensor.elements import generated, wrong_body, zero
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Shape, TensorType, boolean, i64
-from commonir.ods import attribute, kinds, known_data, known_dims, operand, region, result, traits
-from commonir.ods.mlir_kinds import typed_integer
+from commonir.ods import attr_types, attribute, known_data, known_dims, operand, region, result, traits
+from commonir.ods.mlir_attr_types import typed_integer
 from commonir.ods.sizes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnySignlessIntegerOrIndex, Index, ranked_tensor_of
 from commonir.ods.type_rules import element_of, types_match_with
@@ -305,7 +305,7 @@ class Pad(
     static_low: tuple[int, ...] = attribute(positions)
     static_high: tuple[int, ...] = attribute(positions)
     region_: Region = region()
-    nofold: bool = attribute(kinds.unit, default=False)
+    nofold: bool = attribute(attr_types.unit, default=False)
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -473,7 +473,7 @@ class Gather(
     source: Value = operand(AnyRankedTensor)
     indices: Value = operand(_Positions)
     gather_dims: tuple[int, ...] = attribute(positions)
-    unique: bool = attribute(kinds.unit, default=False)
+    unique: bool = attribute(attr_types.unit, default=False)
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -519,7 +519,7 @@ class Scatter(
     dest: Value = operand(AnyRankedTensor)
     indices: Value = operand(_Positions)
     scatter_dims: tuple[int, ...] = attribute(positions)
-    unique: bool = attribute(kinds.unit, default=False)
+    unique: bool = attribute(attr_types.unit, default=False)
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:

@@ -25,9 +25,9 @@ from commonir.ir.types import (
     i64,
     integer_type,
 )
-from commonir.ods import MlirOp, TypeConstraint, kinds, known_data, known_dims
-from commonir.ods.kinds import Kind
-from commonir.ods.mlir_kinds import array_of, dialect_enumeration, typed_integer
+from commonir.ods import MlirOp, TypeConstraint, attr_types, known_data, known_dims
+from commonir.ods.attr_types import AttrType
+from commonir.ods.mlir_attr_types import array_of, dialect_enumeration, typed_integer
 from commonir.ods.own_forms import own_forms
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import Pure, Trait
@@ -291,7 +291,7 @@ def _to_number(value: object) -> Attribute:
     return value
 
 
-number: Kind[Attribute] = Kind("number", _to_number, _to_number, _to_number)
+number: AttrType[Attribute] = AttrType("number", _to_number, _to_number, _to_number)
 """A number with its type."""
 
 # -- operations
@@ -478,4 +478,4 @@ def _word(value: Attribute) -> str:
     return value.keyword if isinstance(value, EnumAttr) else str(value)
 
 
-flag = kinds.flag
+flag = attr_types.flag

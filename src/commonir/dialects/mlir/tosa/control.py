@@ -19,7 +19,7 @@ from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean
-from commonir.ods import MlirOp, attribute, kinds, operand, region, result
+from commonir.ods import MlirOp, attr_types, attribute, operand, region, result
 from commonir.ods.branching import Choice
 from commonir.ods.text_form import (
     Argument,
@@ -257,10 +257,10 @@ class Variable(
 ):
     """A tensor that is kept between runs: of a shape in which -1 stands for a size that is not fixed."""
 
-    sym_name: str = attribute(kinds.symbol_name)
-    var_shape: Data = attribute(kinds.data)
-    type: Type = attribute(kinds.type_)
-    initial_value: Attribute | None = attribute(kinds.any_attribute, default=None)
+    sym_name: str = attribute(attr_types.symbol_name)
+    var_shape: Data = attribute(attr_types.data)
+    type: Type = attribute(attr_types.type_)
+    initial_value: Attribute | None = attribute(attr_types.any_attribute, default=None)
 
     @property
     def symbol_name(self) -> str:
@@ -281,7 +281,7 @@ class Variable(
 class _VariableUse(MlirOp, VariableUse):
     """Reads or replaces a variable. C1: the variable is there, and of the type of the value."""
 
-    name_: str = attribute(kinds.symbol_name)
+    name_: str = attribute(attr_types.symbol_name)
 
     @property
     def variable_name(self) -> str:
@@ -332,9 +332,9 @@ class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name at
 class Custom(MlirOp, name="tosa.custom", assembly="operands attr-dict `:` functional-type(operands, results)"):
     """An operation that only an implementation knows, by the names of a domain and of the operator."""
 
-    operator_name: str = attribute(kinds.text)
-    domain_name: str = attribute(kinds.text)
-    implementation_attrs: str = attribute(kinds.text)
+    operator_name: str = attribute(attr_types.text)
+    domain_name: str = attribute(attr_types.text)
+    implementation_attrs: str = attribute(attr_types.text)
     input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
     output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
 

@@ -35,7 +35,7 @@ from commonir.dialects.mlir.tosa.numbers import bounds, saturated, widened
 from commonir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean, i32, i64
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import Trait
 from commonir.ods.type_constraints import is_integer
@@ -402,7 +402,7 @@ class LogicalRightShift(_Binary, name="tosa.logical_right_shift"):
 class ArithmeticRightShift(_Binary, name="tosa.arithmetic_right_shift"):
     """The number divided by a power of two, downward; with `round` to the nearest, halves upward."""
 
-    round: bool = attribute(kinds.flag)
+    round: bool = attribute(attr_types.flag)
 
     def reference(self, input1: Value, input2: Value) -> Value:
         shifted = integers.shift_right_signed(input1, input2)

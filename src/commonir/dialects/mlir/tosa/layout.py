@@ -35,7 +35,7 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.sizes import known_sizes
 from commonir.ods.type_rules import all_element_types_match
@@ -62,7 +62,7 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
 
     assembly = ""
 
-    values: Data = attribute(kinds.data)
+    values: Data = attribute(attr_types.data)
     output: Value = result(AnyTosaTensor)
 
     @classmethod

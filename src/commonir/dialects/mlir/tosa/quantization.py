@@ -40,7 +40,7 @@ from commonir.dialects.mlir.tosa.layout import same_sizes
 from commonir.dialects.mlir.tosa.numbers import extended, saturated, scaled
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, Type, f32, i8, i16, i32
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import NonScalarsAlike
@@ -80,11 +80,11 @@ class Rescale(TosaOp, name="tosa.rescale"):
     shift: Value = operand(Shifts)
     input_zp: Value = operand(ZeroPoint)
     output_zp: Value = operand(ZeroPoint)
-    scale32: bool = attribute(kinds.flag)
+    scale32: bool = attribute(attr_types.flag)
     rounding_mode: RoundingMode = attribute(rounding_mode)
-    per_channel: bool = attribute(kinds.flag)
-    input_unsigned: bool = attribute(kinds.flag)
-    output_unsigned: bool = attribute(kinds.flag)
+    per_channel: bool = attribute(attr_types.flag)
+    input_unsigned: bool = attribute(attr_types.flag)
+    output_unsigned: bool = attribute(attr_types.flag)
     output: Value = result(AnyTosaTensor)
 
     def verify(self) -> Iterator[Diagnostic]:

@@ -27,7 +27,7 @@ from commonir.dialects.mlir.tosa.reduction import check_axis
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.sizes import known_sizes
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
 from commonir.symbolic.constraints import NotationError, NotKnownError
@@ -39,7 +39,7 @@ Size2 = Callable[[Dim, Dim], Dim]
 class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,)):
     """The sizes that an attribute holds. C1: they are a vector of as many positions as the type of the result says."""
 
-    values: Data = attribute(kinds.data)
+    values: Data = attribute(attr_types.data)
     output: Value = result(AnyShape)
 
     def infer_results(self) -> tuple[Type, ...] | None:

@@ -34,7 +34,7 @@ from commonir.dialects.mlir.tosa.numbers import extended, reciprocal_scale, satu
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, Type, f32, i64
-from commonir.ods import attribute, kinds, operand, result
+from commonir.ods import attr_types, attribute, operand, result
 from commonir.ods.fields import Check
 from commonir.ods.sizes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
@@ -95,7 +95,7 @@ class _Convolution(TosaOp):
     bias: Value = operand(Tensor1D)
     input_zp: Value = operand(ZeroPoint)
     weight_zp: Value = operand(ZeroPoint)
-    acc_type: Type = attribute(kinds.type_, check=_accumulates)
+    acc_type: Type = attribute(attr_types.type_, check=_accumulates)
     output: Value = result(Tensor4D)
 
     def check(self, weight_channels: Dim | None, filters: Dim | None) -> Iterator[Diagnostic]:
@@ -207,7 +207,7 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
 
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
+    local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
 
 
 class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
@@ -223,7 +223,7 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(3))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(3))
     output: Value = result(Tensor5D)
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
+    local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
 
 
 class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
@@ -233,7 +233,7 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
     """
 
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
+    local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
 
     def _shape(self) -> Shape | None:
         shape, window = stated_shape(self.input), stated_shape(self.weight)
@@ -276,7 +276,7 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
 
     out_pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
+    local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
 
     def _spatial(self) -> list[Dim | None] | None:
         shape, window = stated_shape(self.input), stated_shape(self.weight)
@@ -384,7 +384,7 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
     input_zp: Value = operand(ZeroPoint)
     output_zp: Value = operand(ZeroPoint)
-    acc_type: Type = attribute(kinds.type_, check=_accumulates)
+    acc_type: Type = attribute(attr_types.type_, check=_accumulates)
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
@@ -511,8 +511,8 @@ class FFT2d(TosaOp, name="tosa.fft2d", traits=(SameOperandsAndResultElementType,
 
     input_real: Value = operand(Tensor3D)
     input_imag: Value = operand(Tensor3D)
-    inverse: bool = attribute(kinds.flag)
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
+    inverse: bool = attribute(attr_types.flag)
+    local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
     output_real: Value = result(Tensor3D)
     output_imag: Value = result(Tensor3D)
 
@@ -540,7 +540,7 @@ class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementTyp
     """The discrete Fourier transform of matrices of real numbers: the frequencies that tell the others."""
 
     input_real: Value = operand(Tensor3D)
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
+    local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
     output_real: Value = result(Tensor3D)
     output_imag: Value = result(Tensor3D)
 

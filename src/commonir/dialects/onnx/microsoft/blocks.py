@@ -12,7 +12,7 @@ from commonir.ir.data import Data, DeferredData, InlineData, codes_of, packed_co
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f4e2m1fn, u2, u4, u8
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, known_data, one_of, operand, positive, result
+from commonir.ods import attr_types, attribute, element_type, known_data, one_of, operand, positive, result
 from commonir.symbolic import Dim, ceil_div
 
 _OF_BITS = {2: u2, 4: u4, 8: u8}
@@ -61,15 +61,15 @@ class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1")
     A: Value = operand("T1")
     B: Value = operand("T2")
     scales: Value = operand("T1")
-    K: int = attribute(kinds.integer, check=positive)
-    N: int = attribute(kinds.integer, check=positive)
-    block_size: int = attribute(kinds.integer, check=positive)
+    K: int = attribute(attr_types.integer, check=positive)
+    N: int = attribute(attr_types.integer, check=positive)
+    block_size: int = attribute(attr_types.integer, check=positive)
     zero_points: Value | None = operand("T3", default=None)
     g_idx: Value | None = operand("T4", default=None)
     bias: Value | None = operand("T1", default=None)
-    bits: int = attribute(kinds.integer, default=4, check=one_of(2, 4, 8))
-    accuracy_level: int = attribute(kinds.integer, default=0)
-    weight_prepacked: int = attribute(kinds.integer, default=0)
+    bits: int = attribute(attr_types.integer, default=4, check=one_of(2, 4, 8))
+    accuracy_level: int = attribute(attr_types.integer, default=0)
+    weight_prepacked: int = attribute(attr_types.integer, default=0)
     Y: Value = result("T1")
     T1 = HALF_AND_SINGLE
     T2 = BYTE
@@ -122,10 +122,10 @@ class GatherBlockQuantized(OnnxOp, name="onnx.microsoft.GatherBlockQuantized", s
     indices: Value = operand("Tind")
     scales: Value = operand("T2")
     zero_points: Value | None = operand("T1", default=None)
-    gather_axis: int = attribute(kinds.integer, default=0)
-    quantize_axis: int = attribute(kinds.integer, default=1)
-    block_size: int = attribute(kinds.integer, default=128)
-    bits: int = attribute(kinds.integer, default=4, check=one_of(2, 4, 8))
+    gather_axis: int = attribute(attr_types.integer, default=0)
+    quantize_axis: int = attribute(attr_types.integer, default=1)
+    block_size: int = attribute(attr_types.integer, default=128)
+    bits: int = attribute(attr_types.integer, default=4, check=one_of(2, 4, 8))
     output: Value = result("T2")
     T1 = INTEGERS_4 | BYTE | FLOATS_8 | element_type(f4e2m1fn)
     T2 = HALF_AND_SINGLE

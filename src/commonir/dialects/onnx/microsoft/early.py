@@ -26,7 +26,7 @@ from commonir.dialects.onnx.sampling import sampled
 from commonir.dialects.onnx.shape import padded
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, f64, i16, i32, i64
-from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, element_type, one_of, operand, result
 
 
 class ExpandDims(OnnxOp, name="onnx.microsoft.ExpandDims", since="microsoft1"):
@@ -59,9 +59,9 @@ class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
 
     X: Value = operand("T1")
     Grid: Value = operand("T1")
-    mode: str = attribute(kinds.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
-    padding_mode: str = attribute(kinds.text, default="zeros", check=one_of("zeros", "border", "reflection"))
-    align_corners: bool = attribute(kinds.flag, default=False)
+    mode: str = attribute(attr_types.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
+    padding_mode: str = attribute(attr_types.text, default="zeros", check=one_of("zeros", "border", "reflection"))
+    align_corners: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T2")
     T1 = ANY_1
     T2 = FLOATS_1
@@ -76,7 +76,7 @@ class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
     value: Value | None = operand("T", default=None, by_value=True)
-    mode: str = attribute(kinds.text, default="constant", check=one_of("constant", "reflect", "edge"))
+    mode: str = attribute(attr_types.text, default="constant", check=one_of("constant", "reflect", "edge"))
     output: Value = result("T")
     T = FLOATS_1
 
@@ -107,7 +107,7 @@ class Trilu(OnnxOp, name="onnx.microsoft.Trilu", since="microsoft1"):
 
     X: Value = operand("T")
     k: Value | None = operand("i64", default=None, by_value=True)
-    upper: bool = attribute(kinds.flag, default=True)
+    upper: bool = attribute(attr_types.flag, default=True)
     Y: Value = result("T")
     T = FLOATS | INTEGERS | BOOLEAN
 

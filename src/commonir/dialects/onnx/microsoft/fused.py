@@ -14,7 +14,7 @@ from commonir.dialects.onnx.recurrent import function_of
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
 from commonir.ir.operation import Value
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, operand, positive, result
+from commonir.ods import attr_types, attribute, operand, positive, result
 from commonir.symbolic.constraints import NotKnownError
 
 
@@ -43,14 +43,14 @@ class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
     W: Value = operand("T")
     B: Value | None = operand("T", default=None)
     Z: Value | None = operand("T", default=None)
-    group: int = attribute(kinds.integer, default=1, check=positive)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    activation: str | None = attribute(kinds.text, default=None)
-    activation_params: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    group: int = attribute(attr_types.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    activation: str | None = attribute(attr_types.text, default=None)
+    activation_params: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     Y: Value = result("T")
     T = FLOATS_1
 
@@ -63,10 +63,10 @@ class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
 class FusedGemm(AffineProduct, name="onnx.microsoft.FusedGemm", since="microsoft1"):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast, put through a function."""
 
-    activation: str | None = attribute(kinds.text, default=None)
-    activation_alpha: float | None = attribute(kinds.number, default=None)
-    activation_beta: float | None = attribute(kinds.number, default=None)
-    activation_gamma: float | None = attribute(kinds.number, default=None)
+    activation: str | None = attribute(attr_types.text, default=None)
+    activation_alpha: float | None = attribute(attr_types.number, default=None)
+    activation_beta: float | None = attribute(attr_types.number, default=None)
+    activation_gamma: float | None = attribute(attr_types.number, default=None)
     T = WIDE_NUMBERS_1
 
     def reference(self, A: Value, B: Value, C: Value | None) -> Value:
@@ -79,9 +79,9 @@ class ScaledProduct(OnnxOp):
 
     A: Value = operand("T")
     B: Value = operand("T")
-    alpha: float = attribute(kinds.number, default=1.0)
-    transA: bool = attribute(kinds.flag, default=False)
-    transB: bool = attribute(kinds.flag, default=False)
+    alpha: float = attribute(attr_types.number, default=1.0)
+    transA: bool = attribute(attr_types.flag, default=False)
+    transB: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T")
     T = FLOATS
 
@@ -103,8 +103,8 @@ class FusedMatMul(ScaledProduct, name="onnx.microsoft.FusedMatMul", since="micro
     With `transBatchA` the first axis of A is put before its last one, and counts as rows; so for B.
     """
 
-    transBatchA: bool = attribute(kinds.flag, default=False)
-    transBatchB: bool = attribute(kinds.flag, default=False)
+    transBatchA: bool = attribute(attr_types.flag, default=False)
+    transBatchB: bool = attribute(attr_types.flag, default=False)
 
     def reference(self, A: Value, B: Value) -> Value:
         a = _first_axis_moved(A) if self.transBatchA else A
@@ -179,7 +179,7 @@ class QuickGelu(OnnxOp, name="onnx.microsoft.QuickGelu", since="microsoft1"):
     """x times the sigmoid of alpha x."""
 
     X: Value = operand("T")
-    alpha: float = attribute(kinds.number, default=1.702)
+    alpha: float = attribute(attr_types.number, default=1.702)
     Y: Value = result("T")
     T = FLOATS
 

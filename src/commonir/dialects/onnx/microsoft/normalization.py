@@ -12,7 +12,7 @@ from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, f64, i32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.ods import attr_types, attribute, element_type, operand, result
 
 
 def _inverse_root(x: Value, epsilon: float) -> Value:
@@ -35,9 +35,9 @@ class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", sin
     X: Value = operand("T")
     Scale: Value = operand("V")
     B: Value | None = operand("V", default=None)
-    axis: int = attribute(kinds.integer, default=-1)
-    epsilon: float = attribute(kinds.number, default=1e-05)
-    stash_type: int = attribute(kinds.integer, default=1)
+    axis: int = attribute(attr_types.integer, default=-1)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
+    stash_type: int = attribute(attr_types.integer, default=1)
     Y: Value = result("V")
     Mean: Value | None = result("U", optional=True)
     InvStdDev: Value | None = result("U", optional=True)
@@ -68,9 +68,9 @@ class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLaye
 
     X: Value = operand("T")
     scale: Value = operand("V")
-    axis: int = attribute(kinds.integer, default=-1)
-    epsilon: float = attribute(kinds.number, default=1e-05)
-    stash_type: int = attribute(kinds.integer, default=1)
+    axis: int = attribute(attr_types.integer, default=-1)
+    epsilon: float = attribute(attr_types.number, default=1e-05)
+    stash_type: int = attribute(attr_types.integer, default=1)
     Y: Value = result("V")
     inv_std_var: Value | None = result("U", optional=True)
     T = FLOATS
@@ -94,7 +94,7 @@ class SkipNormalization(OnnxOp):
     input: Value = operand("T")
     skip: Value = operand("T")
     gamma: Value = operand("T")
-    epsilon: float = attribute(kinds.number, default=1e-12)
+    epsilon: float = attribute(attr_types.number, default=1e-12)
     output: Value = result("T")
     mean: Value | None = result("U", optional=True)
     inv_std_var: Value | None = result("U", optional=True)
@@ -155,8 +155,8 @@ class EmbedLayerNormalization(OnnxOp, name="onnx.microsoft.EmbedLayerNormalizati
     beta: Value = operand("T")
     mask: Value | None = operand("T1", default=None)
     position_ids: Value | None = operand("T1", default=None)
-    epsilon: float = attribute(kinds.number, default=1e-12)
-    mask_index_type: int | None = attribute(kinds.integer, default=None)
+    epsilon: float = attribute(attr_types.number, default=1e-12)
+    mask_index_type: int | None = attribute(attr_types.integer, default=None)
     output: Value = result("T")
     mask_index: Value | None = result("T1", optional=True)
     embedding_sum: Value | None = result("T", optional=True)

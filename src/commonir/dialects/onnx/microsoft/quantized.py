@@ -14,7 +14,7 @@ from commonir.dialects.onnx.windows import AUTO_PAD, spatial_rank, window
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, f16, f32, u8
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, positive, result
+from commonir.ods import attr_types, attribute, element_type, operand, positive, result
 
 SINGLE = element_type(f32)
 HALF_OR_SINGLE = element_type(f16, f32)
@@ -56,7 +56,7 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
     y_zero_point: Value | None = operand("T2", default=None)
-    axis: int | None = attribute(kinds.integer, default=None)
+    axis: int | None = attribute(attr_types.integer, default=None)
     y: Value = result("T2")
     T1 = HALF_OR_SINGLE
     T2 = STEPS
@@ -77,7 +77,7 @@ class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="mi
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
-    axis: int | None = attribute(kinds.integer, default=None)
+    axis: int | None = attribute(attr_types.integer, default=None)
     y: Value = result("T2")
     T1 = STEPS | WHOLE
     T2 = HALF_OR_SINGLE
@@ -169,7 +169,7 @@ class QLinearSigmoid(QuantizedElements, name="onnx.microsoft.QLinearSigmoid", si
 class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu", since="microsoft1"):
     """The element of a quantized tensor, or alpha times it where it is negative, quantized again."""
 
-    alpha: float = attribute(kinds.number, default=0.01)
+    alpha: float = attribute(attr_types.number, default=0.01)
 
     def of(self, x: Value) -> Value:
         return core.leaky_relu(x, self.alpha)
@@ -186,8 +186,8 @@ class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="micros
     x_zero_point: Value | None = operand("T", optional=True)
     y_scale: Value = operand("f32")
     y_zero_point: Value = operand("T")
-    opset: int = attribute(kinds.integer)
-    axis: int = attribute(kinds.integer, default=-1)
+    opset: int = attribute(attr_types.integer)
+    axis: int = attribute(attr_types.integer, default=-1)
     Y: Value = result("T")
     T = BYTES
 
@@ -244,7 +244,7 @@ class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsof
     Y_scale: Value = operand("TF")
     Y_zero_point: Value = operand("T8")
     inputs: tuple[Value, ...] = operand("any", variadic=True)
-    axis: int = attribute(kinds.integer)
+    axis: int = attribute(attr_types.integer)
     Y: Value = result("T8")
     TF = SINGLE
     T8 = BYTES
@@ -265,7 +265,7 @@ class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAverage
     x_zero_point: Value = operand("T")
     y_scale: Value = operand("f32")
     y_zero_point: Value = operand("T")
-    channels_last: bool = attribute(kinds.flag, default=False)
+    channels_last: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T")
     T = BYTES
 
@@ -283,14 +283,14 @@ class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since
     x_scale: Value = operand("f32")
     x_zero_point: Value | None = operand("T", optional=True)
     y_scale: Value = operand("f32")
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
+    kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)
     y_zero_point: Value | None = operand("T", default=None)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    count_include_pad: bool = attribute(kinds.flag, default=False)
-    ceil_mode: bool = attribute(kinds.flag, default=False)
-    channels_last: bool = attribute(kinds.flag, default=False)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    count_include_pad: bool = attribute(attr_types.flag, default=False)
+    ceil_mode: bool = attribute(attr_types.flag, default=False)
+    channels_last: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T")
     T = BYTES
 
@@ -314,12 +314,12 @@ class NhwcMaxPool(OnnxOp, name="onnx.microsoft.NhwcMaxPool", since="microsoft1")
     """The largest element of each window of bytes whose last axis is that of channels."""
 
     x: Value = operand("T")
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
-    ceil_mode: bool = attribute(kinds.flag, default=False)
+    kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)
+    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
+    ceil_mode: bool = attribute(attr_types.flag, default=False)
     y: Value = result("T")
     T = BYTES
 

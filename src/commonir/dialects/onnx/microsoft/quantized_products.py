@@ -13,7 +13,7 @@ from commonir.dialects.onnx.quantized_products import QuantizedConvolution, of_r
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, i16, i32, u16, u32
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.ods import attr_types, attribute, element_type, operand, result
 
 
 def _as(value: Value, element: ElementType) -> Value:
@@ -104,9 +104,9 @@ class QGemm(OnnxOp, name="onnx.microsoft.QGemm", since="microsoft1"):
     C: Value | None = operand("TC", default=None)
     y_scale: Value | None = operand("T", default=None)
     y_zero_point: Value | None = operand("TYZ", default=None)
-    transA: bool = attribute(kinds.flag, default=False)
-    transB: bool = attribute(kinds.flag, default=False)
-    alpha: float = attribute(kinds.number, default=1.0)
+    transA: bool = attribute(attr_types.flag, default=False)
+    transB: bool = attribute(attr_types.flag, default=False)
+    alpha: float = attribute(attr_types.number, default=1.0)
     Y: Value = result("TY")
     T = SINGLE
     TA = BYTES
@@ -145,7 +145,7 @@ def _turned(matrix: Value, zero_point: Value, *, turn: bool) -> Value:
 class QLinearConv(QuantizedConvolution, name="onnx.microsoft.QLinearConv", since="microsoft1"):
     """Convolution of quantized numbers, quantized again, where the channels may be the last axis of x and y."""
 
-    channels_last: bool = attribute(kinds.flag, default=False)
+    channels_last: bool = attribute(attr_types.flag, default=False)
 
     def reference(
         self,

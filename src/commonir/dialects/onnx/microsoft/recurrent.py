@@ -17,7 +17,7 @@ from commonir.dialects.onnx.quantized_products import shifted
 from commonir.dialects.onnx.recurrent import functions_of, of_direction
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, i64
-from commonir.ods import attribute, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, one_of, operand, result
 from commonir.symbolic import Dim
 
 Function = Callable[[Value], Value]
@@ -56,13 +56,13 @@ class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", sin
     W_zero_point: Value = operand("T2")
     R_scale: Value = operand("T")
     R_zero_point: Value = operand("T2")
-    activations: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    clip: float | None = attribute(kinds.number, default=None)
-    direction: str = attribute(kinds.text, default="forward", check=one_of("forward", "reverse", "bidirectional"))
-    hidden_size: int | None = attribute(kinds.integer, default=None)
-    input_forget: int = attribute(kinds.integer, default=0)
+    activations: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    activation_alpha: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    activation_beta: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    clip: float | None = attribute(attr_types.number, default=None)
+    direction: str = attribute(attr_types.text, default="forward", check=one_of("forward", "reverse", "bidirectional"))
+    hidden_size: int | None = attribute(attr_types.integer, default=None)
+    input_forget: int = attribute(attr_types.integer, default=0)
     Y: Value | None = result("T", optional=True)
     Y_h: Value | None = result("T", optional=True)
     Y_c: Value | None = result("T", optional=True)

@@ -26,7 +26,7 @@ from commonir.dialects.onnx.ml.scores import (
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, one_of, operand, result
 
 KERNEL = one_of("LINEAR", "POLY", "RBF", "SIGMOID")
 
@@ -41,10 +41,10 @@ class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
     """The features of each row times the coefficients of each target, plus its intercept; then transformed."""
 
     X: Value = operand("T")
-    coefficients: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    intercepts: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    targets: int = attribute(kinds.integer, default=1)
-    post_transform: str = attribute(kinds.text, default="NONE", check=TRANSFORM)
+    coefficients: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    intercepts: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    targets: int = attribute(attr_types.integer, default=1)
+    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
     Y: Value = result("f32")
     T = REAL
 
@@ -61,12 +61,12 @@ class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
     """
 
     X: Value = operand("T1")
-    coefficients: tuple[float, ...] = attribute(kinds.numbers)
-    intercepts: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    classlabels_ints: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    multi_class: int = attribute(kinds.integer, default=0)
-    post_transform: str = attribute(kinds.text, default="NONE", check=TRANSFORM)
+    coefficients: tuple[float, ...] = attribute(attr_types.numbers)
+    intercepts: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    classlabels_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    multi_class: int = attribute(attr_types.integer, default=0)
+    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
     Y: Value = result("T2")
     Z: Value = result("f32")
     T1 = REAL
@@ -95,12 +95,12 @@ class Svm(OnnxOp):
     """A support vector machine."""
 
     X: Value = operand("T")
-    kernel_type: str = attribute(kinds.text, default="LINEAR", check=KERNEL)
-    kernel_params: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    support_vectors: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    coefficients: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    rho: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    post_transform: str = attribute(kinds.text, default="NONE", check=TRANSFORM)
+    kernel_type: str = attribute(attr_types.text, default="LINEAR", check=KERNEL)
+    kernel_params: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    support_vectors: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    coefficients: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    rho: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
 
     def similarities(self, x: Value, vectors: Value) -> Value:
         """The kernel of each row of x (axis 0) with each vector (axis 1)."""
@@ -118,8 +118,8 @@ class Svm(OnnxOp):
 class SVMRegressor(Svm, name="onnx.ml.SVMRegressor", since="ml1"):
     """The sum of kernels with support vectors times their coefficients, plus rho; for one class, its sign."""
 
-    n_supports: int = attribute(kinds.integer, default=0)
-    one_class: bool = attribute(kinds.flag, default=False)
+    n_supports: int = attribute(attr_types.integer, default=0)
+    one_class: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("f32")
     T = REAL
 
@@ -174,11 +174,11 @@ class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
     """
 
     X: Value = operand("T1")
-    classlabels_ints: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    vectors_per_class: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    prob_a: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    prob_b: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    classlabels_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    vectors_per_class: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    prob_a: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    prob_b: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     Y: Value = result("T2")
     Z: Value = result("f32")
     T1 = REAL

@@ -14,7 +14,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i16, i32, i64, string
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 
 CODES = STRING | element_type(i64)
 UNUSED = "_Unused"
@@ -38,7 +38,7 @@ class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
     """1 where the element is larger than a threshold, else 0."""
 
     X: Value = operand("T")
-    threshold: float = attribute(kinds.number, default=0.0)
+    threshold: float = attribute(attr_types.number, default=0.0)
     Y: Value = result("T")
     T = REAL
 
@@ -55,7 +55,7 @@ class FeatureVectorizer(OnnxOp, name="onnx.ml.FeatureVectorizer", since="ml1"):
     """The columns of all inputs one after another, each cut or filled up with zeros to its number of columns."""
 
     X: tuple[Value, ...] = operand("T1", variadic=True)
-    inputdimensions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    inputdimensions: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     Y: Value = result("f32")
     T1 = REAL
 
@@ -87,10 +87,10 @@ class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
     """The elements that equal a value replaced by another one, which may differ by column; NaN equals NaN."""
 
     X: Value = operand("T")
-    replaced_value_int64: int = attribute(kinds.integer, default=0)
-    imputed_value_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    replaced_value_float: float = attribute(kinds.number, default=0.0)
-    imputed_value_floats: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    replaced_value_int64: int = attribute(attr_types.integer, default=0)
+    imputed_value_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    replaced_value_float: float = attribute(attr_types.number, default=0.0)
+    imputed_value_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     Y: Value = result("T")
     T = REAL
 
@@ -113,7 +113,7 @@ class Normalizer(OnnxOp, name="onnx.ml.Normalizer", since="ml1"):
     """Each row divided by its largest element, the sum of absolute values, or the root of that of squares."""
 
     X: Value = operand("T")
-    norm: str = attribute(kinds.text, default="MAX", check=one_of("MAX", "L1", "L2"))
+    norm: str = attribute(attr_types.text, default="MAX", check=one_of("MAX", "L1", "L2"))
     Y: Value = result("f32")
     T = REAL
 
@@ -134,8 +134,8 @@ class Scaler(OnnxOp, name="onnx.ml.Scaler", since="ml1"):
     """(x - offset) * scale, each of them one number or one for each column."""
 
     X: Value = operand("T")
-    scale: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    offset: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    scale: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    offset: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     Y: Value = result("f32")
     T = REAL
 
@@ -151,9 +151,9 @@ class OneHotEncoder(OnnxOp, name="onnx.ml.OneHotEncoder", since="ml1"):
     """A new last axis with 1 at the position of the element among the categories; without `zeros` it must be there."""
 
     X: Value = operand("T")
-    zeros: bool = attribute(kinds.flag, default=True)
-    cats_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    cats_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    zeros: bool = attribute(attr_types.flag, default=True)
+    cats_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    cats_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     Y: Value = result("f32")
     T = REAL | STRING
 
@@ -173,10 +173,10 @@ class CategoryMapper(OnnxOp, name="onnx.ml.CategoryMapper", since="ml1"):
     """The number of a text, or the text of a number."""
 
     X: Value = operand("T1")
-    default_int64: int = attribute(kinds.integer, default=-1)
-    default_string: str = attribute(kinds.text, default=UNUSED)
-    cats_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    cats_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    default_int64: int = attribute(attr_types.integer, default=-1)
+    default_string: str = attribute(attr_types.text, default=UNUSED)
+    cats_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    cats_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
     Y: Value = result("T2")
     T1 = CODES
     T2 = CODES
@@ -192,9 +192,9 @@ class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
     """The position of a text among the classes, or the class at a position."""
 
     X: Value = operand("T1")
-    default_string: str = attribute(kinds.text, default=UNUSED)
-    default_int64: int = attribute(kinds.integer, default=-1)
-    classes_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    default_string: str = attribute(attr_types.text, default=UNUSED)
+    default_int64: int = attribute(attr_types.integer, default=-1)
+    classes_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
     Y: Value = result("T2")
     T1 = CODES
     T2 = CODES
@@ -211,18 +211,18 @@ class LabelEncoder(OnnxOp, name="onnx.ml.LabelEncoder"):
     """The value of each element as a key, or a default where the keys lack it; the last of equal keys counts."""
 
     X: Value = operand("T1")
-    default_int64: int = attribute(kinds.integer, default=-1)
-    default_float: float = attribute(kinds.number, default=-0.0)
-    default_string: str = attribute(kinds.text, default=UNUSED)
-    default_tensor: Data | None = attribute(kinds.data, default=None, since="ml4")
-    keys_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    keys_floats: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    keys_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    keys_tensor: Data | None = attribute(kinds.data, default=None, since="ml4")
-    values_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    values_floats: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    values_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    values_tensor: Data | None = attribute(kinds.data, default=None, since="ml4")
+    default_int64: int = attribute(attr_types.integer, default=-1)
+    default_float: float = attribute(attr_types.number, default=-0.0)
+    default_string: str = attribute(attr_types.text, default=UNUSED)
+    default_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
+    keys_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    keys_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    keys_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    keys_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
+    values_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    values_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    values_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    values_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
     Y: Value = result("T2")
     T1 = by_version(
         ml2=STRING | element_type(f32, i64),

@@ -10,7 +10,7 @@ from commonir.dialects.onnx.base import STRING, OnnxOp, element_of
 from commonir.dialects.onnx.ml.scores import texts
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i64, string
-from commonir.ods import attribute, element_type, kinds, lists, maps, one_of, operand, positive, result, types
+from commonir.ods import attr_types, attribute, element_type, lists, maps, one_of, operand, positive, result, types
 
 _INTEGER, _SINGLE, _DOUBLE = element_type(i64), element_type(f32), element_type(f64)
 _ELEMENTS = {"TO_FLOAT": f32, "TO_STRING": string, "TO_INT64": i64}
@@ -30,9 +30,9 @@ class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
     """The values of a map as one row: in order of their keys, or each at the position that is its key."""
 
     X: Value = operand("T1")
-    max_map: int = attribute(kinds.integer, default=1, check=positive)
-    map_form: str = attribute(kinds.text, default="DENSE", check=one_of("DENSE", "SPARSE"))
-    cast_to: str = attribute(kinds.text, default="TO_FLOAT", check=one_of(*_ELEMENTS))
+    max_map: int = attribute(attr_types.integer, default=1, check=positive)
+    map_form: str = attribute(attr_types.text, default="DENSE", check=one_of("DENSE", "SPARSE"))
+    cast_to: str = attribute(attr_types.text, default="TO_FLOAT", check=one_of(*_ELEMENTS))
     Y: Value = result("T2")
     T1 = types(maps(_INTEGER, STRING), maps(_INTEGER, _SINGLE))
     T2 = element_type(string, f32, i64)
@@ -51,8 +51,8 @@ class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
     """The value of each word of a vocabulary in a map, as one row; zero, or the empty text, where it has none."""
 
     X: Value = operand("T1")
-    int64_vocabulary: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    string_vocabulary: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    int64_vocabulary: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    string_vocabulary: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
     Y: Value = result("T2")
     T1 = types(
         maps(STRING, _INTEGER),
@@ -76,8 +76,8 @@ class ZipMap(OnnxOp, name="onnx.ml.ZipMap", since="ml1"):
     """A map for each row: from the label of each column to its element."""
 
     X: Value = operand("f32")
-    classlabels_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    classlabels_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
     Z: Value = result("T")
     T = types(lists(maps(STRING, _SINGLE)), lists(maps(_INTEGER, _SINGLE)))
 

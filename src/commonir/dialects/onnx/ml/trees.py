@@ -25,7 +25,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64, i64, string
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, non_negative, one_of, operand, result
+from commonir.ods import attr_types, attribute, element_type, non_negative, one_of, operand, result
 from commonir.symbolic import Dim
 
 AGGREGATES = (core.Aggregate.AVERAGE, core.Aggregate.SUM, core.Aggregate.MIN, core.Aggregate.MAX)
@@ -44,22 +44,22 @@ class TreeEnsemble(OnnxOp, name="onnx.ml.TreeEnsemble", since="ml5"):
     """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
 
     X: Value = operand("T")
-    tree_roots: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
-    nodes_featureids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
-    nodes_modes: Data = attribute(kinds.data)
-    nodes_splits: Data = attribute(kinds.data)
-    nodes_truenodeids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
-    nodes_falsenodeids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
-    nodes_trueleafs: tuple[int, ...] = attribute(kinds.integers)
-    nodes_falseleafs: tuple[int, ...] = attribute(kinds.integers)
-    leaf_targetids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
-    leaf_weights: Data = attribute(kinds.data)
-    nodes_hitrates: Data | None = attribute(kinds.data, default=None)
-    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    membership_values: Data | None = attribute(kinds.data, default=None)
-    n_targets: int | None = attribute(kinds.integer, default=None)
-    aggregate_function: int = attribute(kinds.integer, default=1, check=one_of(*range(len(AGGREGATES))))
-    post_transform: int = attribute(kinds.integer, default=0, check=one_of(*range(len(TRANSFORMS))))
+    tree_roots: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
+    nodes_featureids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
+    nodes_modes: Data = attribute(attr_types.data)
+    nodes_splits: Data = attribute(attr_types.data)
+    nodes_truenodeids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
+    nodes_falsenodeids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
+    nodes_trueleafs: tuple[int, ...] = attribute(attr_types.integers)
+    nodes_falseleafs: tuple[int, ...] = attribute(attr_types.integers)
+    leaf_targetids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
+    leaf_weights: Data = attribute(attr_types.data)
+    nodes_hitrates: Data | None = attribute(attr_types.data, default=None)
+    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    membership_values: Data | None = attribute(attr_types.data, default=None)
+    n_targets: int | None = attribute(attr_types.integer, default=None)
+    aggregate_function: int = attribute(attr_types.integer, default=1, check=one_of(*range(len(AGGREGATES))))
+    post_transform: int = attribute(attr_types.integer, default=0, check=one_of(*range(len(TRANSFORMS))))
     Y: Value = result("T")
     T = element_type(f16, f32, f64)
 
@@ -82,20 +82,20 @@ class NamedNodes(OnnxOp):
     """Trees whose nodes are named by the numbers of their tree and within it; a node of mode LEAF is one."""
 
     X: Value = operand("T")
-    post_transform: str = attribute(kinds.text, default="NONE", check=TRANSFORM)
-    nodes_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    nodes_nodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    nodes_featureids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    nodes_modes: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    nodes_values: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    nodes_values_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
-    nodes_truenodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    nodes_falsenodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    nodes_hitrates: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    nodes_hitrates_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
-    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    base_values: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    base_values_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
+    nodes_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    nodes_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    nodes_featureids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    nodes_modes: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    nodes_values: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    nodes_values_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
+    nodes_truenodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    nodes_falsenodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    nodes_hitrates: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    nodes_hitrates_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
+    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    base_values: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    base_values_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
 
     def precision(self, x: Value) -> ElementType:
         """The type in which features are compared and weights summed."""
@@ -116,15 +116,15 @@ class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", si
     deprecated_since = "ml5"
     successor = "TreeEnsemble"
 
-    n_targets: int | None = attribute(kinds.integer, default=None)
+    n_targets: int | None = attribute(attr_types.integer, default=None)
     aggregate_function: str = attribute(
-        kinds.text, default="SUM", check=one_of(*[a.value.upper() for a in core.Aggregate])
+        attr_types.text, default="SUM", check=one_of(*[a.value.upper() for a in core.Aggregate])
     )
-    target_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    target_nodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    target_ids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    target_weights: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    target_weights_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    target_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    target_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    target_ids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    target_weights: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    target_weights_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
     Y: Value = result("f32")
     T = REAL
 
@@ -161,13 +161,13 @@ class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", 
     successor = "TreeEnsemble"
 
     X: Value = operand("T1")
-    classlabels_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    class_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    class_nodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    class_ids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    class_weights: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    class_weights_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    classlabels_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    class_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    class_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    class_ids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
+    class_weights: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
+    class_weights_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
     Y: Value = result("T2")
     Z: Value = result("f32")
     T1 = REAL

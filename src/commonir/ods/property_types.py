@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, IntegerAttr, UnitAttr, is_sequence
 from commonir.ir.literals import quoted
 from commonir.ir.types import ElementType
-from commonir.ods import kinds
-from commonir.ods.kinds import Kind, sequence_of, to_integer
-from commonir.ods.mlir_kinds import array_of
+from commonir.ods import attr_types
+from commonir.ods.attr_types import AttrType, sequence_of, to_integer
+from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.text_form import FormReader
 
 T = TypeVar("T")
 
 
-class PropertyKind(Kind[T]):
+class PropertyType(AttrType[T]):
     """What values a property takes.
 
     `read` reads a value where a format names the property; `starts` says whether one stands there, which an optional
@@ -32,7 +32,7 @@ class PropertyKind(Kind[T]):
 
     def __init__(
         self,
-        kind: Kind[T],
+        kind: AttrType[T],
         *,
         spelled: Callable[[T], str],
         read: Callable[[FormReader], T],
@@ -45,7 +45,7 @@ class PropertyKind(Kind[T]):
         self.starts = starts
 
 
-def integer(type: ElementType) -> PropertyKind[int]:
+def integer(type: ElementType) -> PropertyType[int]:
     """A whole number, which an attribute of any type says."""
     top = 1 << (type.bits - 1)
 
@@ -60,8 +60,8 @@ def integer(type: ElementType) -> PropertyKind[int]:
             raise ValueError(f"expected an integer, found {attr!r}")
         return coerce(attr.value)
 
-    kind = Kind(f"{type} integer", coerce, lambda v: IntegerAttr(v, type), decode)
-    return PropertyKind(kind, spelled=str, read=lambda r: coerce(r.integer()), starts=lambda r: r.at_integer())
+    kind = AttrType(f"{type} integer", coerce, lambda v: IntegerAttr(v, type), decode)
+    return PropertyType(kind, spelled=str, read=lambda r: coerce(r.integer()), starts=lambda r: r.at_integer())
 
 
 def _is_truth(reader: FormReader) -> bool:
@@ -75,13 +75,13 @@ def _read_truth(reader: FormReader) -> bool:
     return word == "true"
 
 
-truth: PropertyKind[bool] = PropertyKind(
-    kinds.flag, spelled=lambda v: "true" if v else "false", read=_read_truth, starts=_is_truth
+truth: PropertyType[bool] = PropertyType(
+    attr_types.flag, spelled=lambda v: "true" if v else "false", read=_read_truth, starts=_is_truth
 )
 """True or false."""
 
-text: PropertyKind[str] = PropertyKind(
-    kinds.text, spelled=quoted, read=lambda r: r.string(), starts=lambda r: r.at_string()
+text: PropertyType[str] = PropertyType(
+    attr_types.text, spelled=quoted, read=lambda r: r.string(), starts=lambda r: r.at_string()
 )
 """A string."""
 
@@ -95,12 +95,12 @@ def _read_unit(reader: FormReader) -> bool:
     return word == _SET
 
 
-unit: PropertyKind[bool] = PropertyKind(
-    Kind(
+unit: PropertyType[bool] = PropertyType(
+    AttrType(
         "unit property",
-        kinds.unit.coerce,
+        attr_types.unit.coerce,
         lambda v: UnitAttr() if v else BoolAttr(False),
-        kinds.unit.from_attribute,
+        attr_types.unit.from_attribute,
     ),
     spelled=lambda v: _SET if v else _UNSET,
     read=_read_unit,
@@ -109,12 +109,12 @@ unit: PropertyKind[bool] = PropertyKind(
 """A flag, said by its presence where a group of a format can."""
 
 
-def integers(type: ElementType) -> PropertyKind[tuple[int, ...]]:
+def integers(type: ElementType) -> PropertyType[tuple[int, ...]]:
     """Whole numbers that an attribute holds as a dense array."""
     return _in_brackets(array_of(type), integer(type))
 
 
-def array(item: PropertyKind[Any]) -> PropertyKind[tuple[Any, ...]]:
+def array(item: PropertyType[Any]) -> PropertyType[tuple[Any, ...]]:
     """Any number of properties of one kind."""
 
     def decode(attr: Attribute) -> tuple[object, ...]:
@@ -123,7 +123,7 @@ def array(item: PropertyKind[Any]) -> PropertyKind[tuple[Any, ...]]:
         return tuple([item.from_attribute(each) for each in attr.values])
 
     name = f"array of {item.name}"
-    kind: Kind[tuple[Any, ...]] = Kind(
+    kind: AttrType[tuple[Any, ...]] = AttrType(
         name,
         sequence_of(item.coerce, name),
         lambda v: ArrayAttr(tuple([item.to_attribute(each) for each in v])),
@@ -132,19 +132,19 @@ def array(item: PropertyKind[Any]) -> PropertyKind[tuple[Any, ...]]:
     return _in_brackets(kind, item)
 
 
-def _in_brackets(kind: Kind[tuple[T, ...]], item: PropertyKind[T]) -> PropertyKind[tuple[T, ...]]:
+def _in_brackets(kind: AttrType[tuple[T, ...]], item: PropertyType[T]) -> PropertyType[tuple[T, ...]]:
     written = item.spelled or str
 
     def read(reader: FormReader) -> tuple[T, ...]:
         reader.expect("[")
         return tuple(reader.separated(lambda: item.read(reader), "]"))
 
-    return PropertyKind(
+    return PropertyType(
         kind, spelled=lambda v: f"[{', '.join(map(written, v))}]", read=read, starts=lambda r: r.at("[")
     )
 
 
-def optional(inner: PropertyKind[Any], *, is_plain: bool) -> PropertyKind[tuple[Any, ...]]:
+def optional(inner: PropertyType[Any], *, is_plain: bool) -> PropertyType[tuple[Any, ...]]:
     """A property that may have no value: a tuple of one or of none. One that `is_plain` is written as its value is."""
 
     def coerce(value: object) -> tuple[object, ...]:
@@ -179,13 +179,13 @@ def optional(inner: PropertyKind[Any], *, is_plain: bool) -> PropertyKind[tuple[
     def starts(reader: FormReader) -> bool:
         return reader.at("none") or (inner.starts(reader) if is_plain else reader.at("some"))
 
-    kind: Kind[tuple[Any, ...]] = Kind(
+    kind: AttrType[tuple[Any, ...]] = AttrType(
         f"optional {inner.name}", coerce, lambda v: ArrayAttr(tuple([inner.to_attribute(e) for e in v])), decode
     )
-    return PropertyKind(kind, spelled=spelled, read=read, starts=starts)
+    return PropertyType(kind, spelled=spelled, read=read, starts=starts)
 
 
-def words(kind: Kind[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]) -> PropertyKind[T]:
+def words(kind: AttrType[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]) -> PropertyType[T]:
     """Words of an enumeration; of flags several, with a separator between them."""
 
     def one(reader: FormReader) -> str:
@@ -197,10 +197,10 @@ def words(kind: Kind[T], said: Callable[[T], str], separator: str, known: Mappin
             found.append(one(reader))
         return kind.coerce("|".join(found))
 
-    return PropertyKind(kind, spelled=said, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
+    return PropertyType(kind, spelled=said, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
 
 
-def named(word: str, inner: PropertyKind[T]) -> PropertyKind[T]:
+def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:
     """A property in angle brackets after a word."""
 
     def read(reader: FormReader) -> T:
@@ -211,11 +211,11 @@ def named(word: str, inner: PropertyKind[T]) -> PropertyKind[T]:
         return found
 
     written = inner.spelled or str
-    return PropertyKind(inner, spelled=lambda v: f"{word}<{written(v)}>", read=read, starts=lambda r: r.at(word))
+    return PropertyType(inner, spelled=lambda v: f"{word}<{written(v)}>", read=read, starts=lambda r: r.at(word))
 
 
 __all__ = [
-    "PropertyKind",
+    "PropertyType",
     "array",
     "integer",
     "integers",

@@ -20,7 +20,7 @@ from commonir.ir.attributes import (
     StringAttr,
 )
 from commonir.ir.types import ElementType
-from commonir.ods.kinds import Kind, WordsForm, sequence_of, to_integer, to_number
+from commonir.ods.attr_types import AttrType, WordsForm, sequence_of, to_integer, to_number
 
 E = TypeVar("E", bound=Enum)
 F = TypeVar("F", bound=Flag)
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Flag)
 _integers = sequence_of(to_integer, "integers")
 
 
-def typed_integer(type: ElementType) -> Kind[int]:
+def typed_integer(type: ElementType) -> AttrType[int]:
     """An integer that is stored with a type."""
 
     def decode(attr: Attribute) -> int:
@@ -36,10 +36,10 @@ def typed_integer(type: ElementType) -> Kind[int]:
             raise ValueError(f"expected an integer of type {type}, found {attr!r}")
         return attr.value
 
-    return Kind(f"{type} integer", to_integer, lambda v: IntegerAttr(v, type), decode, elides_type=True)
+    return AttrType(f"{type} integer", to_integer, lambda v: IntegerAttr(v, type), decode, elides_type=True)
 
 
-def typed_float(type: ElementType) -> Kind[float]:
+def typed_float(type: ElementType) -> AttrType[float]:
     """A number that is stored as a float of a type."""
 
     def decode(attr: Attribute) -> float:
@@ -47,10 +47,10 @@ def typed_float(type: ElementType) -> Kind[float]:
             raise ValueError(f"expected a float of type {type}, found {attr!r}")
         return attr.value
 
-    return Kind(f"{type} float", to_number, lambda v: FloatAttr(v, type), decode, elides_type=True)
+    return AttrType(f"{type} float", to_number, lambda v: FloatAttr(v, type), decode, elides_type=True)
 
 
-def array_of(type: ElementType) -> Kind[tuple[int, ...]]:
+def array_of(type: ElementType) -> AttrType[tuple[int, ...]]:
     """Integers as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ def array_of(type: ElementType) -> Kind[tuple[int, ...]]:
             raise ValueError(f"expected a dense array of {type}, found {attr!r}")
         return _integers(attr.values)
 
-    return Kind(
+    return AttrType(
         f"array of {type}",
         _integers,
         lambda v: DenseArrayAttr(type, v),
@@ -68,7 +68,7 @@ def array_of(type: ElementType) -> Kind[tuple[int, ...]]:
     )
 
 
-def integer_array(type: ElementType) -> Kind[tuple[int, ...]]:
+def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
     """Integers as an array of attributes: `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ def integer_array(type: ElementType) -> Kind[tuple[int, ...]]:
             out.append(v.value)
         return tuple(out)
 
-    return Kind(
+    return AttrType(
         f"array of {type}",
         _integers,
         lambda v: ArrayAttr(tuple([IntegerAttr(n, type) for n in v])),
@@ -114,7 +114,7 @@ def _case(cases: type[E]) -> Callable[[object], E]:
     return coerce
 
 
-def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> Kind[E]:
+def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> AttrType[E]:
     """An enumeration that is stored as an integer; custom forms say its keyword, which is the value of the case.
 
     `numbers` gives the integers, where they are not 0, 1, 2 in order.
@@ -130,7 +130,7 @@ def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None 
             return by_number[attr.value]
         return coerce(_keyword(attr))
 
-    return Kind(
+    return AttrType(
         cases.__name__,
         coerce,
         lambda v: IntegerAttr(known[v], type),
@@ -140,7 +140,7 @@ def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None 
     )
 
 
-def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kind[E]:
+def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> AttrType[E]:
     """An enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>` for `tosa.nan_mode`.
 
     Custom forms say its keyword. With a `mnemonic`, `name` is the dialect and the attribute is spelled
@@ -165,7 +165,7 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kin
                 return coerce(attr.body.removeprefix(mnemonic).strip())
         return coerce(_keyword(attr))
 
-    return Kind(
+    return AttrType(
         cases.__name__,
         coerce,
         stored,
@@ -177,7 +177,7 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kin
     )
 
 
-def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> Kind[F]:
+def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> AttrType[F]:
     """A set of flags that is stored as an attribute of a dialect: `#arith.fastmath<nnan,ninf>`.
 
     Custom forms say what stands in the angle brackets, brackets included. The keyword of a flag is its name in lower
@@ -214,7 +214,7 @@ def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> Kind[F
             return coerce(attr.body)
         return coerce(_keyword(attr))
 
-    return Kind(
+    return AttrType(
         cases.__name__,
         coerce,
         stored,

@@ -1,6 +1,6 @@
-"""Kinds of attributes: how a declared attribute is checked, stored as a Python value, and written as an attribute.
+"""Types of attributes: how a declared attribute is checked, stored as a Python value, and written as an attribute.
 
-A kind is the single place that knows both forms. Kinds are values; a dialect may make its own.
+An attribute type is the single place that knows both forms. Attribute types are values; a dialect may define its own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class WordsForm(NamedTuple):
     takes_several: bool = False
 
 
-class Kind(Generic[T]):
+class AttrType(Generic[T]):
     """What values an attribute takes.
 
     `coerce` turns what a caller gives into the stored value and raises ValueError with what it expected;
@@ -98,7 +98,7 @@ class Kind(Generic[T]):
         self.form = form
 
     def __repr__(self) -> str:
-        return f"<kind {self.name}>"
+        return f"<attr type {self.name}>"
 
 
 def _expect(value: object, kind: type[T], name: str) -> T:
@@ -186,36 +186,36 @@ def _number(attr: Attribute) -> object:
             raise ValueError(f"expected a literal, found {attr!r}")
 
 
-integer: Kind[int] = Kind(
+integer: AttrType[int] = AttrType(
     "integer", to_integer, lambda v: IntegerAttr(v, i64), lambda a: to_integer(_number(a)), _one(to_integer)
 )
-number: Kind[float] = Kind(
+number: AttrType[float] = AttrType(
     "float", to_number, lambda v: FloatAttr(v, f64), lambda a: to_number(_number(a)), _one(to_number)
 )
-flag: Kind[bool] = Kind("bool", _to_bool, BoolAttr, lambda a: _to_bool(_number(a)), _one(_to_bool))
-text: Kind[str] = Kind("string", _to_text, StringAttr, lambda a: _to_text(_number(a)), _one(_to_text))
-integers: Kind[tuple[int, ...]] = Kind(
+flag: AttrType[bool] = AttrType("bool", _to_bool, BoolAttr, lambda a: _to_bool(_number(a)), _one(_to_bool))
+text: AttrType[str] = AttrType("string", _to_text, StringAttr, lambda a: _to_text(_number(a)), _one(_to_text))
+integers: AttrType[tuple[int, ...]] = AttrType(
     "integers",
     sequence_of(to_integer, "integers"),
     lambda v: DenseArrayAttr(i64, v),
     lambda a: tuple(map(to_integer, _numbers(a))),
     _each(to_integer),
 )
-numbers: Kind[tuple[float, ...]] = Kind(
+numbers: AttrType[tuple[float, ...]] = AttrType(
     "floats",
     sequence_of(to_number, "numbers"),
     lambda v: DenseArrayAttr(f64, v),
     lambda a: tuple(map(to_number, _numbers(a))),
     _each(to_number),
 )
-flags: Kind[tuple[bool, ...]] = Kind(
+flags: AttrType[tuple[bool, ...]] = AttrType(
     "bools",
     sequence_of(_to_bool, "truth values"),
     lambda v: DenseArrayAttr(boolean, v),
     lambda a: tuple(bool(v) for v in _numbers(a)),
     _each(_to_bool),
 )
-texts: Kind[tuple[str, ...]] = Kind(
+texts: AttrType[tuple[str, ...]] = AttrType(
     "strings",
     sequence_of(_to_text, "strings"),
     lambda v: ArrayAttr(tuple(map(StringAttr, v))),
@@ -229,10 +229,10 @@ def _read_dim(value: object) -> Dim:
     return parse(value) if isinstance(value, str) else _to_dim(value)
 
 
-dim: Kind[Dim] = Kind(
+dim: AttrType[Dim] = AttrType(
     "dimension", _to_dim, lambda v: DimsAttr((v,)), lambda a: _read_dim(_numbers(a)[0]), _one(_to_dim)
 )
-dims: Kind[tuple[Dim, ...]] = Kind(
+dims: AttrType[tuple[Dim, ...]] = AttrType(
     "dimensions",
     sequence_of(_to_dim, "dimensions"),
     DimsAttr,
@@ -248,7 +248,7 @@ def _to_pair(value: object) -> tuple[int, int]:
     return pair[0], pair[1]
 
 
-pairs: Kind[tuple[tuple[int, int], ...]] = Kind(
+pairs: AttrType[tuple[tuple[int, int], ...]] = AttrType(
     "pairs",
     sequence_of(_to_pair, "pairs of integers"),
     lambda v: ArrayAttr(tuple(DenseArrayAttr(i64, p) for p in v)),
@@ -256,63 +256,63 @@ pairs: Kind[tuple[tuple[int, int], ...]] = Kind(
 )
 
 
-def _typed(kind: type[TypeT], name: str) -> Kind[TypeT]:
+def _typed(kind: type[TypeT], name: str) -> AttrType[TypeT]:
     def decode(attr: Attribute) -> TypeT:
         return _expect(attr.type if isinstance(attr, TypeAttr) else attr, kind, name)
 
-    return Kind(name, lambda v: _expect(v, kind, name), TypeAttr, decode)
+    return AttrType(name, lambda v: _expect(v, kind, name), TypeAttr, decode)
 
 
-type_: Kind[Type] = _typed(Type, "a type")
-types: Kind[tuple[Type, ...]] = Kind(
+type_: AttrType[Type] = _typed(Type, "a type")
+types: AttrType[tuple[Type, ...]] = AttrType(
     "types",
     sequence_of(lambda v: _expect(v, Type, "a type"), "types"),
     lambda v: ArrayAttr(tuple(map(TypeAttr, v))),
     lambda a: tuple(type_.from_attribute(v) for v in _expect(a, ArrayAttr, "an array of types").values),
 )
-element: Kind[ElementType] = _typed(ElementType, "an element type")
-function_type: Kind[FunctionType] = _typed(FunctionType, "a function type")
-data: Kind[Data] = Kind(
+element: AttrType[ElementType] = _typed(ElementType, "an element type")
+function_type: AttrType[FunctionType] = _typed(FunctionType, "a function type")
+data: AttrType[Data] = AttrType(
     "data",
     lambda v: _expect(v, Data, "tensor data"),
     DataAttr,
     lambda a: _expect(a, DataAttr, "tensor data").data,
 )
-symbol: Kind[str] = Kind(
+symbol: AttrType[str] = AttrType(
     "symbol",
     _to_text,
     SymbolRefAttr,
     lambda a: a.path[-1] if isinstance(a, SymbolRefAttr) else _to_text(_number(a)),
 )
-symbol_name: Kind[str] = Kind("symbol name", _to_text, StringAttr, lambda a: _to_text(_number(a)))
+symbol_name: AttrType[str] = AttrType("symbol name", _to_text, StringAttr, lambda a: _to_text(_number(a)))
 """The name under which an operation is referred to; printed `@name`."""
-unit: Kind[bool] = Kind(
+unit: AttrType[bool] = AttrType(
     "unit",
     _to_bool,
     lambda v: UnitAttr() if v else BoolAttr(False),
     lambda a: isinstance(a, UnitAttr) or _to_bool(a.value if isinstance(a, BoolAttr) else a),
 )
-any_attribute: Kind[Attribute] = Kind(
+any_attribute: AttrType[Attribute] = AttrType(
     "any attribute", lambda v: _expect(v, Attribute, "an attribute"), lambda v: v, lambda a: a
 )
-dictionary: Kind[DictionaryAttr] = Kind(
+dictionary: AttrType[DictionaryAttr] = AttrType(
     "dictionary",
     lambda v: _expect(v, DictionaryAttr, "a dictionary"),
     lambda v: v,
     lambda a: _expect(a, DictionaryAttr, "a dictionary"),
 )
-dictionaries: Kind[tuple[DictionaryAttr, ...]] = Kind(
+dictionaries: AttrType[tuple[DictionaryAttr, ...]] = AttrType(
     "dictionaries",
     sequence_of(lambda v: _expect(v, DictionaryAttr, "a dictionary"), "dictionaries"),
     ArrayAttr,
     lambda a: tuple([_expect(v, DictionaryAttr, "a dictionary") for v in _expect(a, ArrayAttr, "dictionaries").values]),
 )
-raw: Kind[bytes] = Kind(
+raw: AttrType[bytes] = AttrType(
     "bytes", lambda v: _expect(v, bytes, "bytes"), BytesAttr, lambda a: _expect(a, BytesAttr, "bytes").value
 )
 
 
-def enumeration(cases: type[E]) -> Kind[E]:
+def enumeration(cases: type[E]) -> AttrType[E]:
     """The cases of an enumeration whose values are the keywords of the text form and of files."""
     by_keyword = {str(case.value): case for case in cases}
 
@@ -324,7 +324,7 @@ def enumeration(cases: type[E]) -> Kind[E]:
             raise ValueError(f"expected one of {', '.join(by_keyword)}, found {value!r}")
         return found
 
-    return Kind(
+    return AttrType(
         cases.__name__,
         coerce,
         lambda v: EnumAttr(str(v.value)),
