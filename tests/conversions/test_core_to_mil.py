@@ -413,13 +413,13 @@ def test_all_that_cannot_be_expressed_is_told() -> None:
 
 
 def _function(name: str, build: Build, kinds: Mapping[str, TensorType], **more: Any) -> ml_program.Func:
-    block = Block(attr_types.values(), tuple(kinds))
+    block = Block(kinds.values(), tuple(kinds))
     returned = build(*block.arguments)
     outputs = (returned,) if isinstance(returned, Value) else tuple(returned)
     for op in operations_behind(outputs):
         block.append(op)
     block.append(ml_program.Return(outputs))
-    signature = FunctionType(tuple(attr_types.values()), tuple(v.type for v in outputs))
+    signature = FunctionType(tuple(kinds.values()), tuple(v.type for v in outputs))
     return ml_program.Func(name, signature, Region([block]), tuple(f"y{n}" for n in range(len(outputs))), **more)
 
 

@@ -252,7 +252,7 @@ class _Rewriting:
                 waiting.remove(op)
             except KeyError:
                 continue
-            kind = attr_types.get(type(op)) or self._kind(type(op))
+            kind = kinds.get(type(op)) or self._kind(type(op))
             if removes_unused and kind.may_go:
                 for r in op.results:
                     if r._users is not None:
@@ -299,7 +299,7 @@ class _Rewriting:
         kinds: dict[type[Operation], bool] = {}
         for op in found:
             kind = type(op)
-            is_constant = attr_types.get(kind)
+            is_constant = kinds.get(kind)
             if is_constant is None:
                 is_constant = kinds[kind] = issubclass(kind, Op) and kind.has_trait(traits.ConstantLike)
             before = op.parent
@@ -376,7 +376,7 @@ class _Rewriting:
         kinds = self.kinds
         while unused:
             op = unused.pop()
-            kind = attr_types.get(type(op)) or self._kind(type(op))
+            kind = kinds.get(type(op)) or self._kind(type(op))
             if not kind.is_pure or op.regions or not self.removes_unused:
                 self._visit((op,))
                 continue

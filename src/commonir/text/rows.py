@@ -221,7 +221,7 @@ class OpenRows:
                 types.append(result)
                 values.append(number)
             values += operands
-            attr_types.append(line)
+            kinds.append(line)
             at = next_ + len(operands)
         count = len(kinds) - taken
         if count:
