@@ -42,7 +42,7 @@ from commonir.ir.attributes import (
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import DialectType, ElementType, Type, string, unknown
-from commonir.ods import Op, kinds, path_of
+from commonir.ods import Op, attr_types, path_of
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import MISSING, Field
 

@@ -57,7 +57,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
-from commonir.ods import Dialects, Op, kinds
+from commonir.ods import Dialects, Op, attr_types
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, Layout
 from commonir.ods.fields import Field
 

@@ -8,7 +8,18 @@ from commonir.dialects import core
 from commonir.ir import Value
 from commonir.ir.types import Type, f32, f64
 from commonir.notation import Expr, Index, Indices, Tensor
-from commonir.ods import Dialect, Op, attribute, definitions_in, element_type, kinds, operand, positive, result, traits
+from commonir.ods import (
+    Dialect,
+    Op,
+    attr_types,
+    attribute,
+    definitions_in,
+    element_type,
+    operand,
+    positive,
+    result,
+    traits,
+)
 from commonir.passes.rules import RuleFunction
 
 if TYPE_CHECKING:
