@@ -61,7 +61,7 @@ def test_a_type_with_a_large_alias_is_counted_each_time() -> None:
 
 def test_an_alias_that_is_not_used_may_stand_for_anything() -> None:
     source = _doubled("lists", 45).rpartition("\n")[0]
-    assert parse_module(source + "\nmodule {}", DIALECTS).body.ending is None
+    assert parse_module(source + "\nmodule {}", DIALECTS).body.last is None
 
 
 @pytest.mark.parametrize("kind", ["lists", "dictionaries", "tuples", "functions", "encodings"])
@@ -92,7 +92,7 @@ def test_shared_locations_are_not_printed_without_aliases(levels: int) -> None:
 
 def test_a_fault_at_a_shared_location_has_a_place() -> None:
     module = parse_module(_call_sites(40), DIALECTS)
-    function = module.body.ending
+    function = module.body.last
     assert function is not None
     found = function.location
     assert found is not None

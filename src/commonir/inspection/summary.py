@@ -17,7 +17,6 @@ from commonir.ir.interface import Port as Declared
 from commonir.ir.interface import default_data
 from commonir.ir.module import Function, Module, distinct_names, weight_name
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.rows import counted, walk_counted
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
@@ -39,7 +38,7 @@ def summarize(
 ) -> Summary:
     """What a program is. `flops` and `ranks` are computed elsewhere, where they were asked for."""
     outline = Outline() if format is None else format.outline(module)
-    constants = list(_distinct(_constants(module, with_names=with_weights)))
+    constants = list(_distinct(_constants(module)))
     weights = [data for _, data in constants]
     by_type: Counter[str] = Counter()
     for data in weights:
@@ -145,9 +144,10 @@ def _counts(function: Function) -> Counter[str]:
     that is only declared.
     """
     found: Counter[tuple[type[Operation], str]] = Counter()
-    for top, count in [pair for block in _blocks(function) for pair in counted(block)]:
-        for op, inner_count in walk_counted(top) if top.regions else ((top, 1),):
-            found[type(op), op.name] += count * inner_count
+    for block in _blocks(function):
+        for top in block.operations:
+            for op in top.walk():
+                found[type(op), op.name] += 1
     counts: Counter[str] = Counter()
     for (kind, name), number in found.items():
         if not (issubclass(kind, Op) and any(kind.has_trait(trait) for trait in _RUN_NOTHING)):
@@ -161,16 +161,15 @@ def _blocks(function: Function) -> tuple[Block, ...]:
     return () if region is None else tuple(region.blocks)
 
 
-def _constants(module: Module, *, with_names: bool) -> Iterator[tuple[Operation | Value, Data]]:
-    """The constants of a program; without names, operations that are like those that hold them."""
+def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
+    """Yields the constants of a program with the operations or values that hold them."""
     for function in module.functions.values():
         # Exporters may list weights among the inputs, with their contents as defaults.
         ports = function.input_ports
         given = ((v, default_data(v.type, ports[v.name])) for v in function.inputs if v.name in ports)
         yield from ((v, data) for v, data in given if data is not None)
-    found = zip(module.nested(), repeat(1)) if with_names else walk_counted(module)
-    # What is decoded from other constants is no weight of its own.
-    for op in (op for op, count in found if not op.operands for _ in range(count)):
+    # What is decoded from other constants is not a weight of its own.
+    for op in (op for op in module.nested() if not op.operands):
         data = op.constant_data()
         if isinstance(op, Op) and op.has_trait(traits.Declares):
             # What memory holds when a program begins.
@@ -201,7 +200,7 @@ def _distinct(found: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple
 def _element_types(module: Module) -> Mapping[str, None]:
     """Element types of the values that operations compute, in order of occurrence."""
     out: dict[str, None] = {}
-    for op in module.walk_alike():
+    for op in module.walk():
         if isinstance(op, Op) and op.has_trait(traits.ConstantLike):
             continue
         for value in op.results:

@@ -14,8 +14,7 @@ _Copied = TypeVar("_Copied", bound=Operation)
 def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
     """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
 
-    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used. Where
-    neither is given, blocks that hold rows are copied as such.
+    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
     """
     known: dict[Value, Value] = {} if mapping is None else mapping
     copies: dict[Operation, Operation] = {}
@@ -43,17 +42,12 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
         return made
 
     root = shallow(op)
-    holds_rows = mapping is None and keep is None
     pending: list[Operation] = [op] if op.regions else []
     while pending:
         source = pending.pop()
         nested: list[Operation] = []
         for region, region_copy in zip(source.regions, copies[source].regions, strict=True):
             for block, block_copy in zip(region.blocks, region_copy.blocks, strict=True):
-                rows = block.rows if holds_rows else None
-                if rows is not None:
-                    rows.copied(block_copy.arguments).hold(block_copy)
-                    continue
                 for child in block.operations:
                     if keep is None or keep(child):
                         block_copy.append(shallow(child))

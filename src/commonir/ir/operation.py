@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
@@ -20,9 +20,6 @@ from commonir.ir.origins import Origin
 from commonir.ir.printing import Printer
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
-
-if TYPE_CHECKING:
-    from commonir.ir.rows import Rows
 
 Op = TypeVar("Op", bound="Operation")
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
@@ -160,15 +157,6 @@ def _forget_elements(values: Sequence[Value]) -> None:
         pending += [r for op in value.users for r in op.results if r.elements is not UNASKED]
 
 
-def _stand_in(value: Value) -> Value:
-    """A value of which only the type is known."""
-    made = object.__new__(Value)
-    made.type = value.type
-    made.index = value.index
-    made.name = ""
-    return made
-
-
 class Operation:
     """An operation: operands, results, attributes, regions, and the blocks where control may go next.
 
@@ -192,8 +180,6 @@ class Operation:
     )
 
     name: ClassVar[str] = ""
-    says_all: ClassVar[bool] = False
-    """Whether its text and the types of its operands say all that an operation is."""
 
     @property
     def states_properties(self) -> bool:
@@ -317,38 +303,6 @@ class Operation:
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         """The same operation on other operands and regions, with equal results, not yet in a block."""
         raise NotImplementedError
-
-    def bare_copy(self) -> Self:
-        """An operation of the same declared attributes and nothing else, for `Block.append_like` to complete."""
-        raise NotImplementedError
-
-    def likeness(self) -> object:
-        """What it has in common with operations that differ from it in nothing but which values of the same types they
-        are given, one value in the same places; None when it has something of its own. Attributes are compared by
-        identity, while they live.
-        """
-        return None
-
-    def stand_in(self, *, has_extra: bool = True) -> Self:
-        """An operation that says the same on values of the same types, and is nowhere.
-
-        What else an operation and its values have, this one and its have not: asking for it raises an AttributeError.
-        Without `has_extra` so does asking for undeclared attributes; else there are none.
-        """
-        made = self.bare_copy()
-        values = {v: _stand_in(v) for v in self._operands}
-        made._operands = tuple([values[v] for v in self._operands])
-        made.results = tuple([_stand_in(r) for r in self.results])
-        made.regions = made._successors = ()
-        if has_extra:
-            made._extra = None
-        return made
-
-    def pretend(self, block: Block, *, ends: bool) -> None:
-        """Makes a stand-in believe that it stands in a block, or ends it, which does not know of it."""
-        self.parent = block
-        if ends:
-            self._next = None
 
     # -- what is known before the program runs
 
@@ -514,17 +468,6 @@ class Operation:
             yield op
             pending.extend(reversed(nested))
 
-    def walk_alike(self) -> Iterator[Operation]:
-        """As `walk`, but of a block that holds rows one operation of each kind, which is nowhere, and only one of those
-        that differ in a number.
-        """
-        pending: list[Operation] = [self]
-        while pending:
-            op = pending.pop()
-            yield op
-            for block in [block for region in reversed(op.regions) for block in reversed(region.blocks)]:
-                pending += reversed([*block.operations] if block.rows is None else block.rows.alike)
-
     @property
     def values_used(self) -> tuple[Value, ...]:
         """The values from outside that it or anything nested in it uses, in order, each as often as it is used."""
@@ -548,7 +491,7 @@ class Block:
     """A sequence of operations with arguments.
 
     `label` is the name it has in its format, "" when it has none. `origins` tell where its arguments come from, when
-    that is known. `rows` is what its operations are made of when somebody asks for one; None when they are there.
+    that is known.
     `_branches` are the operations that name it as a successor, with how often.
     """
 
@@ -562,7 +505,6 @@ class Block:
         "label",
         "origins",
         "parent",
-        "rows",
     )
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
@@ -572,7 +514,6 @@ class Block:
         self.label = label
         self.origins: tuple[Origin | None, ...] = ()
         self.parent: Region | None = None
-        self.rows: Rows | None = None
         self._branches: dict[Operation, int] = {}
         self._first: Operation | None = None
         self._last: Operation | None = None
@@ -600,11 +541,6 @@ class Block:
     def last(self) -> Operation | None:
         """Its last operation."""
         return self._last
-
-    @property
-    def ending(self) -> Operation | None:
-        """Its last operation, or one that says the same on values of the same types and is nowhere."""
-        return self._last if self.rows is None else self.rows.ending
 
     @property
     def successors(self) -> tuple[Block, ...]:
@@ -642,37 +578,6 @@ class Block:
         op._order = self._count
         self._count += 1
         return op
-
-    def append_like(
-        self,
-        like: Operation,
-        operands: tuple[Value, ...],
-        result_types: tuple[Type, ...],
-        extra: Mapping[str, Attribute] | None,
-        location: Origin | None,
-    ) -> tuple[Value, ...]:
-        """Appends an operation that says what another one says, on other operands; returns its results.
-
-        Readers make operations by the million, so that this is one step.
-        """
-        op = like.bare_copy()
-        op._operands = operands
-        for value in operands:
-            if value._users is None:
-                value._users = op
-            else:
-                value._add_use(op)
-        if len(result_types) == 1:
-            results = (Value(result_types[0], op),)
-        else:
-            results = tuple([Value(t, op, n) for n, t in enumerate(result_types)])
-        op.results = results
-        op.regions = op._successors = ()
-        op.location = location
-        op.parent = None
-        op._extra = None if extra is None else dict(extra)
-        self.append(op)
-        return results
 
     def insert_before(self, anchor: Operation, op: Op) -> Op:
         """Puts an operation directly before one of this block and returns it."""

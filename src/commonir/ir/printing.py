@@ -15,14 +15,12 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
 from commonir.ir.attributes import Attribute, entries_text
 from commonir.ir.constant_text import Constant, ConstantPrinter, Typing
-from commonir.ir.open_numbers import NUMBER_MARK, NumberAskedError, OpenNumber
 from commonir.ir.types import FunctionType
-from commonir.ir.value_names import MARK, Marks, Names, OwnNames, identifier
+from commonir.ir.value_names import Names, OwnNames, identifier
 
 if TYPE_CHECKING:
     from commonir.ir.operation import Block, Operation, Region, Value
     from commonir.ir.origins import Origin
-    from commonir.ir.rows import Kind
     from commonir.ir.types import Type
 
 MAX_INDENT = 40
@@ -30,7 +28,6 @@ MAX_INDENT = 40
 _MAX_UPSTREAM_INDENT = 400
 
 _LONGEST_REMEMBERED = 400
-_MOST_WORDINGS = 50_000
 _LINES_AT_ONCE = 256
 # A line that holds a large constant is not copied once more.
 _LONG = 10_000
@@ -79,14 +76,6 @@ Lines = Iterator["str | Lines"]
 Piece = str | Nested
 
 
-class Wording(NamedTuple):
-    """The text of operations that are alike: a format for the names of some operands, in the order of the text."""
-
-    text: str
-    operands: tuple[int, ...] | None
-    """Positions of the operands; None when it is all of them in order."""
-
-
 class Printer(ConstantPrinter):
     """Prints one program once. `elide`: constants of more elements are left out, None prints all.
 
@@ -113,11 +102,6 @@ class Printer(ConstantPrinter):
         self._deepest = _MAX_UPSTREAM_INDENT if upstream else MAX_INDENT
         self._known: dict[tuple[Constant, Typing] | Constant, str] = {}
         self._predecessors: dict[Block, list[Block]] = {}
-        # By the dialect that is not named; None for operations met once, and for those with texts of their own.
-        self._wordings: dict[str, dict[object, Wording | None]] = {}
-        # By the dialect that is not named and the indentation: formats for the names of results and operands.
-        self._patterns: dict[tuple[str, str], dict[Kind | Operation, str]] = {}
-        self._default: str | None = None
         self.margin = ""
 
     def lines(self, root: Operation) -> Iterator[str]:
@@ -191,8 +175,6 @@ class Printer(ConstantPrinter):
         return found
 
     def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
-        if isinstance(attr, OpenNumber):
-            return super().attribute(attr, typing)
         found = self._known.get((attr, typing))
         if found is None:
             found = super().attribute(attr, typing)
@@ -250,16 +232,9 @@ class Printer(ConstantPrinter):
             self._predecessors = region.predecessors()
         indent = "  " * min(depth, self._deepest)
         outer = "  " * min(depth - 1, self._deepest)
-        default = self.default_dialect(region.parent)
-        known = self._wordings.setdefault(default, {})
-        names, located = self.naming, self.locations or self.names
         for n, block in enumerate(region.blocks):
             if n or self._shows_label(block, nested):
                 yield outer + self._header(block)
-            rows = "" if located or self.around or not nested.terminator else self._rows_text(block, indent, default)
-            if rows:
-                yield rows
-                continue
             skipped = 0
             lines: list[str] = []
             for op in block.operations:
@@ -272,15 +247,7 @@ class Printer(ConstantPrinter):
                 if not n and not nested.terminator and op.next is None and self.is_terminator(op):
                     break
                 self.margin = indent
-                wording = known.get(op.likeness()) if op.says_all else None
-                if wording is not None:
-                    text, places = wording
-                    operands = op.operands if places is None else tuple([op.operands[n] for n in places])
-                    line = f"{indent}{names.bound(op) if op.results else ''}{text % names.values(operands)}"
-                    if located:
-                        line += self.location(op.location)
-                else:
-                    line = "" if op.regions else indent + self._line(op, default)
+                line = "" if op.regions else indent + self._line(op)
                 if lines and (len(lines) == _LINES_AT_ONCE or op.regions or len(line) > _LONG):
                     yield "\n".join(lines)
                     lines = []
@@ -296,73 +263,11 @@ class Printer(ConstantPrinter):
                 yield "\n".join(lines)
         self.naming.close(scope)
 
-    def _line(self, op: Operation, default: str) -> str:
-        """The text of an operation without regions, that of those alike not known yet.
-
-        `default` is the dialect that is not named where it stands.
-        """
+    def _line(self, op: Operation) -> str:
+        """Returns the text of an operation without regions."""
         bound = self.naming.bound(op) if op.results else ""
         location = self.location(op.location) if self.locations or self.names else ""
-        key = op.likeness() if op.says_all else None
-        if key is not None:
-            known = self._wordings.setdefault(default, {})
-            if len(known) >= _MOST_WORDINGS:
-                known.clear()
-            # An operation may be the only one of its kind, as constants are: asked when the second is met.
-            if known.get(key) is None:
-                known[key] = self._worded(op, default) if key in known else None
         return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
-
-    def _rows_text(self, block: Block, indent: str, default: str) -> str:
-        """The text of the rows that a block holds; "" when they are to be made operations."""
-        rows, names = block.rows, self.naming.of_rows(block)
-        if rows is None or names is None:
-            return ""
-        self.margin = indent
-        patterns = self._patterns.setdefault((default, indent), {})
-        for kind in rows.distinct:
-            if kind not in patterns:
-                found = self._pattern(kind, patterns, default)
-                if not found:
-                    return ""
-                patterns[kind] = found
-        return "\n".join(map(patterns.__getitem__, rows.kinds)) % tuple(map(names.__getitem__, rows.values))
-
-    def _pattern(self, kind: Kind, known: dict[Kind | Operation, str], default: str) -> str:
-        """A format for the names of what operations of a kind define and use; "" for one in another order.
-
-        `known` are those of families, with a mark for the number.
-        """
-        family, number = kind.family, kind.number
-        if family is not None and number is not None:
-            if family not in known:
-                known[family] = self._pattern_of(family, kind.order, default)
-            if known[family]:
-                return known[family].replace(NUMBER_MARK, number.untyped_text(self))
-        return self._pattern_of(kind.like, kind.order, default)
-
-    def _pattern_of(self, op: Operation, order: Sequence[int] | None, default: str) -> str:
-        wording = self._worded(op, default)
-        if wording is None or wording.operands != (order and _inverse(order)):
-            return ""
-        return f"{self.margin}{'%s = ' if op.results else ''}{wording.text}"
-
-    def _worded(self, op: Operation, default: str) -> Wording | None:
-        """The text of a stand-in, with marks where the names of values are; None when it asks for more than it has."""
-        made = op.stand_in()
-        naming, self.naming, self._default = self.naming, Marks(made.operands), default
-        try:
-            text = "".join(map(str, self.pieces(made)))
-        except (AttributeError, NumberAskedError):
-            return None
-        finally:
-            self.naming, self._default = naming, None
-        first, *rest = text.split(MARK)
-        order = tuple(map(int, rest[::2]))
-        if "\n" in text:
-            return None
-        pattern = "%s".join([part.replace("%", "%%") for part in (first, *rest[1::2])])
-        return Wording(pattern, None if order == tuple(range(len(made.operands))) else order)
 
     def default_dialect(self, holder: Operation | None) -> str:  # noqa: ARG002  the generic form names all of them
         """The dialect whose operations need no prefix directly inside of an operation."""
@@ -395,11 +300,6 @@ class Printer(ConstantPrinter):
         return self._predecessors[block]
 
 
-def _inverse(order: Sequence[int]) -> tuple[int, ...]:
-    """Where each place of a permutation goes."""
-    return tuple(sorted(range(len(order)), key=order.__getitem__))
-
-
 __all__ = [
     "MAX_INDENT",
     "Inexpressible",
@@ -408,7 +308,6 @@ __all__ = [
     "Nested",
     "Piece",
     "Printer",
-    "Wording",
     "attribute_text",
     "identifier",
 ]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from commonir.ir.operation import Block, Operation, Region, Value
 
 _NOT_IN_NAMES = lazy_pattern(r"[^A-Za-z0-9_$.-]")
-MARK = "\v"
-"""A character that no text has."""
 _BARE_NAME = lazy_pattern(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
 
 
@@ -43,10 +41,6 @@ class Names(Protocol):
 
     def bound(self, op: Operation) -> str:
         """The left side of an operation that has results, with its equals sign."""
-        ...
-
-    def of_rows(self, block: Block) -> Sequence[str] | None:
-        """The names of the values of a block that holds rows, in order; None when they are to be made operations."""
         ...
 
     def label(self, block: Block) -> str:
@@ -101,10 +95,6 @@ class OwnNames:
     def bound(self, op: Operation) -> str:
         return ", ".join([self.value(v) for v in op.results]) + " = "
 
-    def of_rows(self, block: Block) -> Sequence[str] | None:
-        del block
-        return None
-
     def label(self, block: Block) -> str:
         return self._labels.get(block, "^<unknown>")
 
@@ -152,45 +142,6 @@ class OwnNames:
         return made
 
 
-class Marks:
-    """Marks instead of the names of some values: their positions between two `MARK`s.
-
-    Of other values and of blocks there is none. Raises: AttributeError when asked for one.
-    """
-
-    def __init__(self, values: Sequence[Value]) -> None:
-        self._places = {value: n for n, value in enumerate(values)}
-
-    def start(self, root: Operation) -> None:
-        raise AttributeError(root)
-
-    def value(self, value: Value) -> str:
-        if value not in self._places:
-            raise AttributeError(value)
-        return f"{MARK}{self._places[value]}{MARK}"
-
-    def values(self, values: Sequence[Value]) -> tuple[str, ...]:
-        return tuple(map(self.value, values))
-
-    def share(self, value: Value, other: Value) -> None:
-        raise AttributeError((value, other))
-
-    def bound(self, op: Operation) -> str:
-        raise AttributeError(op)
-
-    def of_rows(self, block: Block) -> Sequence[str] | None:
-        raise AttributeError(block)
-
-    def label(self, block: Block) -> str:
-        raise AttributeError(block)
-
-    def open(self, region: Region) -> object:
-        raise AttributeError(region)
-
-    def close(self, scope: object) -> None:
-        raise AttributeError(scope)
-
-
 def identifier(name: str) -> str:
     """A name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
     if _BARE_NAME.fullmatch(name):
@@ -212,4 +163,4 @@ def _labels(region: Region) -> list[str]:
     return out
 
 
-__all__ = ["MARK", "Marks", "Names", "OwnNames", "identifier"]
+__all__ = ["Names", "OwnNames", "identifier"]

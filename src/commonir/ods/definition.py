@@ -342,27 +342,6 @@ class Definition(TextForm, metaclass=DefinitionMeta):
             made._own(regions)
         return made
 
-    def likeness(self) -> object:
-        if self._extra is not None or self.regions or self._successors:
-            return None
-        operands, results, attributes = self._operands, self.results, id(self._attributes)
-        # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
-        if len(results) == 1 and self._offsets is None:
-            if len(operands) == 1:
-                return type(self), attributes, operands[0].type, results[0].type
-            if len(operands) == 2:
-                lhs, rhs = operands
-                return type(self), attributes, lhs.type, rhs.type, results[0].type, lhs is rhs
-        operand_types, result_types = tuple([v.type for v in operands]), tuple([r.type for r in results])
-        same = () if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
-        return type(self), attributes, self._offsets, operand_types, result_types, same, ()
-
-    def bare_copy(self) -> Self:
-        made = object.__new__(type(self))
-        made._attributes = self._attributes
-        made._offsets = self._offsets
-        return made
-
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         made = object.__new__(type(self))
         made._attributes = self._attributes

@@ -30,7 +30,6 @@ class MlirOp(Op):
     """
 
     states_types = True
-    says_all = True
     ends_blocks: ClassVar[bool] = True
     """Whether each of its blocks must end with a terminator."""
 

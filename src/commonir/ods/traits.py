@@ -48,8 +48,7 @@ def _sees_nothing_outside(op: Operation) -> Iterator[str]:
     pending = [op]
     while pending:
         at = pending.pop()
-        # What is in rows is given values of its block.
-        blocks = [block for region in at.regions for block in region.blocks if block.rows is None]
+        blocks = [block for region in at.regions for block in region.blocks]
         nested = [child for block in blocks for child in block.operations]
         inside |= dict.fromkeys(nested)
         pending.extend(reversed([child for child in nested if child.regions and not _is_isolated(child)]))
@@ -102,7 +101,7 @@ class ImplicitTerminator(Trait):
         def check(op: Operation) -> Iterator[str]:
             yield from _single_block(op)
             for n, region in enumerate(op.regions):
-                last = region.blocks[0].ending if len(region.blocks) == 1 else None
+                last = region.blocks[0].last if len(region.blocks) == 1 else None
                 if last is None and len(region.blocks) == 1:
                     yield f"region {n}: expects a non-empty block"
                 elif last is not None and last.name != terminator:

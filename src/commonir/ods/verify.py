@@ -33,7 +33,6 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import placed
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
 from commonir.ir.unregistered import UnregisteredOperation
-from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind
@@ -76,14 +75,12 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     found = Diagnostics()
     visible: set[Value] = set()
     doubts = Doubts()
-    alike = AlikeChecks(check_operation)
-    is_right = alike.is_known_right
     pending = [_Entered(iter((root,)))]
     while pending:
         entered = pending[-1]
         for op in entered.rest(visible):
             is_doubted = doubts.reach(op)
-            if not (visible.issuperset(op.operands) and (is_doubted or is_right(op))):
+            if not (is_doubted and visible.issuperset(op.operands)):
                 told = _undefined(op, visible) if is_doubted else _check(op, visible, dialects)
                 wrong = [*[(op, d) for d in told], *_check_symbols(op)]
                 if wrong:
@@ -94,7 +91,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
             visible.update(op.results)
             if op.regions:
                 is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
-                pending += reversed([e for r in op.regions for e in _entered(r, alike, is_graph=is_graph)])
+                pending += reversed([e for r in op.regions for e in _entered(r, is_graph=is_graph)])
                 break
         else:
             after = entered.dominated()
@@ -169,10 +166,8 @@ class _Entered:
             visible.difference_update([r for op in self._block.operations for r in op.results])
 
 
-def _entered(region: Region, alike: AlikeChecks, *, is_graph: bool) -> list[_Entered]:
-    """The blocks of a region with which checking begins: no rows that are right, whose values are their own."""
-    if len(region.blocks) < _SEVERAL and all(map(alike.are_right, region.blocks)):
-        return []
+def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
+    """Returns the blocks of a region with which checking begins."""
     if is_graph or len(region.blocks) < _SEVERAL:
         known = [r for b in region.blocks for op in b.operations for r in op.results] if is_graph else ()
         return [_Entered(block.operations, block, known) for block in region.blocks]
@@ -272,7 +267,7 @@ def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
 def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
     """Blocks whose last operation is known to end none, where one has to."""
     for block in [block for region in op.regions for block in region.blocks] if op.ends_blocks else ():
-        if isinstance(block.ending, Op) and not block.ending.has_trait(Terminator):
+        if isinstance(block.last, Op) and not block.last.has_trait(Terminator):
             yield not_ended(op, block)
 
 
@@ -322,8 +317,6 @@ def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
     """Operations that define a name once more."""
     for region in op.regions:
         for block in region.blocks:
-            if block.rows is not None:
-                continue
             seen: set[str] = set()
             for child in block.operations:
                 name = child.symbol_name if isinstance(child, Symbol | Module) else None

@@ -38,7 +38,6 @@ from commonir.ods import (
     path_of,
     traits,
 )
-from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Passage, RegionBranch, only_passage
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
@@ -100,7 +99,7 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
     made = kind(neutral_attributes(module), module.entry)
     states = States(module, found)
     variables = LoweredGlobals(module)
-    entries, alike = entry_types(module), AlikeChecks(check_operation)
+    entries = entry_types(module)
     for state in states.globals:
         made.body.append(state)
     inlined = _called_only(module)
@@ -108,7 +107,7 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
-            lowering = _Lowering(op, found, states, variables, defer, given if op is main else {}, entries, alike)
+            lowering = _Lowering(op, found, states, variables, defer, given if op is main else {}, entries)
             made.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, made, found)
@@ -220,11 +219,9 @@ class _Lowering:
         defer: Deferral,
         shapes: Shapes,
         entries: Mapping[Value, Type],
-        alike: AlikeChecks,
     ) -> None:
         self.source = source
         self.entries = entries
-        self.alike = alike
         self.variables = variables
         self.found = found
         self.defer = defer
@@ -421,7 +418,7 @@ class _Lowering:
         """What is wrong with an operation as it stands; what stands for it tells that where a type is in doubt."""
         if not isinstance(op, Op):
             return []
-        if self.doubts.reach(op) or self.alike.is_known_right(op):
+        if self.doubts.reach(op):
             return []
         found = check_operation(op)
         self.doubts.begin(op, found)

@@ -72,7 +72,7 @@ def check_order(module: Module) -> Diagnostics:
     """What is wrong with the order of operations in the subgraphs of a program."""
     found = Diagnostics()
     effects = _Effects()
-    for op in module.walk_alike():
+    for op in module.walk():
         if not isinstance(op, Subgraph) or op.is_declaration:
             continue
         order = data_order(op.body)

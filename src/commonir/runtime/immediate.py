@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -26,7 +26,6 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type, unknown
 from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_data, known_dims
-from commonir.ods.alike import is_right_anywhere
 from commonir.ods.inference import operand_names
 from commonir.ods.known import may_be_known
 from commonir.ods.traits import Terminator
@@ -353,14 +352,14 @@ class _Compiler:
         kept = _kept(derived)
         alike = kept.alike.get(kinds)
         if alike is None:
-            alike = kept.alike[kinds] = self._alike(op, derived, is_checked)
+            alike = kept.alike[kinds] = self._alike(op, derived)
         if not (is_checked or alike.is_right):
             _check(op, derived)
         calculate = alike.calculate or self._calculation(op, derived)
         made.add(calculate, op.operands, op.results, alike.elements)
         return alike.held
 
-    def _alike(self, op: Op, derived: Derived, is_checked: bool) -> _Alike:
+    def _alike(self, op: Op, derived: Derived) -> _Alike:
         """What is known of all operations like one. Raises: _NotImmediate, TooLargeError, DiagnosticError."""
         held = self._held(op)
         is_known = not derived.is_open and all(is_static(v.type) for v in (*op.operands, *op.results))
@@ -368,11 +367,7 @@ class _Compiler:
         calculate = None
         if is_known and (op.form is Form.KERNEL or (op.form is Form.COMPOSITE and not op.states_types)):
             calculate = self._known(op, derived)
-        # One with which something is wrong is not asked for again.
-        is_right = (
-            not is_checked and not derived.is_open and is_right_anywhere(op, partial(check_operation, derived=derived))
-        )
-        return _Alike(is_right, held, kept.elements or held, calculate)
+        return _Alike(False, held, kept.elements or held, calculate)
 
     def _add_expanded(self, op: Op, made: StepsBuilder, is_checked: bool) -> None:
         """Adds what an operation with regions says in terms of others."""

@@ -13,12 +13,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import DUPLICATE_NAME
-from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
-from commonir.base.tuples import NamedTuple
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -43,7 +41,6 @@ from commonir.ir.data import TEXT_KINDS, AbsentData, Data, ResourceData, data_of
 from commonir.ir.floats import float_of
 from commonir.ir.literals import ELIDED
 from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
-from commonir.ir.open_numbers import OpenFloat, OpenInteger
 from commonir.ir.types import (
     ElementType,
     MemRefType,
@@ -71,14 +68,6 @@ else:
 _LARGEST_PLACE = 2**32 - 1
 
 
-class Opened(NamedTuple):
-    """A number that is not told, and where in the text it stands, with its sign."""
-
-    number: OpenInteger | OpenFloat
-    start: int
-    end: int
-
-
 class ConstantReader(TypeReader):
     """Reads types and attributes at the current token."""
 
@@ -88,8 +77,6 @@ class ConstantReader(TypeReader):
         self.attribute_aliases: dict[str, Attribute] = {}
         self.attribute_readers: Mapping[str, Callable[[ConstantReader], Attribute]] = _ATTRIBUTES
         self.resources: Mapping[str, Blob] = {}
-        self.opened: list[Opened] | None = None
-        """The numbers that were read, while they are not told: what is read then is the same whatever they are."""
         self._distinct: dict[int, DistinctAttr] = {}
         super().__init__(source, file, limits, lines_before)
 
@@ -266,12 +253,7 @@ class ConstantReader(TypeReader):
                 self.fail(f"a number cannot be of type {type}", at=start)
             element = type
         at = start + len("-") if negative else start
-        made = self._number_of(literal, kind, element, at, negative=negative)
-        if self.opened is None or isinstance(made, BoolAttr):
-            return made
-        opened = OpenFloat(element) if element.is_float else OpenInteger(element)
-        self.opened.append(Opened(opened, start, at + len(literal)))
-        return opened
+        return self._number_of(literal, kind, element, at, negative=negative)
 
     def _number_of(
         self, literal: str, kind: str, element: ElementType, at: int, *, negative: bool
@@ -288,22 +270,6 @@ class ConstantReader(TypeReader):
         """An integer of a type, which it must fit, read at a place without it."""
         code = self.number_code(str(abs(number)), "int", element, at, negative=number < 0)
         return IntegerAttr(_signed(code, element), element)
-
-    def told(self, number: OpenInteger | OpenFloat, literal: str) -> IntegerAttr | FloatAttr | None:
-        """An open number told by a literal that stands in its place; None when it is none of its type."""
-        element = number.type
-        try:
-            if literal.isdecimal() and not element.is_float and element is not boolean:
-                value = self.whole(literal, self.start)
-                # What leaves room for a sign is the same number in all types.
-                if value.bit_length() < element.bits:
-                    return IntegerAttr(value, element)
-            digits = literal.removeprefix("-")
-            kind, negative = "float" if "." in digits else "int", literal.startswith("-")
-            made = self._number_of(digits, kind, element, self.start, negative=negative)
-        except DiagnosticError:
-            return None
-        return None if isinstance(made, BoolAttr) else made
 
     def _dense_array(self) -> DenseArrayAttr:
         self.advance()

@@ -34,7 +34,7 @@ def place_evident(holder: Operation, origin: Origin) -> None:
     """Gives a place to the operations at the end of the regions of one that the text does not write."""
     for region in holder.regions:
         for block in region.blocks:
-            op = block.last if block.rows is None else None
+            op = block.last
             while op is not None and op.location is None:
                 op.location = origin
                 op = op.previous

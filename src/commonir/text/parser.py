@@ -9,7 +9,6 @@ definitions: that is the business of `ods.verify`. Limits: `Limits.max_text_byte
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from commonir.base.codes import (
@@ -30,11 +29,9 @@ from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
-from commonir.ir.open_numbers import NumberAskedError
-from commonir.ir.open_types import OpenTensor, TypeAskedError
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, Origin, TextLines, TextLocation
-from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ir.types import FunctionType, Type
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
@@ -45,9 +42,7 @@ from commonir.ods.traits import Terminator
 from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
 from commonir.text.lexer import SINCE, VERSIONS
-from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
-from commonir.text.rows import Line, OpenRows, own_name
 from commonir.text.unresolved_locations import UnresolvedLocations
 
 if TYPE_CHECKING:
@@ -138,12 +133,6 @@ class Parser(GroupReader):
         self.unresolved_locations = UnresolvedLocations()
         self.lines = TextLines(file, lines_before)
         self._suggestions = 0
-        self._repeated = RepeatedLines(source, self.lines, self.told, self.known_tensor)
-        self._read: tuple[Sequence[Bound], int] = ((), 0)
-        self._open: OpenRows | None = None
-        self._has_rows = False
-        # What stands for types while an operation is read once more.
-        self._substitutes: dict[Type, OpenTensor] | None = None
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             # Hardly a text has use for it.
@@ -189,7 +178,7 @@ class Parser(GroupReader):
         for name, at in self.unresolved_locations.settle(self.attribute_aliases):
             message = f"operation location alias was never defined: '#{name}'"
             self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
-        self.lines.are_of(self.source, is_kept=self._has_rows)
+        self.lines.are_of(self.source, is_kept=False)
         if len(found) == 1 and isinstance(found[0], Module):
             made = found[0]
         else:
@@ -246,7 +235,6 @@ class Parser(GroupReader):
         self._define_results(op, bound)
         if isinstance(op, Declares):
             self._declare(op.declared())
-        self._read = bound, start
         return op
 
     def _bound(self) -> list[Bound]:
@@ -361,7 +349,6 @@ class Parser(GroupReader):
 
     def _declare(self, operators: Mapping[str, tuple[type[DeclaredOp], ...]]) -> None:
         """Makes operators known until the region at hand ends."""
-        self._repeated.forget()
         for name, definitions in operators.items():
             self._scopes[-1].hidden.setdefault(name, self._operators.get(name, ()))
             self._operators[name] = definitions
@@ -438,9 +425,6 @@ class Parser(GroupReader):
         if definition is None:
             self._unknown(name)
         self.advance()
-        if not definition.says_all:
-            # Its form may look at what its operands hold.
-            self._settle()
         # The generic form has no use for either.
         if definition.custom_form is not None:
             from commonir.text.python_forms import PythonReader  # noqa: PLC0415  see above
@@ -481,7 +465,6 @@ class Parser(GroupReader):
         for name, version in stated.entries if isinstance(stated, DictionaryAttr) else ():
             if isinstance(version, StringAttr):
                 self.versions[name] = version.value
-                self._repeated.forget()
                 self._definitions.clear()
         region = yield self.region(default="builtin")
         assert isinstance(region, Region)
@@ -514,7 +497,6 @@ class Parser(GroupReader):
         `entry` are the arguments of its first block when they stand before the region, which then has a block; where
         there are none of them, a label may tell them. `default` is the dialect whose operations need no prefix in it.
         """
-        self._settle()
         self.expect("{")
         self._defaults.append(default)
         self._scopes.append(_Scope())
@@ -523,126 +505,22 @@ class Parser(GroupReader):
             made.add(self._with_arguments(Block(), entry))
         while not self.take("}"):
             if self.kind == "block":
-                self._settle()
                 if entry and len(made.blocks) == 1 and not len(made.blocks[0]):
                     self.fail("a block that is given arguments before its region has no label")
                 made.add(self._labelled_block())
                 continue
             if not made.blocks:
                 made.add(Block())
-            block = made.blocks[-1]
-            if len(made.blocks) == 1 and not len(block):
-                self._begin_rows(block)
-            if self._repeat(block):
-                continue
-            first, faults, held, parts = self.start, len(self.findings), self._open, self.alias_parts
             op = yield self.operation()
             assert isinstance(op, Operation)
-            is_learnable = not op.regions and len(self.findings) == faults and self.alias_parts == parts
-            if held is None:
-                block.append(op)
-                if is_learnable:
-                    self._learn(op, first, self._values)
-            elif not (is_learnable and self._add_row(held, op, first)):
-                self._settle()
-                held.give_back(self._values)
-                block.append(op)
-                if is_learnable:
-                    self._learn(op, first, self._values)
+            made.blocks[-1].append(op)
         if entry is not None and not made.blocks:
             made.add(Block())
-        if self._open is not None and self._open.are_many:
-            self._open.close()
-            self._open, self._has_rows = None, True
-        self._settle()
         for name, at in self._scopes[-1].wanted.items():
             self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         self._close()
         self._defaults.pop()
         return made
-
-    def _repeat(self, block: Block) -> bool:
-        """Reads the operations that stand next, as far as earlier lines tell theirs; whether there are any."""
-        scope, default = self._scopes[-1], self._defaults[-1]
-        most = self.limits.max_operations - self.count
-        end, count = self.start, 0
-        if self._open is not None:
-            end, count = self._repeated.read_rows(end, self._open, default, most)
-            if not count and self._repeated.is_known(end, default):
-                self._settle()
-        if self._open is None:
-            seen = Seen(self._values, scope.awaited, scope.names)
-            end, count = self._repeated.read(self.start, block, seen, default, most)
-        if count:
-            self.count += count
-            self.move_to(end)
-        return bool(count)
-
-    def _learn(self, op: Operation, first: int, values: Named) -> Line | None:
-        """Keeps what the line of an operation means that was just read, when it has a line of its own."""
-        bound, start = self._read
-        begin = self.source.rfind("\n", max(first - LONGEST_LINE, 0), first) + 1
-        end = self.source.find("\n", first, begin + LONGEST_LINE)
-        blank = self.blank.match(self.source, end) if end >= 0 else None
-        if blank is None or blank.end() != self.start or any(b.results != 1 for b in bound):
-            return None
-        if self.source[begin:first].strip(" "):
-            return None
-        written = Written(begin, end, start, [b.name for b in bound])
-        return self._repeated.learn(op, written, values, self._defaults[-1], partial(self._again, start, len(bound)))
-
-    def _again(self, start: int, bound: int, types: Mapping[TensorType, str]) -> Reread | None:
-        """Reads the operation at an offset once more, with types of tensors that are not told, or where none is given
-        with numbers that are not; None when one matters.
-        """
-        after = self.end, self.kind, self.text, self.start, self.depth
-        findings, self.findings, tensors, self.opened = self.findings, Diagnostics(), self.tensors, []
-        self._substitutes = {type: OpenTensor() for type in types}
-        if types:
-            self.tensors = {text: self._substitutes[type] for type, text in types.items()}
-            self.opened, self.places_left_open = None, []
-        try:
-            self.move_to(start)
-            op = self._run(self._generic() if self.kind == "string" else self._custom(bound))
-            if len(self.findings) or not isinstance(op, Op):
-                return None
-            return Reread(op, self.opened or (), self._substitutes, self.places_left_open)
-        except (NumberAskedError, TypeAskedError, DiagnosticError):
-            return None
-        finally:
-            self.findings, self.tensors, self.opened, self._substitutes = findings, tensors, None, None
-            self.end, self.kind, self.text, self.start, self.depth = after
-
-    # -- rows
-
-    def _begin_rows(self, block: Block) -> None:
-        """Takes the operations of a block as rows, as long as they can be: not where they see what is around them."""
-        scope = self._scopes[-1]
-        if self._open is None and len(self._values) == len(scope.names) == len(block.arguments) and not scope.awaited:
-            self._open = OpenRows(block, scope.names, self.source, self.lines)
-
-    def _add_row(self, held: OpenRows, op: Operation, first: int) -> bool:
-        """Adds an operation that was read by itself to the rows of its block; whether it can be one."""
-        lent, scope = held.lent_in_order(), self._scopes[-1]
-        line = None if held.is_settled or scope.awaited else self._learn(op, first, lent)
-        if line is None or not line.is_row:
-            return False
-        bound = [b.name for b in self._read[0]]
-        for name in bound:
-            del self._values[name]
-            scope.names.remove(name)
-        names, begin = [*bound, *[name for name, _ in lent]], self.source.rfind("\n", 0, first) + 1
-        added, _ = held.take([line], names, 0, begin)
-        assert added
-        held.lent.clear()
-        return True
-
-    def _settle(self) -> None:
-        """Makes operations of the rows that were read of the block at hand."""
-        held, self._open = self._open, None
-        for name, value in held.settled() if held is not None else ():
-            self._values[name] = value
-            self._scopes[-1].names.append(name)
 
     def end_region(self, definition: type[Op], region: Region) -> None:
         """Adds the operation that ends the regions of a definition where the text leaves it out."""
@@ -651,14 +529,13 @@ class Parser(GroupReader):
             return
         if not region.blocks:
             region.add(Block())
-        last = region.blocks[-1].ending
+        last = region.blocks[-1].last
         if last is None or not (isinstance(last, UnregisteredOperation) or _ends_block(last)):
             made = self.create(name, (), None, {}, FunctionType((), ()), [], self.start)
             region.blocks[-1].append(made)
 
     def successor(self) -> Block:
         """Reads the label of a block of the region at hand, which may come later."""
-        self._settle()
         at = self.start
         label = self.expect_kind("block", "a block '^name'")
         scope = self._scopes[-1]
@@ -714,8 +591,6 @@ class Parser(GroupReader):
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""
-        if self._open is not None and self._open.defines(name):
-            self._settle()
         if name in self._values:
             self.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
         value.name = own_name(name) or value.name
@@ -731,11 +606,7 @@ class Parser(GroupReader):
     def resolve(self, use: Use, type: Type | None) -> Value:
         """The value of a name. `type` is what the use says of it; a value used before its definition needs it."""
         name, at = use
-        found = None if self._open is None else self._open.lend(use)
-        if found is None and self._open is not None and name not in self._values:
-            self._settle()
-        if found is None:
-            found = self._values.get(name)
+        found = self._values.get(name)
         if found is None and name.endswith("#0"):
             found = self._values.get(name[:-2])
         if found is None:
@@ -748,9 +619,6 @@ class Parser(GroupReader):
                 self.fail(f"use of undefined value '{name}'", at=at, code=UNDEFINED_VALUE, help=self._near(name))
             found = Value(type)
             self._scopes[-1].awaited[name] = (found, at)
-        elif self._substitutes is not None:
-            # An operation that is read once more is none of the program.
-            found = Value(self._substitutes.get(found.type, found.type))
         if type is not None and found.type is not type:
             self.report(f"value '{name}' has type {found.type}, but is used as {type}", at, WRONG_TYPE)
         return found
@@ -791,6 +659,11 @@ class Parser(GroupReader):
 
 def _ends_block(op: Operation) -> bool:
     return isinstance(op, Op) and Terminator in op.traits
+
+
+def own_name(name: str) -> str:
+    """Returns the name that a value keeps of its name in a text: nothing of a number."""
+    return "" if name[1:2].isdigit() else name[1:].partition("#")[0]
 
 
 def _own_label(label: str) -> str:

@@ -46,7 +46,7 @@ class Naming(Enum):
 def naming_of(root: Operation, dialects: Dialects | None = None) -> Naming:
     """Its own naming for a program with an operation of a dialect that keeps names, otherwise mlir-opt's."""
     known = Dialects() if dialects is None else dialects
-    prefixes = {kind.name.partition(".")[0] for kind in {type(op) for op in root.walk_alike()} if issubclass(kind, Op)}
+    prefixes = {kind.name.partition(".")[0] for kind in {type(op) for op in root.walk()} if issubclass(kind, Op)}
     found = [known.get(prefix) for prefix in prefixes]
     return Naming.OWN if any(d is not None and d.keeps_names for d in found) else Naming.MLIR
 
@@ -112,7 +112,7 @@ def print_lines(
 
 def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
     """For each dialect with versions, the newest under which most operations have the definition they use."""
-    used = Counter(type(op) for op in root.walk_alike() if isinstance(op, Op) and op.since)
+    used = Counter(type(op) for op in root.walk() if isinstance(op, Op) and op.since)
     out: dict[str, str] = {}
     for prefix in {d.name.partition(".")[0] for d in used}:
         dialect = dialects.get(prefix)
@@ -324,7 +324,7 @@ class CustomPrinter(VersionedPrinter):
 
     def name(self, op: Operation) -> str:
         """The name of an operation, without the dialect that is meant where it stands."""
-        default = default_dialect(op.parent_op) if self._default is None else self._default
+        default = default_dialect(op.parent_op)
         dialect, _, own = op.name.partition(".")
         return own if default and dialect == default and "." not in own else op.name
 
@@ -355,7 +355,7 @@ class CustomPrinter(VersionedPrinter):
     def shows_terminator(self, op: Op, region: Region) -> bool:
         """Whether the last operation of a region is shown: not when it is evident and says nothing."""
         implied = implicit_terminator(type(op))
-        last = region.blocks[0].ending if region.blocks else None
+        last = region.blocks[0].last if region.blocks else None
         if not implied or last is None:
             return True
         return bool(last.attribute_dictionary or last.operands or last.results) or last.name != implied

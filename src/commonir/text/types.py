@@ -18,7 +18,6 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.open_types import OpenTensor
 from commonir.ir.types import (
     ELEMENT_TYPES,
     ComplexType,
@@ -112,8 +111,6 @@ class TypeReader(ElementReader):
         self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
         self.tensors: dict[str, TensorType] = {}
         """Types of tensors by their texts, as far as they were read."""
-        self.places_left_open: list[int] = []
-        """Where types stand that were read while they are not told."""
         super().__init__(source, file, limits, lines_before)
 
     def own_forms(self, dialect: str) -> OwnForms | None:  # noqa: ARG002
@@ -269,10 +266,6 @@ class TypeReader(ElementReader):
             self.unexpected("a tensor type")
         return self._tensor()
 
-    def known_tensor(self, text: str) -> TensorType | None:
-        """The type of tensors of a text, if it was read before."""
-        return self.tensors.get(text)
-
     def _tensor(self) -> TensorType:
         start = self.start
         close = self.source.find(">", self.end)
@@ -280,8 +273,6 @@ class TypeReader(ElementReader):
         # Most types recur: a whole one is looked up by its text. One whose element type has brackets is not found here.
         known = self.tensors.get(self.source[start : close + 1])
         if known is not None:
-            if isinstance(known, OpenTensor):
-                self.places_left_open.append(start)
             self.move_to(close + 1)
             return known
         self.advance()

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.rows import Kind, Rows
 from commonir.ods import Op
 from commonir.ods.fields import Field
 from commonir.ods.text_form import TextForm
@@ -43,13 +40,7 @@ class UpstreamNames:
         self._names: dict[Value, str] = {}
         self._groups: dict[Operation, list[int]] = {}
         self._labels: dict[Block, str] = {}
-        # What gives the names of blocks that hold rows, and what definitions suggest to call the results of a kind, if
-        # anything.
-        self._rows: dict[Block, Callable[[], list[str]]] = {}
-        self._suggested: dict[Kind, str] = {}
         self._suggest: dict[type[Operation], Suggest | None] = {}
-        # Of kinds that differ in a number; None where that is a part of it.
-        self._of_families: dict[Operation, str | None] = {}
         # Definitions whose results are numbered.
         self._numbered: set[type[Operation]] = set()
         self._taken: set[str] = set()
@@ -58,8 +49,6 @@ class UpstreamNames:
         self._count: int = 0
         self._arguments: int = 0
         self._conflicts: int = 0
-        # Names that are numbers, in order: those of one function are those of the next.
-        self._numerals: list[str] = []
 
     # -- what a printer asks
 
@@ -81,17 +70,7 @@ class UpstreamNames:
             pending += [_Pending(r, *at) for r in nested]
 
     def value(self, value: Value) -> str:
-        owner = value.owner
-        if value not in self._names and isinstance(owner, Operation) and owner.parent in self._rows:
-            # There were rows when names were given.
-            block = owner.parent
-            defined = [*block.arguments, *[r for op in block.operations for r in op.results]]
-            self._names.update(zip(defined, self._rows.pop(block)(), strict=True))
         return self._names.get(value, "<<UNKNOWN SSA VALUE>>")
-
-    def of_rows(self, block: Block) -> Sequence[str] | None:
-        names = self._rows.get(block)
-        return None if names is None else names()
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
         names = self._names
@@ -152,8 +131,6 @@ class UpstreamNames:
                 else:
                     names[argument] = self._unique(f"arg{self._arguments}")
                     self._arguments += 1
-            if block.rows is not None and self._name_rows(block, block.rows):
-                continue
             for op in block.operations:
                 results = op.results
                 if len(results) == 1 and type(op) in numbered:
@@ -164,56 +141,6 @@ class UpstreamNames:
                 if op.regions:
                     nested += op.regions
         return nested
-
-    def _name_rows(self, block: Block, rows: Rows) -> bool:
-        """Names the values of rows; whether kinds tell enough for it."""
-        suggested = self._suggested
-        try:
-            for kind in rows.distinct:
-                if kind not in suggested:
-                    suggested[kind] = self._suggestion(kind)
-        except AttributeError:
-            return False
-        made = [self._names[v] for v in rows.arguments]
-        if self.generic:
-            first, self._count = self._count, self._count + rows.result_count
-            # Made when they are printed, because together they take much memory.
-            self._rows[block] = partial(_numbered, made, first, self._count)
-            return True
-        numerals, count = self._numerals, self._count
-        numerals += [f"%{n}" for n in range(len(numerals), count + rows.result_count)]
-        for kind in rows.kinds:
-            name = suggested[kind]
-            if name:
-                made.append(self._free(name))
-            elif kind.result_types:
-                made.append(numerals[count])
-                count += 1
-        self._count = count
-        self._rows[block] = lambda: made
-        return True
-
-    def _suggestion(self, kind: Kind) -> str:
-        """What a definition suggests to call the only result of an operation; "" when it is numbered."""
-        definition = type(kind.like)
-        if self.generic or not kind.result_types:
-            return ""
-        if definition not in self._suggest:
-            self._suggest[definition] = _suggestions_of(definition)
-        suggest = self._suggest[definition]
-        if suggest is None:
-            return ""
-        family = kind.family
-        if family is None:
-            return _suggested_by(suggest, kind.like.stand_in())
-        if family not in self._of_families:
-            try:
-                self._of_families[family] = _suggested_by(suggest, family)
-            except NumberAskedError:
-                self._of_families[family] = None
-        found = self._of_families[family]
-        # A member of a family is a stand-in itself.
-        return _suggested_by(suggest, kind.like) if found is None else found
 
     def _name_operation(self, op: Operation) -> None:
         results = op.results
@@ -265,11 +192,6 @@ class UpstreamNames:
         return f"%{made}"
 
 
-def _numbered(names: list[str], first: int, end: int) -> list[str]:
-    """Some names, and then numbers."""
-    return names + [f"%{n}" for n in range(first, end)]
-
-
 def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
     """A name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last if unwanted."""
     is_plain = name.isascii() and name.isidentifier()
@@ -284,10 +206,6 @@ def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_
 
 def _hex(char: str) -> str:
     return "".join([f"{byte:X}" for byte in char.encode("utf-8", "surrogatepass")])
-
-
-def _suggested_by(suggest: Suggest, op: Operation) -> str:
-    return sanitized(dict(suggest(op)).get(op.results[0], ""))
 
 
 def _suggestions_of(kind: type[Operation]) -> Suggest | None:

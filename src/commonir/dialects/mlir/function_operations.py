@@ -14,7 +14,6 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.rows import ending_operands
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, any_type, attr_types, attribute, operand, region
 from commonir.ods.traits import IsolatedFromAbove, Pure, SymbolTrait, Terminator
@@ -90,7 +89,8 @@ class FunctionOp(
 
     @property
     def told_outputs(self) -> Sequence[tuple[str, Type]]:
-        values = () if self.is_declaration else ending_operands(self.body_region.blocks[-1])
+        last = None if self.is_declaration else self.body_region.blocks[-1].last
+        values = () if last is None else last.operands
         names = self.result_names or distinct_names([v.name for v in values], "result")
         return [(name, v.type) for name, v in zip(names, values, strict=False)]
 
@@ -140,7 +140,7 @@ class FunctionOp(
                 message += f" corresponding argument in function signature('{t}')"
                 yield Diagnostic(MALFORMED_REGION, message)
         for block in self.body_region.blocks:
-            last = block.ending
+            last = block.last
             if last is None:
                 yield Diagnostic(MALFORMED_REGION, f"{self.name}: empty block: expect at least a terminator")
             elif isinstance(last, Op) and not last.has_trait(Terminator):
@@ -149,8 +149,6 @@ class FunctionOp(
 
 class ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:` type($operands))?"):
     """Base of operations that end a function and give its results."""
-
-    says_all = True
 
     operands_: tuple[Value, ...] = operand(any_type, variadic=True, doc="one for each result of the function")
 

@@ -114,7 +114,7 @@ def _lines(module: Module, *, generic: bool = False) -> Iterator[str]:
 
     naming = Naming.OWN if any(_names_results(f) for f in module.functions.values()) else naming_of(module)
     is_own = naming is Naming.OWN
-    locations = not is_own and any(isinstance(op.location, LocationAttr) for op in module.walk_alike())
+    locations = not is_own and any(isinstance(op.location, LocationAttr) for op in module.walk())
     return iter(print_lines(module, generic=generic, elide=None, names=is_own, locations=locations, naming=naming))
 
 

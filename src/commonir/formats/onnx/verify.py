@@ -46,7 +46,6 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op
-from commonir.ods.alike import AlikeChecks
 from commonir.ods.inference import infer
 from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import DimExpr
@@ -94,10 +93,6 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
     yield from _check_annotations(holder, place)
     label = "M2" if isinstance(holder, onnx.Graph) else "F2"
 
-    def check(op: Op) -> list[Diagnostic]:
-        return list(_check_node(op, opsets, domains, label))
-
-    is_right = AlikeChecks(check).is_known_right
     has_nested = any(op.regions for op in holder.body.operations)
     visible: dict[str, Value] = {}
     names: dict[str, Operation] = {}
@@ -107,7 +102,7 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
         if isinstance(op, onnx.SparseInitializer):
             yield from places.located(op, op.misplaced())
         elif isinstance(op, _NODES):
-            yield from places.located(op, () if is_right(op) else check(op))
+            yield from places.located(op, _check_node(op, opsets, domains, label))
             name = op.location.name if op.location is not None else ""
             if name and names.setdefault(name, op) is not op:
                 text = f"G4: another node has the name '{name}'"

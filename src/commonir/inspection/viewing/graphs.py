@@ -196,7 +196,7 @@ def _ends(block: Block, holder: Operation | None) -> Iterator[tuple[Node, list[V
         for name, value in zip(holder.output_names, holder.outputs, strict=False):
             yield _port("output", name, value.type), [value]
         return
-    last = block.ending
+    last = block.last
     if isinstance(last, Op) and last.has_trait(traits.Terminator):
         labels = ", ".join([f"^{b.label or n}" for n, b in enumerate(last.successors)])
         yield Node("output", last.name.partition(".")[2], labels, tuple(_told(last))), list(last.operands)
