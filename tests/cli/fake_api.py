@@ -37,7 +37,7 @@ from commonir.reports import (
     ValueDifference,
     WeightDifference,
 )
-from commonir.runtime.comparison import compare_outputs, default_rtol
+from commonir.runtime.comparing.comparison import compare_outputs, default_rtol
 
 __all__ = ["compare_outputs", "default_rtol"]
 

@@ -20,7 +20,7 @@ from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 from commonir.passes.canonicalize import canonicalized
 from commonir.passes.lower import lower
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 
 from tests.oracles import oracle
 

@@ -18,7 +18,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, FunctionType, TensorType, boolean, f16, f32, i4, i32, i64, tensor, u8, u32
 from commonir.ods import operations_behind
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 
 from tests.conversions.programs import core_module, running_total, yielding

@@ -39,7 +39,7 @@ from commonir.ir.types import (
 )
 from commonir.ods import operations_behind
 from commonir.passes.convert_elements import HalfPrecision, convert_elements
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.symbolic import symbol
 
 from tests.conversions.programs import Build, core_module

@@ -19,7 +19,7 @@ from commonir.ir.data import ArrayData, data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, bf16, boolean, f16, f32, i32, i64, tensor
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 
 from tests.conversions.programs import core_module, yielding

@@ -17,7 +17,7 @@ from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, f32, string, tensor, u8, u32
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.symbolic import symbol
 
 from tests.arrays import read_arrays

@@ -10,7 +10,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import FunctionType, f32, tensor
 from commonir.passes.inline_calls import inline_calls
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 
 from tests.conversions.programs import core_module
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonir.runtime.array_functions import convert, copy, round_to_half
+from commonir.runtime.interpreter.array_functions import convert, copy, round_to_half
 
 EVERY_HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 LAYOUTS = {

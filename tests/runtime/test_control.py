@@ -16,8 +16,8 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import boolean, f32, i64, tensor
 from commonir.ods import operations_behind
 from commonir.runtime.engine import Engine, EngineOptions
-from commonir.runtime.numpy_engine import ENGINE as NUMPY
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
+from commonir.runtime.planner.engine import ENGINE as NUMPY
 from commonir.runtime.state import State
 from commonir.symbolic import symbol
 

@@ -15,7 +15,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f16, f32, i32, tensor
 from commonir.reports import Comparison
-from commonir.runtime.divergence import Comparing, Side, compare
+from commonir.runtime.comparing.divergence import Comparing, Side, compare
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines
 from commonir.symbolic import symbol
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from commonir.runtime import measures
-from commonir.runtime.measures import Measures, Metric, Tolerance, measure
+from commonir.runtime.comparing import measures
+from commonir.runtime.comparing.measures import Measures, Metric, Tolerance, measure
 
 EXACT = Tolerance(0.0)
 

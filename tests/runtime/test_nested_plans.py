@@ -7,8 +7,8 @@ import pytest
 
 import commonir
 from commonir.base.diagnostics import DiagnosticError
-from commonir.runtime.numpy_engine import ENGINE as NUMPY
-from commonir.runtime.numpy_engine import KEPT_CONTENTS, NESTED_SHAPES, NumpyExecutable
+from commonir.runtime.planner.engine import ENGINE as NUMPY
+from commonir.runtime.planner.engine import KEPT_CONTENTS, NESTED_SHAPES, NumpyExecutable
 
 SCAN = """g (float[N, 3] x, float[3] w) => (float[3] last, float[N, 3] sums) {
     zero = Sub(w, w)

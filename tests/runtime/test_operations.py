@@ -16,9 +16,9 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.ods import Form, Op, infer
-from commonir.runtime.numpy_engine import ENGINE as NUMPY
-from commonir.runtime.operations import named_operands
-from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
+from commonir.runtime.interpreter.operations import named_operands
+from commonir.runtime.planner.engine import ENGINE as NUMPY
 from commonir.symbolic import Dim, evaluate, symbol
 
 from tests.dialects.core.test_results import MAKERS

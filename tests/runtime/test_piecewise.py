@@ -11,8 +11,8 @@ from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i64, tensor
+from commonir.runtime.comparing.piecewise import PIECE_BYTES, PiecewiseRun
 from commonir.runtime.engine import Engines
-from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun
 from commonir.symbolic import symbol
 
 from tests.conversions.programs import core_module

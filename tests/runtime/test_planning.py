@@ -14,7 +14,7 @@ from commonir.dialects import core
 from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, tensor
-from commonir.runtime.numpy_engine import ENGINE
+from commonir.runtime.planner.engine import ENGINE
 
 from tests.runtime.programs import program
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
-    from commonir.runtime.divergence import Comparing
+    from commonir.runtime.comparing.divergence import Comparing
+    from commonir.runtime.comparing.measures import Metric
     from commonir.runtime.engine import EngineOptions, Executable
-    from commonir.runtime.measures import Metric
     from commonir.runtime.ranks.comparing import RanksSide
     from commonir.runtime.steps import Steps
 
@@ -96,17 +96,7 @@ def prepare(
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines, ImmediateEngine  # noqa: PLC0415
-
-    def prepared(plans_at_once: bool = False) -> Executable:
-        return _prepared(module, lower(module, defer=True), engine, function, state, options, plans_at_once)
-
-    chosen = Engines().get(engine or DEFAULT_ENGINE)
-    if state is None and isinstance(chosen, ImmediateEngine):
-        found = chosen.immediate(module, function, options or DEFAULT_OPTIONS, prepared)
-        if found is not None:
-            return found
-    return prepared()
+    return _prepared(module, lower(module, defer=True), engine, function, state, options)
 
 
 def _prepared(
@@ -116,7 +106,6 @@ def _prepared(
     function: str | None,
     state: State | None,
     options: EngineOptions | None,
-    plans_at_once: bool = False,
 ) -> Executable:
     """A function made ready to run; one that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
@@ -131,7 +120,7 @@ def _prepared(
     elif state is not None and ranks is not None:
         check_rank_states(state, lowered, ranks)
     chosen = Engines().get(engine or DEFAULT_ENGINE)
-    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=plans_at_once)
+    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=False)
     if ranks is not None:
         executable = prepare_ranks(chosen, lowered, ranks, options)
     elif lowered is module:
@@ -447,7 +436,7 @@ def compare(
     Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
         `run`).
     """
-    from commonir.runtime import divergence  # noqa: PLC0415
+    from commonir.runtime.comparing import divergence  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
@@ -511,8 +500,8 @@ def profile(
 
     Raises: DiagnosticError (E0709 for a program of several ranks, E07xx as `run`).
     """
-    from commonir.runtime import profile as profiling  # noqa: PLC0415
-    from commonir.runtime.divergence import Side  # noqa: PLC0415
+    from commonir.runtime.comparing import profile as profiling  # noqa: PLC0415
+    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
@@ -529,14 +518,14 @@ def profile(
 
 def save_trace(found: Profile, path: Path_) -> None:
     """Writes a profile for viewers of traces, such as chrome://tracing. Raises: DiagnosticError (E08xx)."""
-    from commonir.runtime.profile import save_trace as save  # noqa: PLC0415
+    from commonir.runtime.comparing.profile import save_trace as save  # noqa: PLC0415
 
     save(found, path)
 
 
 def _metric_named(name: str) -> Metric:
     """Raises: DiagnosticError (E0901) for a name of none."""
-    from commonir.runtime.measures import Metric  # noqa: PLC0415
+    from commonir.runtime.comparing.measures import Metric  # noqa: PLC0415
 
     known = [m.value for m in Metric]
     if name not in known:
@@ -602,13 +591,13 @@ def compare_outputs(
     expected: Mapping[str, Array], actual: Mapping[str, Array], *, rtol: float, atol: float | None = None
 ) -> tuple[OutputError, ...]:
     """Returns the errors of arrays against the expected ones, output by output."""
-    from commonir.runtime import comparison  # noqa: PLC0415
+    from commonir.runtime.comparing import comparison  # noqa: PLC0415
 
     return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)
 
 
 def default_rtol(element_types: Iterable[str]) -> float:
     """The relative tolerance for a program that computes values of these element types."""
-    from commonir.runtime import comparison  # noqa: PLC0415
+    from commonir.runtime.comparing import comparison  # noqa: PLC0415
 
     return comparison.default_rtol(element_types)

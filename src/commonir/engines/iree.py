@@ -20,8 +20,8 @@ from commonir.ir.types import TensorType, Type
 from commonir.passes.select_function import select_function
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
-from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.interpreter.control import Globals, HoldsState
 from commonir.runtime.seeding import with_seeds
 from commonir.text.printer import print_lines
 

@@ -23,8 +23,8 @@ from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.module import Function, Module
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
-from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.interpreter.control import Globals, HoldsState
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import State

@@ -26,8 +26,8 @@ from commonir.ods import Dialects, verify
 from commonir.passes.edit import Edits, edit
 from commonir.passes.extract import extract
 from commonir.reports import Comparison
-from commonir.runtime.divergence import Comparing, Pair, Side, compare
-from commonir.runtime.measures import Metric
+from commonir.runtime.comparing.divergence import Comparing, Pair, Side, compare
+from commonir.runtime.comparing.measures import Metric
 
 Array = NDArray[np.generic]
 

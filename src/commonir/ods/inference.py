@@ -55,7 +55,7 @@ class Derived:
     operations that one trace tells of.
     """
 
-    __slots__ = ("body", "calculation", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
+    __slots__ = ("body", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
 
     def __init__(
         self,
@@ -71,7 +71,6 @@ class Derived:
         self.types = types
         # The operations that a composite consists of, in order.
         self.body = body or []
-        self.calculation: Any = None
         self.is_open = is_open
         self.constraints = constraints
         self.kernels = kernels

@@ -7,7 +7,6 @@ ours like anybody's; ours are also listed here, so that finding them costs no sc
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
@@ -21,8 +20,6 @@ from commonir.ir.module import Module
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -35,9 +32,9 @@ ENTRY_POINTS = "commonir.engines"
 _OURS = {
     "iree": "commonir.engines.iree:ENGINE",
     "mpi": "commonir.engines.mpi.engine:ENGINE",
-    "numpy": "commonir.runtime.numpy_engine:ENGINE",
+    "numpy": "commonir.runtime.planner.engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
-    "reference": "commonir.runtime.reference:ENGINE",
+    "reference": "commonir.runtime.interpreter.engine:ENGINE",
 }
 
 
@@ -110,18 +107,6 @@ class FormatEngine(Engine, Protocol):
     """An engine that also runs the dialects of some formats as they are, without lowering; `dialects` names them."""
 
     dialects: frozenset[str]
-
-
-class ImmediateEngine(ABC):
-    """Base of an engine that can run a small program a few times as it stands, before it is lowered."""
-
-    @abstractmethod
-    def immediate(
-        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[bool], Executable]
-    ) -> Executable | None:
-        """A function that is run as it stands the first times, and then by what `later` makes ready, which is told
-        whether it is to plan at once; None for a program that is to be lowered at once.
-        """
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from commonir.ods import Op, traits
 from commonir.ods.local_sizes import symbols_stated
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
-from commonir.runtime.operations import data_of_array
+from commonir.runtime.interpreter.operations import data_of_array
 
 MAX_GROWTH_BYTES = 1 << 20
 """How much larger than what it is computed from a constant may be, if nothing else is asked for."""

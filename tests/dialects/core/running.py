@@ -14,9 +14,9 @@ from commonir.ir import Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.ods import Form, Op
 from commonir.ods.fields import FieldKind
-from commonir.runtime.control import Globals
-from commonir.runtime.operations import constant_array
-from commonir.runtime.reference import Evaluator
+from commonir.runtime.interpreter.control import Globals
+from commonir.runtime.interpreter.engine import Evaluator
+from commonir.runtime.interpreter.operations import constant_array
 
 Array = NDArray[Any]
 Operand = Array | tuple[Array, ...] | None

@@ -19,9 +19,9 @@ from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, boolean, f32, i8, i32, i64
 from commonir.ods import Op, known_dims, operations_behind
 from commonir.passes.lower import lower
-from commonir.runtime.control import Globals
 from commonir.runtime.engine import Engines
-from commonir.runtime.reference import Evaluator
+from commonir.runtime.interpreter.control import Globals
+from commonir.runtime.interpreter.engine import Evaluator
 from commonir.symbolic import Dim, evaluate, largest, symbol
 
 from tests.dialects.core.drawing import Draw

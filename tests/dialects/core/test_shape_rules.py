@@ -20,8 +20,8 @@ from commonir.ir import Value, tensor
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.notation import Constraint
 from commonir.ods import Form, Op, attr_types, infer, traits
-from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import sized
+from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.symbolic import Dim, symbol
 
 from tests.dialects.core.drawing import Array, Draw, element_of

@@ -14,7 +14,7 @@ from commonir.dialects import core
 from commonir.ir import Value, tensor
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType
 from commonir.ods import infer
-from commonir.runtime.evaluation import OutOfRange
+from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.symbolic import symbol
 
 from tests.dialects.core.drawing import Draw, element_of

@@ -19,8 +19,8 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, f32
 from commonir.passes.lower import lower
-from commonir.runtime.control import Globals
-from commonir.runtime.reference import Evaluator
+from commonir.runtime.interpreter.control import Globals
+from commonir.runtime.interpreter.engine import Evaluator
 
 from tests.conversions.programs import core_module
 from tests.conversions.running import converted, run_onnx

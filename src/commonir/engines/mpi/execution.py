@@ -15,8 +15,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.engines.mpi.processes import ARRAYS, HEADER, Processes
 from commonir.engines.mpi.transport import MpiTransport, tag_numbers
 from commonir.ir.module import Module
-from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import Engine, EngineOptions
+from commonir.runtime.interpreter.control import Globals, HoldsState
 from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.ranks.program import Ranks, full_name, states_of
 from commonir.runtime.state import State

@@ -13,9 +13,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Comparison, ValueDifference
-from commonir.runtime.divergence import tolerances, value_difference
+from commonir.runtime.comparing.divergence import tolerances, value_difference
+from commonir.runtime.comparing.measures import Metric, Tolerance
 from commonir.runtime.engine import Engine, EngineOptions
-from commonir.runtime.measures import Metric, Tolerance
 from commonir.runtime.ranks.execution import prepare_ranks
 from commonir.runtime.ranks.program import Ranks, full_name
 

@@ -9,8 +9,8 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import Engine, EngineOptions, Executable, hands_over, runs_ranks
+from commonir.runtime.interpreter.control import Globals, HoldsState
 from commonir.runtime.ranks.exchange import Exchange
 from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.ranks.program import Ranks, joined_names, states_of

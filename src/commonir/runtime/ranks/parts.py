@@ -17,8 +17,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType, Type
 from commonir.runtime.adaptation import adapted_inputs, renamed_outputs
-from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import Executable
+from commonir.runtime.interpreter.control import Globals, HoldsState
 from commonir.runtime.ranks.program import Ranks, full_name
 from commonir.runtime.state import State
 

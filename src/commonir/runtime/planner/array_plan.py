@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.runtime.array_functions import convert
-from commonir.runtime.array_graph import (
+from commonir.runtime.interpreter.array_functions import convert
+from commonir.runtime.limits import time_is_up
+from commonir.runtime.planner.array_graph import (
     Constant,
     DType,
     Graph,
@@ -38,8 +39,7 @@ from commonir.runtime.array_graph import (
     reachable,
     strided,
 )
-from commonir.runtime.array_steps import Step, bind, bind_parts
-from commonir.runtime.limits import time_is_up
+from commonir.runtime.planner.array_steps import Step, bind, bind_parts
 
 Array = NDArray[Any]
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.diagnostics import InternalError
-from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS, convert, copy, round_to_half
-from commonir.runtime.array_graph import (
+from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS, convert, copy, round_to_half
+from commonir.runtime.interpreter.evaluation import OutOfRange
+from commonir.runtime.planner.array_graph import (
     Checked,
     Concat,
     Copy,
@@ -30,7 +31,6 @@ from commonir.runtime.array_graph import (
     Scan,
     Take,
 )
-from commonir.runtime.evaluation import OutOfRange
 
 Array = NDArray[Any]
 Step = Callable[[], object]

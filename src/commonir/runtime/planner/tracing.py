@@ -15,11 +15,17 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
 from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, path_of, traits
-from commonir.runtime.array_graph import Graph, Node, Opaque, Part, elements_of, is_constant
-from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
-from commonir.runtime.kernel_planning import NotPlanned, plan_kernel
-from commonir.runtime.operations import call_algorithm, constant_array, data_of_array, flat_values, named_operands
+from commonir.runtime.interpreter.evaluation import evaluate_kernel
+from commonir.runtime.interpreter.operations import (
+    call_algorithm,
+    constant_array,
+    data_of_array,
+    flat_values,
+    named_operands,
+)
+from commonir.runtime.planner.array_graph import Graph, Node, Opaque, Part, elements_of, is_constant
+from commonir.runtime.planner.kernel_planning import NotPlanned, plan_kernel
 from commonir.runtime.values import compute_dtype, computed
 from commonir.symbolic import evaluate
 

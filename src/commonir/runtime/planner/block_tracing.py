@@ -18,7 +18,12 @@ from commonir.ir.types import TensorType
 from commonir.ods import Form, Op
 from commonir.ods.local_sizes import sizes_brought
 from commonir.ods.traits import Terminator
-from commonir.runtime.array_graph import (
+from commonir.runtime.instances import with_sizes
+from commonir.runtime.interpreter.control import global_of, is_control
+from commonir.runtime.interpreter.evaluation import OutOfRange
+from commonir.runtime.interpreter.local_sizes import sizes_learned
+from commonir.runtime.interpreter.specialization import KNOWN_ELEMENTS, reads_elements, stated_by
+from commonir.runtime.planner.array_graph import (
     Concat,
     Constant,
     Graph,
@@ -30,16 +35,11 @@ from commonir.runtime.array_graph import (
     is_constant,
     reachable,
 )
-from commonir.runtime.array_plan import Nested, NestedProgram
-from commonir.runtime.array_steps import evaluate
-from commonir.runtime.control import global_of, is_control
-from commonir.runtime.evaluation import OutOfRange
-from commonir.runtime.instances import with_sizes
-from commonir.runtime.local_sizes import sizes_learned
-from commonir.runtime.nested_programs import Body, Branches, Loop
-from commonir.runtime.simplification import simplified
-from commonir.runtime.specialization import KNOWN_ELEMENTS, reads_elements, stated_by
-from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
+from commonir.runtime.planner.array_plan import Nested, NestedProgram
+from commonir.runtime.planner.array_steps import evaluate
+from commonir.runtime.planner.nested_programs import Body, Branches, Loop
+from commonir.runtime.planner.simplification import simplified
+from commonir.runtime.planner.tracing import NotTraceable, Traced, Tracer, is_only_decoded
 from commonir.runtime.values import learn_types
 
 UNROLLED_OPERATIONS = 64

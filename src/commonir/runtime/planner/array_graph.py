@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.runtime.evaluation import OutOfRange
+from commonir.runtime.interpreter.evaluation import OutOfRange
 
 Array = NDArray[Any]
 DType = np.dtype[Any]

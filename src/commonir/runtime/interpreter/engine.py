@@ -23,17 +23,17 @@ from commonir.ods import Form, Op, infer, is_not_known, known_data, path_of
 from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
-from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
-from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, with_sizes
+from commonir.runtime.interpreter.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
+from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel
+from commonir.runtime.interpreter.local_sizes import sizes_inside, sizes_learned
+from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
+from commonir.runtime.interpreter.specialization import Statements
+from commonir.runtime.interpreter.strided import evaluate_small_kernel
 from commonir.runtime.limits import no_memory, time_is_up
-from commonir.runtime.local_sizes import sizes_inside, sizes_learned
-from commonir.runtime.operations import call_algorithm, constant_array, flat_values, unsupported
 from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.seeding import with_seeds
-from commonir.runtime.specialization import Statements
-from commonir.runtime.strided import SmallKernel
 from commonir.runtime.values import (
     computed,
     copied,
@@ -213,8 +213,7 @@ class Evaluator:
         return tuple([inner[v] for v in stated.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
-        names = operand_names(op)
-        arrays = dict(zip(names, operands, strict=True))
+        arrays = dict(zip(operand_names(op), operands, strict=True))
         derived = infer(op)
         for kernel, known in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d if isinstance(d, int) else evaluate(d, self._sizes) for n, d in known.items()}
@@ -223,7 +222,7 @@ class Evaluator:
                 yield evaluate_kernel(kernel, extents, arrays)
             else:
                 with np.errstate(all="ignore"):
-                    yield SmallKernel(kernel, extents, names).evaluate(operands)
+                    yield evaluate_small_kernel(kernel, extents, arrays)
 
     def _check_size(self, elements: int) -> None:
         if self._limit is not None and elements > self._limit:

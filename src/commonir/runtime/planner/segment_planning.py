@@ -13,13 +13,13 @@ from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op
-from commonir.runtime.array_graph import Graph, Input, Node, reachable
-from commonir.runtime.array_plan import ArrayPlan
-from commonir.runtime.array_steps import evaluate
-from commonir.runtime.block_tracing import BlockScope
-from commonir.runtime.control import Globals, global_of, is_control
-from commonir.runtime.simplification import simplified
-from commonir.runtime.tracing import NotTraceable, Traced, Tracer
+from commonir.runtime.interpreter.control import Globals, global_of, is_control
+from commonir.runtime.planner.array_graph import Graph, Input, Node, reachable
+from commonir.runtime.planner.array_plan import ArrayPlan
+from commonir.runtime.planner.array_steps import evaluate
+from commonir.runtime.planner.block_tracing import BlockScope
+from commonir.runtime.planner.simplification import simplified
+from commonir.runtime.planner.tracing import NotTraceable, Traced, Tracer
 from commonir.runtime.values import compute_dtype, declared_dtype, value_type
 
 Array = NDArray[Any]

@@ -27,11 +27,11 @@ from commonir.ods import Op, are_compatible, traits
 from commonir.passes.lower import Deferral, lower
 from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
-from commonir.runtime.comparison import default_rtol
-from commonir.runtime.control import Globals
+from commonir.runtime.comparing.comparison import default_rtol
+from commonir.runtime.comparing.measures import Measures, Metric, Tolerance, measure
+from commonir.runtime.comparing.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, is_stepwise, runs_as_it_is
-from commonir.runtime.measures import Measures, Metric, Tolerance, measure
-from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
+from commonir.runtime.interpreter.control import Globals
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import flat_array
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.runtime.array_graph import (
+from commonir.runtime.planner.array_graph import (
     Constant,
     Graph,
     InnerProduct,

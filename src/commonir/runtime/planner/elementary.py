@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from commonir.runtime.array_graph import Graph, Node
+from commonir.runtime.planner.array_graph import Graph, Node
 
 # erf(x) = tanh(x * P(x^2)): least-squares fit of P to atanh(erf(x)) / x on [0, 4.6], weighted toward the largest error
 # of erf; absolute error 1.3e-7 in single precision over all x. The leading coefficient is positive, so no argument

@@ -45,7 +45,8 @@ from commonir.notation import (
     rewrite,
     walk,
 )
-from commonir.runtime.array_graph import (
+from commonir.runtime.interpreter.evaluation import rounds_to_half
+from commonir.runtime.planner.array_graph import (
     Checked,
     Concat,
     Graph,
@@ -58,8 +59,7 @@ from commonir.runtime.array_graph import (
     is_constant,
     plain_strides,
 )
-from commonir.runtime.elementary import erf_of
-from commonir.runtime.evaluation import rounds_to_half
+from commonir.runtime.planner.elementary import erf_of
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import (
     Dim,

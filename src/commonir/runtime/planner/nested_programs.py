@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.tuples import NamedTuple
-from commonir.runtime.array_graph import Input, Node
-from commonir.runtime.array_plan import ArrayPlan, BoundProgram, NestedProgram
+from commonir.runtime.planner.array_graph import Input, Node
+from commonir.runtime.planner.array_plan import ArrayPlan, BoundProgram, NestedProgram
 
 Array = NDArray[Any]
 

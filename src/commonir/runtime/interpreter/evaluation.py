@@ -9,7 +9,6 @@ axes of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -39,7 +38,7 @@ from commonir.notation import (
     resolve,
     walk,
 )
-from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
+from commonir.runtime.interpreter.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
 from commonir.runtime.values import declared_dtype
 from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
 
@@ -156,23 +155,20 @@ class Scope:
             case Cast(body=body):
                 found = self.value(body)
                 if rounds_to_half(body, e.dtype):
-                    found = self.do(partial(_converted, dtype_of(e.dtype.name)), found)
+                    found = _converted(dtype_of(e.dtype.name), found)
                 elif e.dtype.is_integer and found.dtype is not dtype_of(body.dtype.name):
                     # Held in a wider type: it is rounded before it becomes an integer.
-                    found = self.do(partial(_converted, dtype_of(body.dtype.name)), found)
-                return self.do(partial(_converted, dtype), found)
+                    found = _converted(dtype_of(body.dtype.name), found)
+                return _converted(dtype, found)
             case Apply(fn=fn, args=args):
-                return self.do(Applied(ARRAY_FUNCTIONS[fn], dtype), *[self.value(a) for a in args])
+                computed = ARRAY_FUNCTIONS[fn](*[self.value(a) for a in args])
+                return np.asarray(computed).astype(dtype, copy=False)
             case Fold():
                 return self.fold(e)
             case Join():
                 return self.join(e)
             case _:
                 raise InternalError(f"no evaluation of {type(e).__name__}")
-
-    def do(self, function: Callable[..., Array], *arrays: Array) -> Array:
-        """What a function gives for arrays: everything that depends on elements of operands is computed here."""
-        return function(*arrays)
 
     def grid(self, name: str) -> Array:
         """The values of an index along its axis of the grid."""
@@ -271,7 +267,7 @@ class Scope:
                 out = inner.inner_product(x, y, len(outer))
             case _:
                 out = inner.reduced(e, len(outer))
-        return self.do(partial(_shaped, dtype, self._without(e.over, out.shape, outer)), out)
+        return out.astype(dtype, copy=False).reshape(self._without(e.over, out.shape, outer))
 
     def _without(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
         """The shape of a folded array in this scope, where an index of the same name as a folded one has size 1."""
@@ -283,22 +279,22 @@ class Scope:
         body = self.value(e.body)
         shape = (*body.shape[:kept], *[self.extents[i] for i in e.over])
         start = np.asarray(identity(e.fn, e.dtype), body.dtype)
-        return self.do(partial(_reduced, FOLD_FUNCTIONS[e.fn], shape, tuple(range(kept, len(shape))), start), body)
+        return _reduced(FOLD_FUNCTIONS[e.fn], shape, tuple(range(kept, len(shape))), start, body)
 
     def inner_product(self, x: Expr, y: Expr, kept: int) -> Array:
         """A sum of products without the array of all products; numpy may sum in any order."""
         a, b = self._factor(x), self._factor(y)
         axes = {*a.axes, *b.axes}
         present = [d for d in range(kept) if d in axes]
-        out = self.do(self.sum_of_products(a, b, present), a.array, b.array)
+        out = self.sum_of_products(a, b, present)
         sizes = iter(out.shape)
         shape = [next(sizes) if d in axes else 1 for d in range(kept)]
         times = [self.extents[self.order[d]] for d in range(kept, len(self.order)) if d not in axes]
-        return self.do(partial(_repeated, times, shape), out)
+        return _repeated(times, shape, out)
 
-    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Callable[[Array, Array], Array]:
-        """What sums the products of the elements of two arrays over the axes that are not kept."""
-        return partial(summed_products, a.axes, b.axes, kept, True)
+    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Array:
+        """Returns the products of the elements of two arrays, summed over the axes that are not in `kept`."""
+        return summed_products(a, b, kept, in_best_order=True)
 
     def _factor(self, e: Expr) -> Factor:
         """The expression without the axes along which it is constant."""
@@ -306,7 +302,7 @@ class Scope:
         used = set(free(e))
         axes = [d for d, i in enumerate(self.order) if i in used]
         sizes = [array.shape[d] for d in axes]
-        return Factor(self.do(partial(_shaped, array.dtype, sizes), array), axes)
+        return Factor(array.reshape(sizes), axes)
 
     def join(self, e: Join) -> Array:
         """The pieces one after another, cut to the range in scope."""
@@ -348,30 +344,14 @@ def _converted(dtype: np.dtype[Any], x: Array) -> Array:
     return x.astype(dtype)
 
 
-class Applied(NamedTuple):
-    """A calculation: what a function of arrays gives, as an array of a dtype."""
-
-    function: Callable[..., Array]
-    dtype: np.dtype[Any]
-
-    def __call__(self, *arrays: Array) -> Array:
-        return np.asarray(self.function(*arrays)).astype(self.dtype, copy=False)
-
-
-def _shaped(dtype: np.dtype[Any], shape: Sequence[int], x: Array) -> Array:
-    return x.astype(dtype, copy=False).reshape(shape)
-
-
 def _reduced(function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], start: Array, x: Array) -> Array:
     whole = x if x.shape == shape else np.broadcast_to(x, shape)
     return np.asarray(function.reduce(whole, axis=axes, dtype=x.dtype, initial=start))
 
 
-def summed_products(
-    a_axes: Sequence[int], b_axes: Sequence[int], kept: Sequence[int], in_best_order: bool, a: Array, b: Array
-) -> Array:
-    """The products of the elements of two arrays whose axes are numbered, summed over those that are not kept."""
-    return np.asarray(np.einsum(a, a_axes, b, b_axes, kept, optimize=in_best_order))
+def summed_products(a: Factor, b: Factor, kept: Sequence[int], *, in_best_order: bool) -> Array:
+    """Returns the products of the elements of two arrays, summed over the axes that are not in `kept`."""
+    return np.asarray(np.einsum(a.array, a.axes, b.array, b.axes, kept, optimize=in_best_order))
 
 
 def _repeated(times: Sequence[int], shape: Sequence[int], x: Array) -> Array:

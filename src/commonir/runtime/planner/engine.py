@@ -28,27 +28,26 @@ from commonir.ir.types import TensorType, Type, symbols_of, unknown
 from commonir.ods import Form, Op, known_dims, path_of
 from commonir.ods.local_sizes import defined_sizes, symbols_stated, symbols_within
 from commonir.ods.traits import Pure
-from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.binding import requirements, sizes_of
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.block_tracing import operations_of
-from commonir.runtime.control import Globals, HoldsState, check_depth, is_control, run_control, used_inside
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, ImmediateEngine
-from commonir.runtime.evaluation import OutOfRange
-from commonir.runtime.immediate import immediate
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete
+from commonir.runtime.interpreter.control import Globals, HoldsState, check_depth, is_control, run_control, used_inside
+from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
+from commonir.runtime.interpreter.evaluation import OutOfRange
+from commonir.runtime.interpreter.local_sizes import sizes_inside, sizes_learned
+from commonir.runtime.interpreter.operations import call_algorithm
+from commonir.runtime.interpreter.specialization import Statements
 from commonir.runtime.limits import no_memory
-from commonir.runtime.local_sizes import sizes_inside, sizes_learned
-from commonir.runtime.nesting import with_loops
-from commonir.runtime.operations import call_algorithm
+from commonir.runtime.planner.array_plan import ArrayPlan
+from commonir.runtime.planner.block_tracing import operations_of
+from commonir.runtime.planner.nesting import with_loops
+from commonir.runtime.planner.repeated_binding import Binder
+from commonir.runtime.planner.segment_planning import Planning, Segment, plan_segment
+from commonir.runtime.planner.tracing import is_only_decoded
 from commonir.runtime.ranks.peers import communicates
-from commonir.runtime.reference import Evaluator, TooLargeError
-from commonir.runtime.repeated_binding import Binder
 from commonir.runtime.seeding import with_seeds
-from commonir.runtime.segment_planning import Planning, Segment, plan_segment
-from commonir.runtime.specialization import Statements
 from commonir.runtime.state import mutable_globals
-from commonir.runtime.tracing import is_only_decoded
 from commonir.runtime.values import (
     computed,
     copied,
@@ -69,9 +68,6 @@ DIRECT_RUNS = 4
 DIRECT_ELEMENTS = 1 << 15
 """What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
 
-IMMEDIATE_ELEMENTS = 1 << 18
-"""The same, of the operations of a program that is run a few times as it stands."""
-
 SEEN_SHAPES = 64
 """Shapes remembered for each block that was evaluated without a plan."""
 
@@ -88,7 +84,7 @@ NESTED_SHAPES = 3
 """Shapes for which loops are planned with what is around them; plans of their bodies hold for any number of rounds."""
 
 
-class NumpyEngine(ImmediateEngine):
+class NumpyEngine:
     """Runs programs with numpy."""
 
     name = "numpy"
@@ -100,12 +96,6 @@ class NumpyEngine(ImmediateEngine):
         """Makes a function ready to run; see `Engine`."""
         prepared = with_loops(with_seeds(module, options.seed, function), function)
         return NumpyExecutable(prepared, prepared.function(function), options)
-
-    def immediate(
-        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[bool], Executable]
-    ) -> Executable | None:
-        """A function that is run as it stands the first times; see `ImmediateEngine`."""
-        return immediate(module, function, options, IMMEDIATE_ELEMENTS, later)
 
 
 class NumpyExecutable(HoldsState):

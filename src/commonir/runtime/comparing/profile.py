@@ -25,9 +25,9 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, f32, tensor
 from commonir.passes.count_flops import count_flops
 from commonir.reports import Profile, ProfileEntry
-from commonir.runtime.divergence import Side
+from commonir.runtime.comparing.divergence import Side
+from commonir.runtime.comparing.piecewise import PiecewiseRun
 from commonir.runtime.engine import EngineOptions, Executable
-from commonir.runtime.piecewise import PiecewiseRun
 from commonir.runtime.values import flat_array
 
 Array = NDArray[np.generic]

@@ -23,7 +23,7 @@ from commonir.ods import Op, check_use, is_not_known, operations_behind
 from commonir.ods.fields import Field, FieldKind
 from commonir.rewrite.expand import append, expand
 from commonir.runtime.instances import is_fixed, with_sizes
-from commonir.runtime.operations import data_of_array
+from commonir.runtime.interpreter.operations import data_of_array
 from commonir.runtime.values import is_array, value_type
 
 Array = NDArray[Any]
@@ -60,11 +60,11 @@ class Statements:
         read = [n for n in kept.may_read if _is_small(operands[n])]
         shapes = tuple([(v.type, x.shape if is_array(x) else None) for v, x in zip(op.operands, operands, strict=True)])
         attributes = with_sizes(op, sizes) if kept.mentions_sizes else {}
-        key = (shapes, tuple([(n, content_of(operands[n])) for n in read]), tuple(attributes.items()))
+        key = (shapes, tuple([(n, _content_of(operands[n])) for n in read]), tuple(attributes.items()))
         found = kept.statements.get(key)
         if found is None:
             types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
-            found = kept.statements[key] = stated(op, operands, types, read, attributes)
+            found = kept.statements[key] = _stated(op, operands, types, read, attributes)
             if len(kept.statements) > KEPT_STATEMENTS:
                 kept.statements.popitem(last=False)
         kept.statements.move_to_end(key)
@@ -80,7 +80,7 @@ class _Kept:
         self.statements: OrderedDict[object, Statement] = OrderedDict()
 
 
-def stated(
+def _stated(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
 ) -> Statement:
     """The statement of an operation for operands of some types, of which it knows the elements of those that it reads.
@@ -108,7 +108,7 @@ def stated_by(
     made = op.clone_shallow(tuple(values), ())
     if attributes:
         made = made.with_attributes(**attributes)
-    regions = copied_regions(op)
+    regions = _copied_regions(op)
     made.regions = tuple(regions.values())
     if not op.states_types:
         # What states its types was checked with them; here it has those that carry them.
@@ -126,18 +126,13 @@ def stated_by(
     return Statement(block, inputs, outputs)
 
 
-def copied_regions(op: Op) -> dict[str, Region]:
+def _copied_regions(op: Op) -> dict[str, Region]:
     """Copies of the regions of an operation by name; what they use from outside stays the same."""
     if not op.regions:
         return {}
     copied = clone(op)
     names = [f.name for f in op.layout.regions]
     return {name: region.take() for name, region in zip(names, copied.regions, strict=False)}
-
-
-def read_operands(op: Op, operands: Sequence[Any]) -> list[int]:
-    """The operands whose elements take part in the statement."""
-    return [n for n in _may_read(op) if _is_small(operands[n])]
 
 
 def _may_read(op: Op) -> list[int]:
@@ -158,6 +153,6 @@ def _constant(type: Type, array: Array) -> Value:
     return core.constant(data_of_array(type, array))
 
 
-def content_of(array: Array) -> object:
+def _content_of(array: Array) -> object:
     """The elements of an array in a form that can be compared."""
     return tuple(array.reshape(-1).tolist()) if array.dtype.kind == "O" else array.tobytes()

@@ -1,0 +1,183 @@
+"""Evaluation of small kernels: like `evaluation.py`, with reads as strided views where positions are affine.
+
+No position is computed for the elements of a view: padding and dilation make a new array, everything else that index
+notation says of affine positions is a choice of strides. What is read otherwise is left to direct evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.notation import Access, Expr, Kernel, name_of
+from commonir.notation.expressions import Dilated, Flat, Padded, View
+from commonir.runtime.interpreter.evaluation import Factor, Scope, summed_products
+from commonir.runtime.values import compute_dtype
+from commonir.symbolic import Dim, Symbol, terms_of
+
+Array = NDArray[Any]
+Calculation = Callable[..., Array]
+
+_Affine = tuple[int, tuple[tuple[str, int], ...]]
+"""A position as a number and factors of indices."""
+
+_FEW_PRODUCTS = 1 << 14
+"""Products that are summed in one loop: finding a better order costs more."""
+
+
+def evaluate_small_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array]) -> Array:
+    """Returns the result of a kernel for the arrays of its operands by name; it may be a view of one of them.
+
+    Raises: OutOfRange when a position that is read from data lies outside of its tensor.
+    """
+    axes = ["" if isinstance(a, int) else name_of(a) for a in kernel.axes]
+    shape = tuple([extents[a] if a else 1 for a in axes])
+    dtype = compute_dtype(kernel.dtype)
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    order = tuple([a for a in axes if a])
+    scope = StridedScope(order, {a: (0, extents[a]) for a in order}, extents, arrays, compute_dtype)
+    # numpy returns scalars where an array has no axes.
+    result = np.asarray(scope.value(kernel.body))
+    full = tuple([extents[a] for a in order])
+    if result.shape != full:
+        result = np.array(np.broadcast_to(result, full))
+    return result.astype(dtype, copy=False).reshape(shape)
+
+
+class StridedScope(Scope):
+    """A scope in which affine reads are views."""
+
+    def access(self, e: Access) -> Array:
+        source = self.arrays[e.tensor.name]
+        positions = _affine_positions(e)
+        if positions is None or source.dtype.kind not in "biufc":
+            return super().access(e)
+        if not e.tensor.steps and self._is_whole(source, positions):
+            return source
+        seen = source
+        for view, _ in e.tensor.steps:
+            made = _viewing(view, seen.shape)
+            if made is None:
+                return super().access(e)
+            seen = made(seen)
+        made = self._strided(seen.shape, positions)
+        return super().access(e) if made is None else made(seen)
+
+    def _is_whole(self, source: Array, positions: Sequence[_Affine]) -> bool:
+        """Whether positions are those of all elements of an array along the indices in scope."""
+        if len(positions) != len(self.order):
+            return False
+        for (start, factors), name, size in zip(positions, self.order, source.shape, strict=True):
+            if start or factors != ((name, 1),) or self.ranges[name] != (0, size):
+                return False
+        return True
+
+    def _strided(self, sizes: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
+        """What takes the elements at affine positions of an array of some shape; None when one may lie outside."""
+        offset = 0
+        step = prod(sizes)
+        strides: dict[str, int] = {}
+        for (start, factors), size in zip(positions, sizes, strict=True):
+            least = most = start
+            step = step // size if size else 0
+            for name, factor in factors:
+                lo, hi = self.ranges[name]
+                least += factor * (lo if factor > 0 else hi - 1)
+                most += factor * (hi - 1 if factor > 0 else lo)
+                start += factor * lo
+                strides[name] = strides.get(name, 0) + factor * step
+            if least < 0 or most >= size:
+                return None
+            offset += start * step
+        shape: list[int] = []
+        steps: list[int] = []
+        for i in self.order:
+            lo, hi = self.ranges[i]
+            shape.append(hi - lo if i in strides else 1)
+            steps.append(strides.get(i, 0))
+        return partial(_elements, offset, shape, steps)
+
+    def scope(
+        self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]
+    ) -> StridedScope:
+        return StridedScope(order, ranges, extents, self.arrays, self.held)
+
+    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Array:
+        sizes = {**dict(zip(a.axes, a.array.shape, strict=True)), **dict(zip(b.axes, b.array.shape, strict=True))}
+        return summed_products(a, b, kept, in_best_order=prod(sizes.values()) > _FEW_PRODUCTS)
+
+
+def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Array:
+    """Elements of an array by strides over its row-major order. Units: elements."""
+    source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    size = source.itemsize
+    return np.ndarray(shape, source.dtype, source, offset * size, [s * size for s in steps])
+
+
+def _viewing(view: View, sizes: tuple[int, ...]) -> Calculation | None:
+    """What gives an array of some shape through a view; None for a view that repeats elements."""
+    match view:
+        case Flat():
+            return _flat
+        case Padded(before=before, after=after, mode="constant", fill=fill):
+            return _padding(sizes, before, after, fill)
+        case Dilated(factors=factors):
+            shape = [max((n - 1) * f + 1, 0) for n, f in zip(sizes, factors, strict=True)]
+            return partial(_placed, shape, 0, tuple([slice(None, None, f) for f in factors]), ())
+        case _:
+            return None
+
+
+def _flat(x: Array) -> Array:
+    return x.reshape(-1)
+
+
+def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object) -> Calculation | None:
+    """What puts a border around an array; negative amounts cut."""
+    shape: list[int] = []
+    inner: list[slice] = []
+    outer: list[slice] = []
+    for n, b, a in zip(sizes, before, after, strict=True):
+        if not isinstance(b, int) or not isinstance(a, int) or n + b + a < 0:
+            return None
+        shape.append(n + b + a)
+        inner.append(slice(max(b, 0), max(n + b + min(a, 0), 0)))
+        outer.append(slice(max(-b, 0), max(n + min(a, 0), 0)))
+    return partial(_placed, shape, fill, tuple(inner), tuple(outer))
+
+
+def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer: tuple[slice, ...], x: Array) -> Array:
+    """Some elements of an array in places of another one that is full of a number."""
+    out = np.full(shape, fill, x.dtype)
+    out[inner] = x[outer]
+    return out
+
+
+@lru_cache(1 << 14)
+def _affine_positions(e: Access) -> tuple[_Affine, ...] | None:
+    """The positions of elements that are read; None when one is not affine."""
+    found = [None if isinstance(p, Expr) else _affine(p) for p in e.at]
+    known = [p for p in found if p is not None]
+    return tuple(known) if len(known) == len(found) else None
+
+
+def _affine(p: Dim) -> _Affine | None:
+    """A position; None when it is not affine."""
+    if isinstance(p, int):
+        return p, ()
+    start = 0
+    factors: list[tuple[str, int]] = []
+    for term, factor in terms_of(p).items():
+        if not term:
+            start = factor
+        elif len(term) == 1 and isinstance(term[0], Symbol):
+            factors.append((term[0].name, factor))
+        else:
+            return None
+    return start, tuple(factors)
