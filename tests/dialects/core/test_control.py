@@ -1,6 +1,6 @@
 """Operations with nested programs: their types, and what is wrong with one.
 
-`tests/runtime/test_control.py` runs them.
+`tests/runtime/interpreter/test_control.py` runs them.
 """
 
 from __future__ import annotations
