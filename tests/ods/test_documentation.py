@@ -52,6 +52,12 @@ Affine(x, weight, bias=None)
 |---|---|
 | `Pure` | has no effect: it may be removed when unused, repeated and moved |
 
+## Example
+
+```
+t.affine(x: f32[b0, b1, k], weight: f32[k, n], bias: f32[n]) -> f32[b0, b1, n]
+```
+
 ## Meaning
 
 Kernel: each element of the result, in index notation.
@@ -174,3 +180,14 @@ def test_every_definition_has_a_page_and_a_record(name: str) -> None:
         json.dumps(record)
         assert record["summary"], f"{operation} has no summary"
         assert operation_page(dialect, operation).startswith(f"# `{operation}`\n")
+
+
+def test_page_of_a_later_version_begins_with_what_the_operation_does() -> None:
+    mil = Dialects().get("mil")
+    assert mil is not None
+    page = operation_page(mil, "mil.conv")
+    assert page.startswith(
+        "# `mil.conv`\n\nConvolution over one to three spatial axes, without mirroring the filter.\n"
+    )
+    assert "| `CoreML6` | As until iOS 15, with the padding same_lower" in page
+    assert page.endswith("Source: MIL operation reference, conv (iOS 17).\n")

@@ -140,7 +140,8 @@ class Dialect:
     them that can hold it. `keeps_names`: what values are called means something in its formats. `rules` names the
     `Rules` of the dialect as `module:member`; they are loaded when asked for. `forms` are types and attributes of the
     dialect whose parameters are understood, by `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect: all
-    types and attributes that it has; without, a text may say any under its name.
+    types and attributes that it has; without, a text may say any under its name. `source` names the document that
+    defines an operation where its docstring names none.
     """
 
     def __init__(
@@ -155,8 +156,10 @@ class Dialect:
         keeps_names: bool = False,
         forms: Mapping[str, ParameterForm] = MappingProxyType({}),
         own: str = "",
+        source: Callable[[type[Op]], str] | None = None,
     ) -> None:
         self.name = name
+        self.source = source
         self.constants = tuple(constants.split())
         self._rules = rules
         self.forms = forms
@@ -179,6 +182,7 @@ class Dialect:
             rules=self._rules,
             keeps_names=self.keeps_names,
             forms={**self.forms, **forms},
+            source=self.source,
         )
 
     @cached_property

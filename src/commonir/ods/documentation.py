@@ -16,6 +16,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import plural
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType, Type
 from commonir.notation import formula
 from commonir.ods.dialect import Dialect
 from commonir.ods.examples import example_of
@@ -36,13 +37,24 @@ _FORMS = {
 }
 
 
+_STATED = (Form.COMPOSITE, Form.KERNEL)
+
+
 def summary_of(definition: type[Op]) -> str:
-    """The first sentence of a definition's docstring."""
-    return _paragraphs(definition)[0] if definition.__doc__ else ""
+    """Returns the first sentence on what an operation does: of a later version, that of the definition it derives
+    from.
+    """
+    return next(iter(_paragraphs(_described(definition).__doc__)), "")
 
 
-def _paragraphs(definition: type[Op]) -> list[str]:
-    text = inspect.cleandoc(definition.__doc__ or "")
+def _described(definition: type[Op]) -> type[Op]:
+    """Returns the definition that says what an operation does: the first of those that a later version derives from."""
+    bases = [c for c in definition.__mro__ if issubclass(c, Op) and c.name == definition.name and c.__doc__]
+    return bases[-1] if bases else definition
+
+
+def _paragraphs(docstring: str | None) -> list[str]:
+    text = inspect.cleandoc(docstring or "")
     out: list[str] = []
     for n, part in enumerate(text.split(_FENCE)):
         if n % 2:
@@ -60,7 +72,7 @@ class _Doc:
         self.description: list[str] = []
         self.conditions: dict[str, str] = {}
         self.source = ""
-        for p in _paragraphs(definition)[1:]:
+        for p in _paragraphs(definition.__doc__)[1:]:
             if p.startswith("Source:"):
                 self.source = p.removeprefix("Source:").strip()
             elif _LABEL.match(p):
@@ -73,8 +85,20 @@ class _Doc:
 def _conditions(definition: type[Op]) -> dict[str, str]:
     """Labelled conditions: those with a method of their own, and those that the docstring states."""
     methods = {c.label: c.text for c in definition.layout.constraints.values()}
-    found = {**_Doc(definition).conditions, **methods}
+    found = {**_Doc(_described(definition)).conditions, **_Doc(definition).conditions, **methods}
     return {label: text.rstrip(".") for label, text in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))}
+
+
+def _changes(definitions: Sequence[type[Op]]) -> dict[str, str]:
+    """Returns what later versions of an operation say of themselves, by version."""
+    text = {d.since: " ".join(_paragraphs(d.__doc__)[:1]) for d in definitions if d.since and _described(d) is not d}
+    first = summary_of(definitions[-1])
+    return {version: change for version, change in text.items() if change != first}
+
+
+def _source(dialect: Dialect, definition: type[Op]) -> str:
+    """Returns the document that defines an operation."""
+    return _Doc(definition).source or ("" if dialect.source is None else dialect.source(definition))
 
 
 # -- records
@@ -87,12 +111,11 @@ def operation_record(dialect: Dialect, name: str) -> Record:
     """
     definitions = dialect.operations[name]
     definition = definitions[-1]
-    doc = _Doc(definition)
     return {
         "name": name,
         "class": definition.__name__,
         "summary": summary_of(definition),
-        "description": doc.description,
+        "description": _Doc(_described(definition)).description,
         "versions": [d.since for d in definitions if d.since],
         "form": definition.form.value,
         "operands": [_input_record(f) for f in definition.layout.inputs],
@@ -106,7 +129,8 @@ def operation_record(dialect: Dialect, name: str) -> Record:
         "traits": {t.name: t.summary for t in definition.traits},
         "assembly": definition.assembly,
         "reference": reference_text(definition),
-        "source": doc.source,
+        "changes": _changes(definitions),
+        "source": _source(dialect, definition),
     }
 
 
@@ -165,9 +189,12 @@ def _default_text(field: Field) -> str | None:
 
 def reference_text(definition: type[Op]) -> str:
     """The reference as a formula or as the operations it is made of; as Python where no example of it can be made."""
-    if definition.form not in (Form.COMPOSITE, Form.KERNEL):
+    return _reference_text(definition, example_of(definition)) if definition.form in _STATED else ""
+
+
+def _reference_text(definition: type[Op], example: Op | None) -> str:
+    if definition.form not in _STATED:
         return ""
-    example = example_of(definition)
     if example is None:
         return _python(definition)
     try:
@@ -236,15 +263,11 @@ def operation_page(dialect: Dialect, name: str) -> str:
 
     Raises: KeyError when the dialect has no such operation.
     """
-    definition = dialect.operations[name][-1]
-    record = operation_record(dialect, name)
-    doc = _Doc(definition)
+    definitions = dialect.operations[name]
+    definition = definitions[-1]
     lines = [f"# `{name}`", "", summary_of(definition), ""]
-    for p in doc.description:
+    for p in _Doc(_described(definition)).description:
         lines += [p, ""]
-    versions = [d.since for d in dialect.operations[name] if d.since]
-    if versions:
-        lines += [f"Since {versions[0]}" + (f", changed in {', '.join(versions[1:])}." if versions[1:] else "."), ""]
     lines += ["```python", _signature(definition), "```", ""]
     if definition.assembly:
         lines += ["Text form:", "", "```", f"{name} {definition.assembly}", "```", ""]
@@ -256,10 +279,60 @@ def operation_page(dialect: Dialect, name: str) -> str:
     lines += _table("Element types", ("variable", "one of"), variables)
     lines += _table("Constraints", ("label", "condition"), list(_conditions(definition).items()))
     lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
-    lines += _meaning(definition, str(record["reference"]))
-    if doc.source:
-        lines += [f"Source: {doc.source}", ""]
+    example = example_of(definition)
+    lines += _example(definition, example)
+    lines += _meaning(definition, _reference_text(definition, example))
+    lines += _versions(definitions)
+    source = _source(dialect, definition)
+    if source:
+        lines += [f"Source: {source}", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _versions(definitions: Sequence[type[Op]]) -> list[str]:
+    """Returns the section on the versions of an operation: which they are, and what they changed."""
+    versions = [d.since for d in definitions if d.since]
+    if not versions:
+        return []
+    since = f"Since {versions[0]}" + (f", changed in {', '.join(versions[1:])}." if versions[1:] else ".")
+    rows = [(f"`{version}`", change) for version, change in _changes(definitions).items()]
+    return ["## Versions", "", since, "", *([*_rows(("version", "change"), rows), ""] if rows else [])]
+
+
+def _example(definition: type[Op], example: Op | None) -> list[str]:
+    """Returns the section that shows the types of an operation whose operands have the dims of their patterns."""
+    if example is None:
+        return []
+    try:
+        types = infer(example).types
+    except DiagnosticError:
+        return []
+    results = [_type_text(t) for t in types]
+    if not results or any("?" in text for text in results):
+        return []
+    given = [
+        f"{f.spelling}: {', '.join([_type_text(v.type) for v in values])}"
+        for f in definition.layout.inputs
+        if f.kind is FieldKind.OPERAND and (values := _values_of(example, f))
+    ]
+    spellings = {f.spelling for f in definition.layout.attributes}
+    shown = [(key, value) for key, value in example.properties.items() if key in spellings]
+    given += [f"{key} = {_without_type(attribute_text(value))}" for key, value in shown]
+    return ["## Example", "", "```", f"{definition.name}({', '.join(given)}) -> {', '.join(results)}", "```", ""]
+
+
+def _values_of(op: Op, field: Field) -> Sequence[Value]:
+    """Returns the operands of a field."""
+    found: Value | tuple[Value, ...] | None = getattr(op, field.name)
+    return () if found is None else (found,) if isinstance(found, Value) else found
+
+
+def _type_text(type: Type) -> str:
+    """Returns a type as index notation writes it, such as f32[n, c]; a question mark stands for what is not known."""
+    if not isinstance(type, TensorType):
+        return str(type)
+    dims = "?" if type.shape is None else ", ".join(["?" if d is None else str(d) for d in type.shape])
+    return f"{type.element}[{dims}]"
 
 
 def dialect_page(dialect: Dialect) -> str:

@@ -257,9 +257,6 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
     """The entries of tables at positions given only where mask is 1, in the order in which their elements lie.
 
     Blocks and vector_axis are as those of `core.table_lookup`, with the axes of mask.
-
-    C1: tables have two axes more than mask, and their sizes divide its sizes. C2: entries of several elements have a
-    vector_axis, one of the axes of mask, and their size is fixed.
     """
 
     mask: Value = operand("M[s*]")
@@ -304,10 +301,7 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
 
 
 class SparseDequantize(Decoded, name="core.sparse_dequantize"):
-    """scale * (value - zero_point) of values given only where mask is 1, with those of the block of each.
-
-    C1: scale and zero_point have the rank of mask and sizes that divide its sizes.
-    """
+    """scale * (value - zero_point) of values given only where mask is 1, with those of the block of each."""
 
     mask: Value = operand("M[s*]")
     values: Value = operand("Q[n]")

@@ -55,7 +55,7 @@ def _is_whole(value: Scalar) -> bool:
 class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
     """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs.
 
-    C1: a scalar (rank 0) has one number. C2: numbers are values of the element type.
+    C1: a scalar (rank 0) has one number.
     """
 
     values: tuple[Dim, ...] = attribute(attr_types.dims)
@@ -155,10 +155,7 @@ class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
 
 
 class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
-    """Numbers from a start up to a limit that is not reached, by a step; all three are scalars known when running.
-
-    C1: the step is not 0.
-    """
+    """Numbers from a start up to a limit that is not reached, by a step; all three are scalars known when running."""
 
     start: Value = operand("T[]", by_value=True)
     limit: Value = operand("T[]", by_value=True)

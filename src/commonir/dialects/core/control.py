@@ -120,8 +120,6 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
 
     The program receives the current states and then a slice of each sequence; it yields the next states and then what
     is stacked along a new first axis, at the position of the slices. Gives the last states and the stacked values.
-
-    C1: there is a sequence, and all have the same first size.
     """
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)

@@ -109,10 +109,7 @@ def _power_of_two(x: Array, dtype: np.dtype[Any], saturate: bool, toward: Toward
 
 
 class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementwise)):
-    """The bits of each element as those of another type of the same width.
-
-    C1: both types have the same width.
-    """
+    """The bits of each element as those of another type of the same width."""
 
     x: Value = operand("T[s*]")
     to: ElementType = attribute(attr_types.element)

@@ -217,10 +217,7 @@ def _scatter(out: Array, where: tuple[Array, ...], updates: Array, reduction: Re
 
 
 class Scatter(CoreOp, traits=(traits.Pure,)):
-    """Updates combined into a copy of a tensor.
-
-    C2: truth values are only replaced.
-    """
+    """Updates combined into a copy of a tensor."""
 
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]")
@@ -259,8 +256,6 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
 
     Updates of one element are combined in row-major order of `positions`, and of several that replace it the last one
     stays. A position outside of the axis is an error when running. Integers are divided toward zero.
-
-    C1: the other axes of positions are not longer than those of x. C2: truth values are only replaced.
     """
 
     updates: Value = operand("T[i*]")
@@ -289,9 +284,6 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
 
     Updates of one slice are combined in row-major order of `positions`, and of several that replace it the last one
     stays. A position outside of its axis is an error when running. Integers are divided toward zero.
-
-    C1: the last axis of positions has a fixed size of at most rank(x). C2: truth values are only replaced. C3:
-    updates have the leading sizes of positions and then the remaining ones of x.
     """
 
     reduction: Reduction = attribute(attr_types.enumeration(Reduction), default=Reduction.NONE)

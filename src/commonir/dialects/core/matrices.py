@@ -43,8 +43,6 @@ class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pur
 
     x has one column for each two classes: the probability of the earlier one, above 0 and below 1. The result is that
     of the second method of Wu, Lin and Weng (2004), by its iteration, until no class is off by 0.005 over their number.
-
-    C1: there are as many columns as pairs of classes.
     """
 
     x: Value = operand("T[n, p]")

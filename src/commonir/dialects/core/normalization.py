@@ -52,8 +52,7 @@ def _sizes_along(x: Value, axes: tuple[int, ...], given: Iterable[tuple[str, Val
 class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
     """The tensor with mean 0 and variance 1 over some axes, then scaled and shifted.
 
-    C1: scale and bias have the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is
-    named twice.
+    C2: there is an axis, and none is named twice.
     """
 
     x: Value = operand("T[s*]")
@@ -91,7 +90,7 @@ def _normalized(axes: tuple[int, ...], rank: int, label: str) -> list[int]:
 class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
     """The tensor divided by the root of its mean square over some axes, then scaled.
 
-    C1: scale has the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is named twice.
+    C2: there is an axis, and none is named twice.
     """
 
     x: Value = operand("T[s*]")
@@ -182,8 +181,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another
     mask is added; it is broadcast. A query for which nothing is kept gives NaN.
 
-    C1: the size of a query is fixed and positive when no scale is given. C2: a mask is of truth values or of the
-    element type of query.
+    C1: the size of a query is fixed and positive when no scale is given.
     """
 
     query: Value = operand("T[b*, l, e]")

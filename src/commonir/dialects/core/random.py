@@ -36,10 +36,7 @@ class Generator(Enum):
 
 
 class RandomTensor(CoreOp, traits=(traits.Random,)):
-    """A tensor of random numbers.
-
-    C1: no size is negative.
-    """
+    """A tensor of random numbers."""
 
     shape: Value = operand("I[r]", by_value=True)
     seed: int = attribute(attr_types.integer, default=ANY_SEED)
@@ -61,10 +58,7 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
 
 
 class RandomUniform(RandomTensor, name="core.random_uniform"):
-    """Numbers evenly distributed over [low, high).
-
-    C1: no size is negative.
-    """
+    """Numbers evenly distributed over [low, high)."""
 
     low: float = attribute(attr_types.number, default=0.0)
     high: float = attribute(attr_types.number, default=1.0)
@@ -79,10 +73,7 @@ class RandomUniform(RandomTensor, name="core.random_uniform"):
 
 
 class RandomNormal(RandomTensor, name="core.random_normal"):
-    """Numbers of the normal distribution of a mean and a standard deviation.
-
-    C1: no size is negative.
-    """
+    """Numbers of the normal distribution of a mean and a standard deviation."""
 
     mean: float = attribute(attr_types.number, default=0.0)
     deviation: float = attribute(attr_types.number, default=1.0)

@@ -120,12 +120,7 @@ Step = Callable[[States, Value], States]
 
 
 class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
-    """A layer that takes the steps of a sequence one after another.
-
-    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
-    ones.
-    """
+    """A layer that takes the steps of a sequence one after another."""
 
     gates: ClassVar[int]
     x: Value = operand("T[s, b, i]")
@@ -254,10 +249,6 @@ class Rnn(Recurrent, name="core.rnn"):
 
     From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f to
     [-clip, clip].
-
-    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
-    ones.
     """
 
     gates = 1
@@ -300,10 +291,6 @@ class Gru(Recurrent, name="core.gru"):
     n = g(W x + b + r (R h + c)); b is bias, c recurrent_bias, which is added to b elsewhere. The order of gates is
     z, r, n. From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f and
     g to [-clip, clip].
-
-    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
-    ones.
     """
 
     gates = 3
@@ -373,10 +360,6 @@ class Lstm(Recurrent, name="core.lstm"):
     after the peephole times c is added, for o the new c. The order of gates is i, o, f, z, that of peepholes i, o, f.
     `clip` limits what goes into the functions of gates, `cell_clip` the new c, to [-clip, clip]. With `coupled` the
     gate f is 1 - i. From the length of a sequence on, its states stay and its output is 0.
-
-    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
-    ones.
     """
 
     gates = 4

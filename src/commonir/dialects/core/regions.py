@@ -51,8 +51,6 @@ class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
     element towards the origin; without it they have a size of at least 1. A sample outside of an image by more than one
     element is 0, one closer takes the element at the border. The largest share is that of an element times its weight
     in the interpolation. Computed in single precision at least.
-
-    C1: the result has two sizes.
     """
 
     x: Value = operand("T[n, c, h, w]")
@@ -145,8 +143,6 @@ class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
 
     A region is the number of an image and (x, y) of its first corner and of its last, in images times `scale`, rounded
     to elements, halves up; both corners belong to it. Parts are widened to whole elements.
-
-    C1: the result has two sizes.
     """
 
     x: Value = operand("T[n, c, h, w]")

@@ -184,8 +184,6 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
     is none. Where boxes have groups, they take away only boxes of their own. Of equal scores the first counts as
     better; a box with a score of minus infinity does not stay and takes nothing away. Of the boxes of an image only the
     `most` best that would stay do, when that is given.
-
-    C1: groups are given exactly where their number is. C2: `most` is given only without groups.
     """
 
     boxes: Value = operand("T[n, b, 4]")

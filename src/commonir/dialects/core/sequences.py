@@ -56,10 +56,7 @@ def _tensor_element(value: Value) -> TensorType:
 
 
 class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):
-    """A list of tensors of one element type, in order.
-
-    C1: there is a tensor.
-    """
+    """A list of tensors of one element type, in order."""
 
     xs: tuple[Value, ...] = operand("T", variadic=True)
     y: Value = result("list<T>")
@@ -297,10 +294,7 @@ class OptionalHas(CoreOp, name="core.optional_has", traits=(traits.Pure,)):
 
 
 class OptionalGet(CoreOp, name="core.optional_get", traits=(traits.Pure,)):
-    """A value that may be absent; an error when running where it is.
-
-    C1: the operand is one that may be absent.
-    """
+    """A value that may be absent; an error when running where it is."""
 
     x: Value = operand(any_type)
     y: Value = result(any_type)

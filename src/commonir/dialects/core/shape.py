@@ -298,10 +298,7 @@ def slice_range(n: Dim, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim]:
 
 
 class DynamicSlice(Movement, name="core.dynamic_slice"):
-    """As `slice`, with bounds known when running; steps are fixed.
-
-    C1: starts, stops and steps have one entry for each axis. C2: no step is 0.
-    """
+    """As `slice`, with bounds known when running; steps are fixed."""
 
     starts: Value = operand("P[r]", by_value=True)
     stops: Value = operand("P[r]", by_value=True)
@@ -417,10 +414,7 @@ class Pad(Movement, name="core.pad"):
 
 
 class DynamicPad(Movement, name="core.dynamic_pad"):
-    """As `pad`, with amounts known when running.
-
-    C1: before and after have one entry for each axis.
-    """
+    """As `pad`, with amounts known when running."""
 
     before: Value = operand("P[r]", by_value=True)
     after: Value = operand("P[r]", by_value=True)

@@ -28,8 +28,6 @@ class Dft(CoreOp, name="core.dft", traits=(traits.Pure,)):
     The axis is cut or continued with zeros to `length` elements first. The inverse is divided by the length. With
     `onesided` only the first half of the frequencies, length / 2 + 1 rounded down, is given; the inverse of a onesided
     transform takes that half and gives real numbers. Half precision is computed in single precision and rounded once.
-
-    C1: the axis is none of the last one, whose size is 1 or 2.
     """
 
     x: Value = operand("T[*]")

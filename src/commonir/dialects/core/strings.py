@@ -114,8 +114,6 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
 
     Letters have the case of Unicode, whatever the place. Whether a text is a stop word is decided with or without
     regard to case.
-
-    C1: the operand has one axis, or two, of which the first has size 1.
     """
 
     x: Value = operand("T[*]")
@@ -151,8 +149,6 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
 class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, traits.Elementwise)):
     """True where the pattern, in the syntax of RE2, matches the whole string. The time grows with the product of the
     lengths of pattern and string.
-
-    C1: the pattern is one of RE2.
     """
 
     x: Value = operand("T[s*]")
@@ -184,9 +180,6 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     The pool has all n-grams of one token, then those of two, and so on; `starts` tells where each length begins.
     Number n of them counts in column `columns[n]`. Counted are lengths from `least` to `most`, with up to `skips`
     tokens left out between each two; n-grams of one token are counted once, whatever is left out.
-
-    C1: the pool is of numbers for numbers, of texts for texts. C2: starts do not decrease and lie in the pool. C3:
-    there is a column for each n-gram of the pool, and none is negative. C4: the operand has one or two axes.
     """
 
     x: Value = operand("T[*]")

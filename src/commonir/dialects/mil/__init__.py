@@ -28,7 +28,7 @@ from commonir.dialects.mil import (
     shape,
     slicing,
 )
-from commonir.dialects.mil.base import VERSIONS
+from commonir.dialects.mil.base import VERSIONS, source_of
 from commonir.ods import Dialect, definitions_in
 
 _MODULES = (
@@ -64,6 +64,7 @@ DIALECT = Dialect(
     summary="Operations of Core ML's ML Programs, as the versions of their operation sets define them.",
     keeps_names=True,
     versions=VERSIONS,
+    source=source_of,
 )
 
 __all__ = ["DIALECT"]

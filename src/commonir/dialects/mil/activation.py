@@ -53,27 +53,18 @@ class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
 
 
 class ClampedReluCoreML7(FreeAlphaBeta, ClampedRelu, name="mil.clamped_relu", since=CORE_ML_7):
-    """min(x, beta) where x is not negative, elsewhere min(alpha * x, beta).
-
-    Source: MIL operation reference, clamped_relu (iOS 17).
-    """
+    """min(x, beta) where x is not negative, elsewhere min(alpha * x, beta)."""
 
 
 class Elu(Alpha, name="mil.elu"):
-    """The element where it is positive, elsewhere alpha * (exp(x) - 1).
-
-    Source: MIL operation reference, elu (iOS 15).
-    """
+    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
     def reference(self, x: Value) -> Value:
         return core.elu(x, self.alpha)
 
 
 class EluCoreML7(FreeAlpha, Elu, name="mil.elu", since=CORE_ML_7):
-    """The element where it is positive, elsewhere alpha * (exp(x) - 1).
-
-    Source: MIL operation reference, elu (iOS 17).
-    """
+    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
 
 class GeluMode(Enum):
@@ -96,8 +87,6 @@ class Gelu(Unary, name="mil.gelu"):
 
     EXACT uses erf; TANH_APPROXIMATION is 0.5x (1 + tanh(sqrt(2/pi) (x + 0.044715x^3))); SIGMOID_APPROXIMATION is
     x sigmoid(1.702x).
-
-    Source: MIL operation reference, gelu (iOS 15).
     """
 
     mode: GeluMode = parameter(attr_types.enumeration(GeluMode), spec=STRING, default=GeluMode.EXACT)
@@ -107,47 +96,29 @@ class Gelu(Unary, name="mil.gelu"):
 
 
 class LeakyRelu(Alpha, name="mil.leaky_relu"):
-    """The element where it is not negative, elsewhere alpha * x.
-
-    Source: MIL operation reference, leaky_relu (iOS 15).
-    """
+    """The element where it is not negative, elsewhere alpha * x."""
 
     def reference(self, x: Value) -> Value:
         return core.leaky_relu(x, self.alpha)
 
 
 class LeakyReluCoreML7(FreeAlpha, LeakyRelu, name="mil.leaky_relu", since=CORE_ML_7):
-    """The element where it is not negative, elsewhere alpha * x.
-
-    Source: MIL operation reference, leaky_relu (iOS 17).
-    """
+    """The element where it is not negative, elsewhere alpha * x."""
 
 
 class LinearActivation(AlphaBeta, name="mil.linear_activation"):
-    """alpha * x + beta.
-
-    Source: MIL operation reference, linear_activation (iOS 15).
-    """
+    """alpha * x + beta."""
 
     def reference(self, x: Value) -> Value:
         return core.add(core.mul(x, core.splat(self.alpha, like=x)), core.splat(self.beta, like=x))
 
 
 class LinearActivationCoreML7(FreeAlphaBeta, LinearActivation, name="mil.linear_activation", since=CORE_ML_7):
-    """alpha * x + beta.
-
-    Source: MIL operation reference, linear_activation (iOS 17).
-    """
+    """alpha * x + beta."""
 
 
 class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
-    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1).
-
-    C1: x has rank 3, 4 or 5.
-    C2: for rank 3 and 5, all alpha are equal, within 0.00001.
-
-    Source: MIL operation reference, prelu (iOS 15).
-    """
+    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1)."""
 
     x: Value = operand("T[n, c, s*]")
     alpha: Value = operand("T[c]", constant=True)
@@ -177,60 +148,39 @@ class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
 
 
 class PreluCoreML7(Prelu, name="mil.prelu", since=CORE_ML_7):
-    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1).
-
-    C1: x has rank 3, 4 or 5.
-    C2: for rank 3 and 5, all alpha are equal, within 0.00001.
-
-    Source: MIL operation reference, prelu (iOS 17).
-    """
+    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1)."""
 
     alpha: Value = operand("U[c]", constant=True)
     U = FLOATS
 
 
 class Relu(Unary, name="mil.relu"):
-    """The element, or zero where it is negative.
-
-    Source: MIL operation reference, relu (iOS 15).
-    """
+    """The element, or zero where it is negative."""
 
     def reference(self, x: Value) -> Value:
         return core.relu(x)
 
 
 class Relu6(Unary, name="mil.relu6"):
-    """The element limited to [0, 6].
-
-    Source: MIL operation reference, relu6 (iOS 15).
-    """
+    """The element limited to [0, 6]."""
 
     def reference(self, x: Value) -> Value:
         return core.clip(x, 0.0, 6.0)
 
 
 class ScaledTanh(AlphaBeta, name="mil.scaled_tanh"):
-    """alpha * tanh(beta * x).
-
-    Source: MIL operation reference, scaled_tanh (iOS 15).
-    """
+    """alpha * tanh(beta * x)."""
 
     def reference(self, x: Value) -> Value:
         return core.mul(core.tanh(core.mul(x, core.splat(self.beta, like=x))), core.splat(self.alpha, like=x))
 
 
 class ScaledTanhCoreML7(FreeAlphaBeta, ScaledTanh, name="mil.scaled_tanh", since=CORE_ML_7):
-    """alpha * tanh(beta * x).
-
-    Source: MIL operation reference, scaled_tanh (iOS 17).
-    """
+    """alpha * tanh(beta * x)."""
 
 
 class Sigmoid(Unary, name="mil.sigmoid"):
-    """1 / (1 + exp(-x)).
-
-    Source: MIL operation reference, sigmoid (iOS 15).
-    """
+    """1 / (1 + exp(-x))."""
 
     def reference(self, x: Value) -> Value:
         return core.sigmoid(x)
@@ -247,29 +197,18 @@ class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
 
 
 class SigmoidHardCoreML7(FreeAlphaBeta, SigmoidHard, name="mil.sigmoid_hard", since=CORE_ML_7):
-    """alpha * x + beta, limited to [0, 1].
-
-    Source: MIL operation reference, sigmoid_hard (iOS 17).
-    """
+    """alpha * x + beta, limited to [0, 1]."""
 
 
 class Silu(Unary, name="mil.silu"):
-    """x times its sigmoid.
-
-    Source: MIL operation reference, silu (iOS 15).
-    """
+    """x times its sigmoid."""
 
     def reference(self, x: Value) -> Value:
         return core.silu(x)
 
 
 class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
-    """Exponentials along an axis divided by their sum; a row of minus infinities gives NaN.
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, softmax (iOS 15).
-    """
+    """Exponentials along an axis divided by their sum; a row of minus infinities gives NaN."""
 
     x: Value = operand("T[s*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
@@ -286,10 +225,7 @@ class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
 
 
 class Softplus(Unary, name="mil.softplus"):
-    """log(1 + exp(x)), in a form that does not overflow.
-
-    Source: MIL operation reference, softplus (iOS 15).
-    """
+    """log(1 + exp(x)), in a form that does not overflow."""
 
     def reference(self, x: Value) -> Value:
         return core.softplus(x)
@@ -297,8 +233,6 @@ class Softplus(Unary, name="mil.softplus"):
 
 class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.Pure,)):
     """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1).
-
-    C1: x has rank 3 or more.
 
     Source: MIL operation reference, softplus_parametric (iOS 15). coremltools 9 folds it in a form that overflows.
     """
@@ -320,12 +254,7 @@ class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.P
 
 
 class SoftplusParametricCoreML7(SoftplusParametric, name="mil.softplus_parametric", since=CORE_ML_7):
-    """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1).
-
-    C1: x has rank 3 or more.
-
-    Source: MIL operation reference, softplus_parametric (iOS 17).
-    """
+    """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1)."""
 
     alpha: Value = operand("U[c]", constant=True)
     beta: Value = operand("U[c]", constant=True)
@@ -333,30 +262,21 @@ class SoftplusParametricCoreML7(SoftplusParametric, name="mil.softplus_parametri
 
 
 class Softsign(Unary, name="mil.softsign"):
-    """x / (1 + |x|).
-
-    Source: MIL operation reference, softsign (iOS 15).
-    """
+    """x / (1 + |x|)."""
 
     def reference(self, x: Value) -> Value:
         return core.softsign(x)
 
 
 class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):
-    """The element where it is at least alpha, elsewhere zero.
-
-    Source: MIL operation reference, thresholded_relu (iOS 15).
-    """
+    """The element where it is at least alpha, elsewhere zero."""
 
     def reference(self, x: Value) -> Value:
         return core.select(core.greater_equal(x, core.splat(self.alpha, like=x)), x, core.splat(0.0, like=x))
 
 
 class ThresholdedReluCoreML7(FreeAlpha, ThresholdedRelu, name="mil.thresholded_relu", since=CORE_ML_7):
-    """The element where it is at least alpha, elsewhere zero.
-
-    Source: MIL operation reference, thresholded_relu (iOS 17).
-    """
+    """The element where it is at least alpha, elsewhere zero."""
 
 
 def per_channel(values: Value, x: Value) -> Value:

@@ -37,6 +37,10 @@ CORE_ML_9 = "CoreML9"
 
 VERSIONS = (CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9)
 
+IOS_VERSIONS: Mapping[str, int] = MappingProxyType(
+    {CORE_ML_5: 15, CORE_ML_6: 16, CORE_ML_7: 17, CORE_ML_8: 18, CORE_ML_9: 26}
+)
+"""The version of iOS that each operation set came with."""
 SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
     {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
 )
@@ -59,3 +63,9 @@ def as_identifier(name: str) -> str:
 
 class MilOp(Op, since=CORE_ML_5):
     """An operation of an ML Program."""
+
+
+def source_of(definition: type[Op]) -> str:
+    """Returns the document that defines an operation; nothing for those that belong to no operation set."""
+    ios = IOS_VERSIONS.get(definition.since)
+    return "" if ios is None else f"MIL operation reference, {definition.name.removeprefix('mil.')} (iOS {ios})."

@@ -87,13 +87,7 @@ def _integers(data: Data) -> tuple[int, ...]:
 
 
 class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
-    """scale * (quantized_data - zero_point); scale and zero_point are scalars, or vectors along axis.
-
-    C1: the types are int8 or uint8 for quantized_data, these or fp32 for zero_point, fp16 or fp32 for scale.
-    C2: axis is one of the axes of quantized_data, and vectors have its size.
-
-    Source: MIL operation reference, constexpr_affine_dequantize (iOS 16).
-    """
+    """scale * (quantized_data - zero_point); scale and zero_point are scalars, or vectors along axis."""
 
     quantized_data: Data = attribute(attr_types.data)
     zero_point: Data = attribute(attr_types.data)
@@ -126,12 +120,7 @@ class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantiz
 
 
 class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
-    """A constant in half precision converted to single precision.
-
-    C1: source_val is of type fp16, and output_dtype is fp32.
-
-    Source: MIL operation reference, constexpr_cast (iOS 16).
-    """
+    """A constant in half precision converted to single precision."""
 
     source_val: Data = attribute(attr_types.data)
     output_dtype: str = attribute(attr_types.text)
@@ -146,12 +135,7 @@ class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
 
 
 class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_8):
-    """A constant in half precision converted to single precision.
-
-    C1: output_dtype is fp32.
-
-    Source: MIL operation reference, constexpr_cast (iOS 18).
-    """
+    """A constant in half precision converted to single precision."""
 
     source_val: Value = operand("f16[*]", constant=True)
     output_dtype: str = parameter(attr_types.text, spec=STRING)
@@ -169,12 +153,6 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
     """Elements given by their positions in a table of 2, 4, 16, 64 or 256 entries, as 1, 2, 4, 6 or 8 bits each.
 
     The positions are packed into bytes, the first in the least significant bits.
-
-    C1: the types are uint8 for indices, int8, uint8, fp16 or fp32 for lut, uint32 for shape.
-    C2: lut has 2, 4, 16, 64 or 256 entries.
-    C3: indices has the bytes that the positions take.
-
-    Source: MIL operation reference, constexpr_lut_to_dense (iOS 16).
     """
 
     indices: Data = attribute(attr_types.data)
@@ -209,12 +187,6 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
 
     With n bits for a position, lut has the axes [g.., 2^n, v]: for each axis the number g of blocks along it, then the
     entries and their size. Vectors of more than one element lie along vector_axis, which becomes v times as long.
-
-    C1: lut has two axes more than indices, and as many entries as a position can tell.
-    C2: the number of blocks along each axis divides its size.
-    C3: vectors of more than one element have a vector_axis, one of the axes of indices.
-
-    Source: MIL operation reference, constexpr_lut_to_dense (iOS 18).
     """
 
     indices: Value = operand("I[*]", constant=True)
@@ -264,12 +236,8 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
 
     Bits are packed into bytes, the first in the least significant bit.
 
-    C1: the types are int8, uint8, fp16 or fp32 for nonzero_data, uint8 for mask, uint32 for shape.
-    C2: mask has the bytes that a bit for each element takes.
     C3: there are as many elements as bits that are set.
     C4: bits of mask beyond the last element are 0.
-
-    Source: MIL operation reference, constexpr_sparse_to_dense (iOS 16).
     """
 
     nonzero_data: Data = attribute(attr_types.data)
@@ -304,8 +272,6 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
     """Elements that are zero where mask is 0, and elsewhere the next of nonzero_data.
 
     C1: there are as many elements as bits that are set.
-
-    Source: MIL operation reference, constexpr_sparse_to_dense (iOS 18).
     """
 
     nonzero_data: Value = operand("T[n]", constant=True)
@@ -322,11 +288,6 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
 class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shift_scale", since=CORE_ML_8):
     """scale * (data - offset), with a scale and an offset for each block of elements; without offset nothing is
     subtracted.
-
-    C1: scale and offset have the rank of data, at least 1, and their sizes divide its sizes.
-    C2: offset has the type of data or is a float.
-
-    Source: MIL operation reference, constexpr_blockwise_shift_scale (iOS 18).
     """
 
     data: Value = operand("Q[*]", constant=True)
@@ -391,12 +352,7 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
 
     Tables are as those of `constexpr_lut_to_dense`. With vectors, the mask is repeated along vector_axis.
 
-    C1: lut has two axes more than indices_mask, and as many entries as a position can tell.
-    C2: the number of blocks along each axis divides its size.
-    C3: vectors of more than one element have a vector_axis, one of the axes of indices_mask.
     C4: there are as many positions as bits that are set.
-
-    Source: MIL operation reference, constexpr_lut_to_sparse (iOS 18).
     """
 
     indices_mask: Value = operand("ui1[*]", constant=True)
@@ -439,11 +395,7 @@ class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_b
 
     Scales and offsets are those of the blocks in which the elements lie that the mask tells.
 
-    C1: scale and offset have the rank of data_mask, and their sizes divide its sizes.
-    C2: offset has the type of nonzero_data or is a float.
     C3: there are as many values as bits that are set.
-
-    Source: MIL operation reference, constexpr_sparse_blockwise_shift_scale (iOS 18).
     """
 
     data_mask: Value = operand("ui1[s*]", constant=True)

@@ -136,10 +136,7 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
 
     In the core the dictionary is the vector of probabilities, in order of the labels.
 
-    C1: classes is a list of strings or integers, with one entry for each probability.
     C2: it is the last operation of its block, and only the block uses its results.
-
-    Source: MIL operation reference, classify (iOS 15).
     """
 
     probabilities: Value = operand("f32[*]")
@@ -193,12 +190,7 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
 
 
 class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.ReadsState,)):
-    """A copy of what a state holds.
-
-    C1: input is a state.
-
-    Source: MIL operation reference, read_state (iOS 18).
-    """
+    """A copy of what a state holds."""
 
     input: Value = operand("any")
     output: Value = result("any")
@@ -215,8 +207,6 @@ class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.Re
 
 class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.WritesState,)):
     """Replaces what a state holds; a later read in the same run sees it.
-
-    C1: input is a state of the type of data.
 
     Source: MIL operation reference, read_state (iOS 18); coremltools 9 holds it as coreml_update_state.
     """

@@ -44,13 +44,6 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
 
     `pad` gives begin and end of each spatial axis in turn and counts only when `pad_type` is custom. With same, the
     result has the size of x divided by the stride, rounded up; an odd unit of padding stands at the end.
-
-    C1: x has rank 3, 4 or 5.
-    C2: strides and dilations have one number for each spatial axis, and pad has two.
-    C3: the channels of x are groups times those of weight, and groups divides the filters.
-    C4: weight is constant unless all dilations are 1.
-
-    Source: MIL operation reference, conv (iOS 15).
     """
 
     x: Value = operand("T[n, i, s*]")
@@ -119,10 +112,7 @@ class ConvCoreML6(Conv, name="mil.conv", since=CORE_ML_6):
 
 
 class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
-    """As until iOS 16, with weight and bias of either floating-point type, and a bias that need not be constant.
-
-    Source: MIL operation reference, conv (iOS 17).
-    """
+    """As until iOS 16, with weight and bias of either floating-point type, and a bias that need not be constant."""
 
     weight: Value = operand("U[f, c, k*]")
     bias: Value | None = operand("U[f]", default=None)
@@ -138,13 +128,6 @@ class QuantizationType(Enum):
 
 class ConvQuantized(Conv, name="mil.conv_quantized"):
     """A convolution whose weight is weight * quant_scale + quant_bias. The bias is taken as the numbers that it holds.
-
-    C1: x has rank 3, 4 or 5.
-    C2: strides and dilations have one number for each spatial axis, and pad has two.
-    C3: the channels of x are groups times those of weight, and groups divides the filters.
-    C4: weight is constant unless all dilations are 1.
-    C5: quant_scale and quant_bias have one number, or one for each filter.
-    C6: quantization_type is linear: with lut there is no parameter that holds the table.
 
     Source: MIL operation reference, conv_quantized (iOS 15, experimental).
     """
@@ -185,13 +168,6 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
 
     Without output_shape the spatial sizes are (size - 1) * stride + (kernel - 1) * dilation + 1, minus pad when
     `pad_type` is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.
-
-    C1: x has rank 3, 4 or 5.
-    C2: strides and dilations have one number for each spatial axis, and pad has two.
-    C3: groups divides the channels of x.
-    C4: output_shape is a whole shape, with the batch of x and the channels of the result.
-
-    Source: MIL operation reference, conv_transpose (iOS 15).
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -272,10 +248,7 @@ def _fixed(size: Dim) -> int:
 
 
 class ConvTransposeCoreML7(ConvTranspose, name="mil.conv_transpose", since=CORE_ML_7):
-    """As until iOS 16, with weight and bias of either floating-point type that need not be constant.
-
-    Source: MIL operation reference, conv_transpose (iOS 17).
-    """
+    """As until iOS 16, with weight and bias of either floating-point type that need not be constant."""
 
     weight: Value = operand("U[c, g, k*]")
     bias: Value | None = operand("U[f]", default=None)

@@ -22,7 +22,6 @@ class CustomLayer(StatedResults, MilOp, name="mil.custom_layer"):
 
     The names of the inputs stand in the undeclared attribute `mil.parameters`; the types of the results are stated.
 
-    C1: class_name is not empty.
     C2: input_order and parameters name inputs.
 
     Source: MIL operation `custom_layer`.

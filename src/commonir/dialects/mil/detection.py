@@ -25,8 +25,6 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
     what is left of them holds zeros, and -1 among the indices. Where no score reaches the threshold the best box stays.
 
     Results: boxes, their scores, their positions among the boxes given, and how many there are.
-
-    Source: MIL operation reference, non_maximum_suppression (iOS 15).
     """
 
     boxes: Value = operand("T[n, b, 4]")
@@ -56,8 +54,6 @@ class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", tr
     """The best boxes, after each has taken away those that it overlaps by more than iou_threshold.
 
     As in iOS 15, but without a threshold of scores, with boxes along the last axis, and without their number.
-
-    Source: MIL operation reference, non_maximum_suppression (iOS 17).
     """
 
     boxes: Value = operand("T[n, 4, b]")

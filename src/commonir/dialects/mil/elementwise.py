@@ -24,10 +24,7 @@ class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Abs(Unary, name="mil.abs"):
-    """The absolute value; the least integer stays negative.
-
-    Source: MIL operation reference, abs (iOS 15).
-    """
+    """The absolute value; the least integer stays negative."""
 
     T = NUMBERS
 
@@ -36,100 +33,70 @@ class Abs(Unary, name="mil.abs"):
 
 
 class Acos(Unary, name="mil.acos"):
-    """The angle in radians whose cosine is the element; NaN outside of [-1, 1].
-
-    Source: MIL operation reference, acos (iOS 15).
-    """
+    """The angle in radians whose cosine is the element; NaN outside of [-1, 1]."""
 
     def reference(self, x: Value) -> Value:
         return core.acos(x)
 
 
 class Asin(Unary, name="mil.asin"):
-    """The angle in radians whose sine is the element; NaN outside of [-1, 1].
-
-    Source: MIL operation reference, asin (iOS 15).
-    """
+    """The angle in radians whose sine is the element; NaN outside of [-1, 1]."""
 
     def reference(self, x: Value) -> Value:
         return core.asin(x)
 
 
 class Atan(Unary, name="mil.atan"):
-    """The angle in radians whose tangent is the element.
-
-    Source: MIL operation reference, atan (iOS 15).
-    """
+    """The angle in radians whose tangent is the element."""
 
     def reference(self, x: Value) -> Value:
         return core.atan(x)
 
 
 class Atanh(Unary, name="mil.atanh"):
-    """The inverse hyperbolic tangent; NaN outside of [-1, 1].
-
-    Source: MIL operation reference, atanh (iOS 15).
-    """
+    """The inverse hyperbolic tangent; NaN outside of [-1, 1]."""
 
     def reference(self, x: Value) -> Value:
         return core.atanh(x)
 
 
 class Ceil(Unary, name="mil.ceil"):
-    """The least integer that is not below the element.
-
-    Source: MIL operation reference, ceil (iOS 15).
-    """
+    """The least integer that is not below the element."""
 
     def reference(self, x: Value) -> Value:
         return core.ceil(x)
 
 
 class Cos(Unary, name="mil.cos"):
-    """The cosine of an angle in radians.
-
-    Source: MIL operation reference, cos (iOS 15).
-    """
+    """The cosine of an angle in radians."""
 
     def reference(self, x: Value) -> Value:
         return core.cos(x)
 
 
 class Cosh(Unary, name="mil.cosh"):
-    """The hyperbolic cosine.
-
-    Source: MIL operation reference, cosh (iOS 15).
-    """
+    """The hyperbolic cosine."""
 
     def reference(self, x: Value) -> Value:
         return core.cosh(x)
 
 
 class Erf(Unary, name="mil.erf"):
-    """The error function.
-
-    Source: MIL operation reference, erf (iOS 15).
-    """
+    """The error function."""
 
     def reference(self, x: Value) -> Value:
         return core.erf(x)
 
 
 class Exp(Unary, name="mil.exp"):
-    """e to the power of the element.
-
-    Source: MIL operation reference, exp (iOS 15).
-    """
+    """e to the power of the element."""
 
     def reference(self, x: Value) -> Value:
         return core.exp(x)
 
 
 class Exp2(Unary, name="mil.exp2"):
-    """2 to the power of the element; of integers, computed in single precision and truncated.
-
-    Source: MIL operation reference, exp2 (iOS 15).
-    """
+    """2 to the power of the element; of integers, computed in single precision and truncated."""
 
     T = NUMBERS
 
@@ -138,20 +105,14 @@ class Exp2(Unary, name="mil.exp2"):
 
 
 class Floor(Unary, name="mil.floor"):
-    """The largest integer that is not above the element.
-
-    Source: MIL operation reference, floor (iOS 15).
-    """
+    """The largest integer that is not above the element."""
 
     def reference(self, x: Value) -> Value:
         return core.floor(x)
 
 
 class Inverse(Unary, name="mil.inverse"):
-    """1 / (x + epsilon). The default of epsilon is large: the inverse of 0.1 becomes 9.99.
-
-    Source: MIL operation reference, inverse (iOS 15).
-    """
+    """1 / (x + epsilon). The default of epsilon is large: the inverse of 0.1 becomes 9.99."""
 
     epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-4)
 
@@ -160,20 +121,14 @@ class Inverse(Unary, name="mil.inverse"):
 
 
 class InverseCoreML7(Inverse, name="mil.inverse", since=CORE_ML_7):
-    """1 / (x + epsilon), with epsilon of either floating-point type, converted to that of x.
-
-    Source: MIL operation reference, inverse (iOS 17).
-    """
+    """1 / (x + epsilon), with epsilon of either floating-point type, converted to that of x."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-4)
     U = FLOATS
 
 
 class Log(Unary, name="mil.log"):
-    """The natural logarithm of x + epsilon. The default of epsilon is the smallest fp32 number, and 0 in fp16.
-
-    Source: MIL operation reference, log (iOS 15).
-    """
+    """The natural logarithm of x + epsilon. The default of epsilon is the smallest fp32 number, and 0 in fp16."""
 
     epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-45)
 
@@ -182,20 +137,14 @@ class Log(Unary, name="mil.log"):
 
 
 class LogCoreML7(Log, name="mil.log", since=CORE_ML_7):
-    """The natural logarithm of x + epsilon, with epsilon of either floating-point type, converted to that of x.
-
-    Source: MIL operation reference, log (iOS 17).
-    """
+    """The natural logarithm of x + epsilon, with epsilon of either floating-point type, converted to that of x."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-45)
     U = FLOATS
 
 
 class LogicalNot(Unary, name="mil.logical_not"):
-    """True for false and false for true.
-
-    Source: MIL operation reference, logical_not (iOS 15).
-    """
+    """True for false and false for true."""
 
     T = TRUTH
 
@@ -204,20 +153,14 @@ class LogicalNot(Unary, name="mil.logical_not"):
 
 
 class Round(Unary, name="mil.round"):
-    """The nearest integer; halves go to the even one.
-
-    Source: MIL operation reference, round (iOS 15).
-    """
+    """The nearest integer; halves go to the even one."""
 
     def reference(self, x: Value) -> Value:
         return core.round(x)
 
 
 class Rsqrt(Unary, name="mil.rsqrt"):
-    """1 / sqrt(x + epsilon). The default of epsilon is 0 in fp16.
-
-    Source: MIL operation reference, rsqrt (iOS 15).
-    """
+    """1 / sqrt(x + epsilon). The default of epsilon is 0 in fp16."""
 
     epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-12)
 
@@ -226,20 +169,14 @@ class Rsqrt(Unary, name="mil.rsqrt"):
 
 
 class RsqrtCoreML7(Rsqrt, name="mil.rsqrt", since=CORE_ML_7):
-    """1 / sqrt(x + epsilon), with epsilon of either floating-point type, converted to that of x.
-
-    Source: MIL operation reference, rsqrt (iOS 17).
-    """
+    """1 / sqrt(x + epsilon), with epsilon of either floating-point type, converted to that of x."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-12)
     U = FLOATS
 
 
 class Sign(Unary, name="mil.sign"):
-    """-1, 0 or 1 as the element is negative, zero or positive.
-
-    Source: MIL operation reference, sign (iOS 15).
-    """
+    """-1, 0 or 1 as the element is negative, zero or positive."""
 
     T = NUMBERS
 
@@ -248,40 +185,28 @@ class Sign(Unary, name="mil.sign"):
 
 
 class Sin(Unary, name="mil.sin"):
-    """The sine of an angle in radians.
-
-    Source: MIL operation reference, sin (iOS 15).
-    """
+    """The sine of an angle in radians."""
 
     def reference(self, x: Value) -> Value:
         return core.sin(x)
 
 
 class Sinh(Unary, name="mil.sinh"):
-    """The hyperbolic sine.
-
-    Source: MIL operation reference, sinh (iOS 15).
-    """
+    """The hyperbolic sine."""
 
     def reference(self, x: Value) -> Value:
         return core.sinh(x)
 
 
 class Sqrt(Unary, name="mil.sqrt"):
-    """The square root; NaN below zero.
-
-    Source: MIL operation reference, sqrt (iOS 15).
-    """
+    """The square root; NaN below zero."""
 
     def reference(self, x: Value) -> Value:
         return core.sqrt(x)
 
 
 class Square(Unary, name="mil.square"):
-    """The element times itself.
-
-    Source: MIL operation reference, square (iOS 15).
-    """
+    """The element times itself."""
 
     T = NUMBERS
 
@@ -290,30 +215,21 @@ class Square(Unary, name="mil.square"):
 
 
 class Tan(Unary, name="mil.tan"):
-    """The tangent of an angle in radians.
-
-    Source: MIL operation reference, tan (iOS 15).
-    """
+    """The tangent of an angle in radians."""
 
     def reference(self, x: Value) -> Value:
         return core.tan(x)
 
 
 class Tanh(Unary, name="mil.tanh"):
-    """The hyperbolic tangent.
-
-    Source: MIL operation reference, tanh (iOS 15).
-    """
+    """The hyperbolic tangent."""
 
     def reference(self, x: Value) -> Value:
         return core.tanh(x)
 
 
 class Threshold(Unary, name="mil.threshold"):
-    """The larger of the element and alpha.
-
-    Source: MIL operation reference, threshold (iOS 15).
-    """
+    """The larger of the element and alpha."""
 
     alpha: float = parameter(attr_types.number, spec="T[]")
     T = NUMBERS
@@ -323,10 +239,7 @@ class Threshold(Unary, name="mil.threshold"):
 
 
 class Clip(Unary, name="mil.clip"):
-    """The element brought into the range from alpha to beta: min(max(x, alpha), beta).
-
-    Source: MIL operation reference, clip (iOS 15).
-    """
+    """The element brought into the range from alpha to beta: min(max(x, alpha), beta)."""
 
     alpha: float = parameter(attr_types.number, spec="T[]")
     beta: float = parameter(attr_types.number, spec="T[]")
@@ -336,12 +249,7 @@ class Clip(Unary, name="mil.clip"):
 
 
 class ClipCoreML7(Clip, name="mil.clip", since=CORE_ML_7):
-    """The element brought into the range from alpha to beta: min(max(x, alpha), beta).
-
-    C1: alpha is less than beta.
-
-    Source: MIL operation reference, clip (iOS 17).
-    """
+    """The element brought into the range from alpha to beta: min(max(x, alpha), beta)."""
 
     @constraint("C1")
     def _is_range(self) -> bool:
@@ -354,8 +262,6 @@ class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
 
     Float to integer drops the fraction; what does not fit has no specified value. A number becomes true when it is not
     zero, and a truth value becomes 0 or 1.
-
-    Source: MIL operation reference, cast (iOS 15).
     """
 
     x: Value = operand("T[s*]")
@@ -371,10 +277,7 @@ class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
 
 
 class CastCoreML7(Cast, name="mil.cast", since=CORE_ML_7):
-    """The element converted to another type, now also to and from integers of 8 and 16 bits.
-
-    Source: MIL operation reference, cast (iOS 17).
-    """
+    """The element converted to another type, now also to and from integers of 8 and 16 bits."""
 
     dtype: DataType = parameter(DATA_TYPE, spec=STRING)
     T = ALL
@@ -391,30 +294,21 @@ class Binary(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastabl
 
 
 class Add(Binary, name="mil.add", traits=(traits.Commutative,)):
-    """The sum.
-
-    Source: MIL operation reference, add (iOS 15).
-    """
+    """The sum."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.add(x, y)
 
 
 class Sub(Binary, name="mil.sub"):
-    """The difference.
-
-    Source: MIL operation reference, sub (iOS 15).
-    """
+    """The difference."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.sub(x, y)
 
 
 class Mul(Binary, name="mil.mul", traits=(traits.Commutative,)):
-    """The product.
-
-    Source: MIL operation reference, mul (iOS 15).
-    """
+    """The product."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.mul(x, y)
@@ -431,50 +325,35 @@ class RealDiv(Binary, name="mil.real_div"):
 
 
 class FloorDiv(Binary, name="mil.floor_div"):
-    """The quotient rounded down.
-
-    Source: MIL operation reference, floor_div (iOS 15).
-    """
+    """The quotient rounded down."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.floor_div(x, y)
 
 
 class Mod(Binary, name="mil.mod"):
-    """The remainder with the sign of the divisor.
-
-    Source: MIL operation reference, mod (iOS 15).
-    """
+    """The remainder with the sign of the divisor."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.mod(x, y)
 
 
 class Pow(Binary, name="mil.pow"):
-    """The first to the power of the second.
-
-    Source: MIL operation reference, pow (iOS 15).
-    """
+    """The first to the power of the second."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.pow(x, y)
 
 
 class Maximum(Binary, name="mil.maximum", traits=(traits.Commutative,)):
-    """The larger; which one of a number and NaN is not specified, and NaN here.
-
-    Source: MIL operation reference, maximum (iOS 15).
-    """
+    """The larger; which one of a number and NaN is not specified, and NaN here."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.maximum(x, y)
 
 
 class Minimum(Binary, name="mil.minimum", traits=(traits.Commutative,)):
-    """The smaller; which one of a number and NaN is not specified, and NaN here.
-
-    Source: MIL operation reference, minimum (iOS 15).
-    """
+    """The smaller; which one of a number and NaN is not specified, and NaN here."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.minimum(x, y)
@@ -490,70 +369,49 @@ class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcas
 
 
 class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
-    """True where both are equal.
-
-    Source: MIL operation reference, equal (iOS 15).
-    """
+    """True where both are equal."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.equal(x, y)
 
 
 class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
-    """True where they differ.
-
-    Source: MIL operation reference, not_equal (iOS 15).
-    """
+    """True where they differ."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.not_equal(x, y)
 
 
 class Greater(Comparison, name="mil.greater"):
-    """True where the first is larger.
-
-    Source: MIL operation reference, greater (iOS 15).
-    """
+    """True where the first is larger."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.greater(x, y)
 
 
 class GreaterEqual(Comparison, name="mil.greater_equal"):
-    """True where the first is larger or equal.
-
-    Source: MIL operation reference, greater_equal (iOS 15).
-    """
+    """True where the first is larger or equal."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.greater_equal(x, y)
 
 
 class Less(Comparison, name="mil.less"):
-    """True where the first is smaller.
-
-    Source: MIL operation reference, less (iOS 15).
-    """
+    """True where the first is smaller."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.less(x, y)
 
 
 class LessEqual(Comparison, name="mil.less_equal"):
-    """True where the first is smaller or equal.
-
-    Source: MIL operation reference, less_equal (iOS 15).
-    """
+    """True where the first is smaller or equal."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.less_equal(x, y)
 
 
 class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
-    """Logical and: true where both are true.
-
-    Source: MIL operation reference, logical_and (iOS 15).
-    """
+    """Logical and: true where both are true."""
 
     T = TRUTH
 
@@ -562,10 +420,7 @@ class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
 
 
 class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
-    """Logical or: true where either is true.
-
-    Source: MIL operation reference, logical_or (iOS 15).
-    """
+    """Logical or: true where either is true."""
 
     T = TRUTH
 
@@ -574,10 +429,7 @@ class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
 
 
 class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
-    """Logical exclusive or: true where exactly one is true.
-
-    Source: MIL operation reference, logical_xor (iOS 15).
-    """
+    """Logical exclusive or: true where exactly one is true."""
 
     T = TRUTH
 
@@ -590,8 +442,6 @@ class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, 
 
     coremltools 9 leaves the condition out when it infers the shape; a result that is declared so has the shape of all
     three nevertheless.
-
-    Source: MIL operation reference, select (iOS 15).
     """
 
     cond: Value = operand("i1[*]")

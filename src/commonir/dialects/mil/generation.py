@@ -30,10 +30,7 @@ from commonir.ods import attr_types, constraint, element_type, known_dims, one_o
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
-    """A tensor of a shape whose elements are all equal to a value, 0 in single precision when none is given.
-
-    Source: MIL operation reference, fill (iOS 15).
-    """
+    """A tensor of a shape whose elements are all equal to a value, 0 in single precision when none is given."""
 
     shape: Value = operand("i32[r]", by_value=True)
     value: Value | None = operand("T[]", default=None, constant=True)
@@ -54,8 +51,6 @@ class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
 class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML_6):
     """A tensor of the shape of another whose elements are all equal to a value, 0 in single precision when none is
     given.
-
-    Source: MIL operation reference, fill_like (iOS 16).
     """
 
     ref_tensor: Value = operand("T[*]")
@@ -69,10 +64,7 @@ class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML
 
 
 class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
-    """Numbers from `start` up to `end`, which is not reached, by `step`.
-
-    Source: MIL operation reference, range_1d (iOS 15).
-    """
+    """Numbers from `start` up to `end`, which is not reached, by `step`."""
 
     end: Value = operand("T[]", by_value=True)
     start: Value = operand("T[]", by_value=True)
@@ -85,10 +77,7 @@ class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
 
 
 class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):
-    """Positions of the elements that are not zero, a row for each, in row-major order.
-
-    Source: MIL operation reference, non_zero (iOS 15).
-    """
+    """Positions of the elements that are not zero, a row for each, in row-major order."""
 
     x: Value = operand("T[*]")
     output: Value = result("i32[count, rank]")
@@ -102,12 +91,6 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
     """A new axis that has on_value at the position given and off_value elsewhere; a position outside gives no on_value.
 
     Without them the values are the int32 numbers 1 and 0.
-
-    C1: axis is one of the axes of the result.
-    C2: one_hot_vector_size is not negative.
-    C3: on_value and off_value have the same type; one that is absent is int32.
-
-    Source: MIL operation reference, one_hot (iOS 15).
     """
 
     indices: Value = operand("i32[*]")
@@ -154,8 +137,6 @@ class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
     """The matrices of the last two axes with zeros outside of a band.
 
     Kept are elements at most `lower` below and `upper` above the diagonal; a negative number is no limit.
-
-    Source: MIL operation reference, band_part (iOS 15).
     """
 
     x: Value = operand("T[b*, m, n]")
@@ -172,10 +153,6 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
     """The sum of the elements up to each position along an axis; `exclusive` leaves the element itself out.
 
     With `reverse` the sum runs from the end.
-
-    C1: axis is -1 or one of the axes of x counted from the front.
-
-    Source: MIL operation reference, cumsum (iOS 15).
     """
 
     x: Value = operand("T[s*]")
@@ -197,10 +174,6 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
 class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
     """Positions that sort the elements along an axis, the largest first; of equal ones, the first (MIL does not say
     which).
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, argsort (iOS 15).
     """
 
     x: Value = operand("T[s*]")
@@ -222,11 +195,6 @@ class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
     """The k largest elements along an axis in descending order and their positions; with `ascending`, the k smallest.
 
     Of equal elements, the first (MIL does not say which).
-
-    C1: axis is one of the axes of x.
-    C2: k is positive and not larger than the axis.
-
-    Source: MIL operation reference, topk (iOS 15).
     """
 
     x: Value = operand("T[*]")
@@ -259,11 +227,6 @@ class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
     """The k largest elements along an axis and their positions, which are left out when return_indices is false.
 
     When sort is false, the order of the elements is not specified; here they are sorted all the same.
-
-    C1: axis is one of the axes of x.
-    C2: k is positive and not larger than the axis.
-
-    Source: MIL operation reference, topk (iOS 16).
     """
 
     sort: bool = parameter(attr_types.flag, spec="i1[]", default=True)
@@ -277,11 +240,7 @@ class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
 class TopkCoreML7(TopkCoreML6, name="mil.topk", since=CORE_ML_7):
     """The k largest elements along an axis, all of them when k is -1, and their positions as int32 or uint16.
 
-    C1: axis is one of the axes of x.
-    C2: k is -1 or positive and not larger than the axis.
     C3: output_indices_dtype is absent when return_indices is false. Its default is int32.
-
-    Source: MIL operation reference, topk (iOS 17).
     """
 
     output_indices_dtype: DataType | None = parameter(

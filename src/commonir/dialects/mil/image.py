@@ -79,12 +79,7 @@ class Images(MilOp, traits=(traits.Pure,)):
 
 
 class ResizeBilinear(Images, name="mil.resize_bilinear"):
-    """Images of a size that is given, by linear interpolation between four neighbours.
-
-    C1: x has rank 3 or more.
-
-    Source: MIL operation reference, resize_bilinear (iOS 15).
-    """
+    """Images of a size that is given, by linear interpolation between four neighbours."""
 
     target_size_height: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     target_size_width: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
@@ -96,12 +91,7 @@ class ResizeBilinear(Images, name="mil.resize_bilinear"):
 
 
 class ResizeNearestNeighbor(Images, name="mil.resize_nearest_neighbor"):
-    """Images of a size that is given; sample i of N takes element floor(i X / N) of X.
-
-    C1: x has rank 3 or more.
-
-    Source: MIL operation reference, resize_nearest_neighbor (iOS 15).
-    """
+    """Images of a size that is given; sample i of N takes element floor(i X / N) of X."""
 
     target_size_height: int = parameter(attr_types.integer, spec="i32[]", check=positive)
     target_size_width: int = parameter(attr_types.integer, spec="i32[]", check=positive)
@@ -138,12 +128,7 @@ def _scaled(size: Dim, factor: float) -> Dim:
 
 
 class UpsampleNearestNeighbor(Upsample, name="mil.upsample_nearest_neighbor"):
-    """Images scaled by two factors; sample i of N takes element floor(i X / N) of X.
-
-    C1: x has rank 3 or more.
-
-    Source: MIL operation reference, upsample_nearest_neighbor (iOS 15).
-    """
+    """Images scaled by two factors; sample i of N takes element floor(i X / N) of X."""
 
     def reference(self, x: Value) -> Value:
         return _nearest(x, self.sizes(x))
@@ -153,10 +138,6 @@ class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
     """Images scaled by two factors, by linear interpolation; the first and last samples coincide when align_corners.
 
     Else samples lie at the centres of equal parts. The factors are recomputed from the sizes.
-
-    C1: x has rank 3 or more.
-
-    Source: MIL operation reference, upsample_bilinear (iOS 15).
     """
 
     align_corners: bool = parameter(attr_types.flag, spec="i1[]", default=True)
@@ -171,11 +152,6 @@ class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", si
 
     With neither align_corners nor half_pixel_centers, sample i of N lies at i X / N. half_pixel_centers is the opposite
     of align_corners when it is absent.
-
-    C1: x has rank 3 or more.
-    C2: align_corners and half_pixel_centers are not both true.
-
-    Source: MIL operation reference, upsample_bilinear (iOS 16).
     """
 
     half_pixel_centers: bool | None = parameter(attr_types.flag, spec="i1[]", default=None)
@@ -206,10 +182,6 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
 
     The nearest neighbour is the rounded position; which one of two equally near is not specified, and the first here.
     Integers are interpolated in single precision and truncated.
-
-    C1: there are at least resized_dims sizes, and at most as many as axes of x.
-
-    Source: MIL operation reference, resize (iOS 17).
     """
 
     x: Value = operand("T[*]")

@@ -58,12 +58,7 @@ def _rows_limits(x: Value, indices: Value, batch_dims: int) -> tuple[Dim, ...]:
 
 
 class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
-    """Slices of x along an axis at the positions given; a scalar position drops the axis.
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, gather (iOS 15).
-    """
+    """Slices of x along an axis at the positions given; a scalar position drops the axis."""
 
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]", by_value=True)
@@ -85,11 +80,6 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
     """Slices of x along an axis at the positions given, which may differ between the first batch_dims axes.
 
     The result has the axes of x before `axis`, those of indices after the shared ones, and those of x after `axis`.
-
-    C1: axis is one of the axes of x.
-    C2: batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal.
-
-    Source: MIL operation reference, gather (iOS 16).
     """
 
     batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative)
@@ -125,11 +115,6 @@ class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
     """Slices of x along an axis at the positions given; a position outside of the axis gives an unspecified value.
 
     With validate_indices such a position is an error when running.
-
-    C1: axis is one of the axes of x.
-    C2: batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal.
-
-    Source: MIL operation reference, gather (iOS 17).
     """
 
     validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
@@ -141,13 +126,7 @@ class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
 
 
 class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
-    """For each position, the element of x there along an axis, and at the place of the position along the others.
-
-    C1: axis is one of the axes of x.
-    C2: x and indices have the same sizes along the other axes.
-
-    Source: MIL operation reference, gather_along_axis (iOS 15).
-    """
+    """For each position, the element of x there along an axis, and at the place of the position along the others."""
 
     x: Value = operand("T[s*]")
     indices: Value = operand("P[i*]")
@@ -171,19 +150,13 @@ class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,)
 
 
 class GatherAlongAxisCoreML6(GatherAlongAxis, name="mil.gather_along_axis", since=CORE_ML_6):
-    """For each position, the element of x there along an axis; positions may have 16 bits.
-
-    Source: MIL operation reference, gather_along_axis (iOS 16).
-    """
+    """For each position, the element of x there along an axis; positions may have 16 bits."""
 
     P = SHORT_POSITIONS
 
 
 class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis", since=CORE_ML_7):
-    """For each position, the element of x there along an axis; outside of the axis, an unspecified value.
-
-    Source: MIL operation reference, gather_along_axis (iOS 17).
-    """
+    """For each position, the element of x there along an axis; outside of the axis, an unspecified value."""
 
     validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
@@ -194,12 +167,7 @@ class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis
 
 
 class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
-    """Slices of x at the positions that are the rows of the last axis of indices.
-
-    C1: the last axis of indices has a fixed size of at most the rank of x.
-
-    Source: MIL operation reference, gather_nd (iOS 15).
-    """
+    """Slices of x at the positions that are the rows of the last axis of indices."""
 
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]")
@@ -218,13 +186,7 @@ class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
 
 
 class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
-    """Slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes.
-
-    C1: the last axis of indices has a fixed size of at most the rank of x.
-    C2: the first batch_dims axes of x and indices are equal, and rows fit after them.
-
-    Source: MIL operation reference, gather_nd (iOS 16).
-    """
+    """Slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes."""
 
     batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative)
     P = SHORT_POSITIONS
@@ -244,10 +206,7 @@ class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
 
 
 class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
-    """Slices of x at the positions that are the rows of the last axis of indices; outside of x, unspecified values.
-
-    Source: MIL operation reference, gather_nd (iOS 17).
-    """
+    """Slices of x at the positions that are the rows of the last axis of indices; outside of x, unspecified values."""
 
     validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
@@ -283,9 +242,6 @@ SCATTER_MODE = attr_types.enumeration(ScatterMode)
 
 class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
     """A copy of data with slices of updates combined in along an axis; in which order, is not specified.
-
-    C1: axis is one of the axes of data.
-    C2: updates has the shape of data with the axis replaced by the axes of indices.
 
     Source: MIL operation reference, scatter (iOS 15). Its documentation gives update as the default mode; it is add.
     """
@@ -324,10 +280,7 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
 
 
 class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
-    """A copy of data with slices of updates combined in along an axis; what lies outside of the axis is unspecified.
-
-    Source: MIL operation reference, scatter (iOS 17).
-    """
+    """A copy of data with slices of updates combined in along an axis; what lies outside of the axis is unspecified."""
 
     validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
 
@@ -337,9 +290,6 @@ class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
 
 class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure,), same_rank="s i"):
     """A copy of data with each update combined into the element at its position along an axis.
-
-    C1: axis is one of the axes of data.
-    C2: data and indices have the same sizes along the other axes.
 
     Source: MIL operation reference, scatter_along_axis (iOS 15). coremltools 9 folds it without regard to mode.
     """
@@ -367,10 +317,7 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
 
 
 class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", since=CORE_ML_7):
-    """A copy of data with each update combined into the element at its position along an axis.
-
-    Source: MIL operation reference, scatter_along_axis (iOS 17).
-    """
+    """A copy of data with each update combined into the element at its position along an axis."""
 
     validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
 
@@ -379,12 +326,8 @@ class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", s
 
 
 class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
-    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of indices.
-
-    C1: the last axis of indices has a fixed size of at most the rank of data.
-    C2: updates has the axes of indices without the last, then those of data that a row leaves open.
-
-    Source: MIL operation reference, scatter_nd (iOS 15).
+    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of
+    indices.
     """
 
     data: Value = operand("T[s*]")
@@ -414,9 +357,8 @@ class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
 
 
 class ScatterNdCoreML7(ScatterNd, name="mil.scatter_nd", since=CORE_ML_7):
-    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of indices.
-
-    Source: MIL operation reference, scatter_nd (iOS 17).
+    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of
+    indices.
     """
 
     validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)

@@ -41,10 +41,7 @@ class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
 
 
 class LinearCoreML7(Linear, name="mil.linear", since=CORE_ML_7):
-    """Rows of x times the transposed weight, plus a bias; weight and bias are converted to the type of x.
-
-    Source: MIL operation reference, linear (iOS 17).
-    """
+    """Rows of x times the transposed weight, plus a bias; weight and bias are converted to the type of x."""
 
     weight: Value = operand("U[n, k]", constant=True)
     bias: Value | None = operand("U[n]", default=None, constant=True)
@@ -55,10 +52,6 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
     """Product of matrices as in numpy: leading axes are broadcast, a vector is a row (x) or a column (y).
 
     `transpose_x` and `transpose_y` swap the last two axes first.
-
-    C1: x and y have rank 1 or more.
-    C2: a vector is not transposed.
-    C3: the summed axes have one size.
 
     Source: MIL operation reference, matmul (iOS 15). coremltools 9 infers wrong shapes when y is a vector.
     """
@@ -97,12 +90,7 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
 class MatmulCoreML7(Matmul, name="mil.matmul", since=CORE_ML_7):
     """Product of matrices as in numpy, where one operand may be a constant of another type than the other.
 
-    C1: x and y have rank 1 or more.
-    C2: a vector is not transposed.
-    C3: the summed axes have one size.
     C4: when the types of x and y differ, exactly one of them is constant; it is converted to the type of the other.
-
-    Source: MIL operation reference, matmul (iOS 17).
     """
 
     y: Value = operand("U[*]")
@@ -129,11 +117,6 @@ class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
     """Product of two tensors over the last axis of the first and the axis before the last but one of the second.
 
     The axis before the last, and the first of rank 4, are shared; they are broadcast from 1.
-
-    C1: there are two operands, of equal rank 3 or 4.
-    C2: the equation is nchw,nwhu->nchu or chw,whr->chr for the rank of the operands, up to the choice of letters.
-
-    Source: MIL operation reference, einsum (iOS 15).
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
@@ -174,10 +157,6 @@ class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", 
 
     A mask of truth values keeps what is true; another mask is added. It is broadcast against the product of query and
     key.
-
-    C1: the operands have rank 3 or more.
-
-    Source: MIL operation reference, scaled_dot_product_attention (iOS 18).
     """
 
     query: Value = operand("T[b*, l, e]")

@@ -39,10 +39,6 @@ class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
     """A list of init_length elements of zeros, one when none is given; its length may change with dynamic_length.
 
     A size of the elements is a number, or a name for a size that is known when the first element is written.
-
-    C1: elem_shape has numbers that are not negative, or names.
-
-    Source: MIL operation reference, make_list (iOS 15).
     """
 
     init_length: Value | None = operand("i32[]", default=None, by_value=True)
@@ -89,10 +85,7 @@ def _size_of(data: Data | None) -> int | None:
 
 
 class OfList(MilOp):
-    """Base class of operations that read or write a list.
-
-    C1: ls is a list of tensors.
-    """
+    """Base class of operations that read or write a list."""
 
     ls: Value = operand("any")
 
@@ -159,12 +152,7 @@ def _position(value: Value) -> Value:
 
 
 class ListLength(OfList, name="mil.list_length", traits=(traits.Pure,)):
-    """The number of elements of a list.
-
-    C1: ls is a list of tensors.
-
-    Source: MIL operation reference, list_length (iOS 15).
-    """
+    """The number of elements of a list."""
 
     output: Value = result("i32[]")
 
@@ -176,13 +164,7 @@ class ListLength(OfList, name="mil.list_length", traits=(traits.Pure,)):
 
 
 class ListWrite(OfList, name="mil.list_write", traits=(traits.Pure,)):
-    """A list with one element replaced; one whose length may change grows by zeros to have it.
-
-    C1: ls is a list of tensors.
-    C2: value is one of its elements.
-
-    Source: MIL operation reference, list_write (iOS 15).
-    """
+    """A list with one element replaced; one whose length may change grows by zeros to have it."""
 
     index: Value = operand("i32[*]")
     value: Value = operand("T[*]")
@@ -205,12 +187,7 @@ class ListWrite(OfList, name="mil.list_write", traits=(traits.Pure,)):
 
 
 class ListRead(OfList, name="mil.list_read", traits=(traits.Pure,)):
-    """One element of a list.
-
-    C1: ls is a list of tensors.
-
-    Source: MIL operation reference, list_read (iOS 15).
-    """
+    """One element of a list."""
 
     index: Value = operand("i32[*]")
     output: Value = result("any")
@@ -223,12 +200,7 @@ class ListRead(OfList, name="mil.list_read", traits=(traits.Pure,)):
 
 
 class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
-    """Some elements of a list as one tensor.
-
-    C1: ls is a list of tensors.
-
-    Source: MIL operation reference, list_gather (iOS 15).
-    """
+    """Some elements of a list as one tensor."""
 
     indices: Value = operand("i32[k]")
     output: Value = result("any")
@@ -241,13 +213,7 @@ class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
 
 
 class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
-    """A list with some elements replaced; one whose length may change grows by zeros to have them.
-
-    C1: ls is a list of tensors.
-    C2: value has an element of ls for each of indices.
-
-    Source: MIL operation reference, list_scatter (iOS 15).
-    """
+    """A list with some elements replaced; one whose length may change grows by zeros to have them."""
 
     indices: Value = operand("i32[k]")
     value: Value = operand("T[*]")

@@ -34,10 +34,6 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
     shifted.
 
     (x - mean) / sqrt(variance + epsilon) * gamma + beta.
-
-    C1: x has rank 3, 4 or 5.
-
-    Source: MIL operation reference, batch_norm (iOS 15).
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -63,8 +59,6 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
 class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
     """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and
     shifted.
-
-    Source: MIL operation reference, batch_norm (iOS 17).
     """
 
     mean: Value = operand("U[c]", constant=True)
@@ -76,11 +70,8 @@ class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
 
 
 class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted.
-
-    C1: x has rank 3 or 4.
-
-    Source: MIL operation reference, instance_norm (iOS 15).
+    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and
+    shifted.
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -100,9 +91,8 @@ class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
 
 
 class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_7):
-    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted.
-
-    Source: MIL operation reference, instance_norm (iOS 17).
+    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and
+    shifted.
     """
 
     gamma: Value | None = operand("U[c]", default=None, constant=True)
@@ -112,12 +102,7 @@ class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_
 
 
 class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
-    """x / sqrt(sum of x^2 + epsilon), over the last three axes.
-
-    C1: x has rank 3 or more.
-
-    Source: MIL operation reference, l2_norm (iOS 15).
-    """
+    """x / sqrt(sum of x^2 + epsilon), over the last three axes."""
 
     x: Value = operand("T[s*]")
     epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-6)
@@ -134,10 +119,7 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
 
 
 class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
-    """x / sqrt(sum of x^2 + epsilon), over the last three axes.
-
-    Source: MIL operation reference, l2_norm (iOS 17).
-    """
+    """x / sqrt(sum of x^2 + epsilon), over the last three axes."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-6)
     U = FLOATS
@@ -145,9 +127,6 @@ class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
 
 class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
     """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
-
-    C1: axes are different axes of x.
-    C2: gamma and beta have the sizes of x along axes, in ascending order of axes.
 
     Source: MIL operation reference, layer_norm (iOS 15). coremltools 9 does not check beta.
     """
@@ -181,10 +160,7 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
 
 
 class LayerNormCoreML7(LayerNorm, name="mil.layer_norm", since=CORE_ML_7):
-    """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
-
-    Source: MIL operation reference, layer_norm (iOS 17).
-    """
+    """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted."""
 
     gamma: Value | None = operand("U[*]", default=None, constant=True)
     beta: Value | None = operand("U[*]", default=None, constant=True)
@@ -219,10 +195,7 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
 
 
 class LocalResponseNormCoreML7(LocalResponseNorm, name="mil.local_response_norm", since=CORE_ML_7):
-    """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1).
-
-    Source: MIL operation reference, local_response_norm (iOS 17).
-    """
+    """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1)."""
 
     alpha: float = parameter(attr_types.number, spec="U[]", default=1e-4)
     beta: float = parameter(attr_types.number, spec="U[]", default=0.75)

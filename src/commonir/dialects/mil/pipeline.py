@@ -38,6 +38,8 @@ class Composition(
     """The function of a model that is no program: what its description says, in terms of operations of this dialect.
 
     `defaults` are numbers that fill inputs which are not given.
+
+    Source: Model.proto.
     """
 
     sym_name: str = attribute(attr_types.symbol_name)

@@ -67,10 +67,6 @@ class PoolCoreML6(Pool):
 class AvgPool(Pool, name="mil.avg_pool"):
     """The mean of each window. Padding counts as zeros unless exclude_padding_from_average.
 
-    C1: x has rank 3, 4 or 5.
-    C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
-    C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
-
     Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented:
     here, as in PyTorch, its part inside x and its padding.
     """
@@ -93,14 +89,7 @@ class AvgPoolCoreML6(PoolCoreML6, AvgPool, name="mil.avg_pool", since=CORE_ML_6)
 
 
 class MaxPool(Pool, name="mil.max_pool"):
-    """The largest element of each window; padding is less than any element.
-
-    C1: x has rank 3, 4 or 5.
-    C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
-    C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
-
-    Source: MIL operation reference, max_pool (iOS 15).
-    """
+    """The largest element of each window; padding is less than any element."""
 
     def reference(self, x: Value) -> Value:
         wide, strides, pads = self.windows(x, -math.inf)
@@ -115,15 +104,7 @@ class MaxPoolCoreML6(PoolCoreML6, MaxPool, name="mil.max_pool", since=CORE_ML_6)
 
 
 class L2Pool(Pool, name="mil.l2_pool"):
-    """The root of the sum of the squares of each window; padding is zero.
-
-    C1: x has rank 3, 4 or 5.
-    C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
-    C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
-    C4: there are one or two spatial axes.
-
-    Source: MIL operation reference, l2_pool (iOS 15).
-    """
+    """The root of the sum of the squares of each window; padding is zero."""
 
     @constraint("C4")
     def _has_few_axes(self) -> bool:

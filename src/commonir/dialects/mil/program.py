@@ -267,8 +267,6 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
 class Return(MilOp, name="mil.return", traits=(Terminator,)):
     """Ends a block and tells what it returns, under which names.
 
-    C1: there is one name for each value.
-
     Source: MIL specification, Block, outputs.
     """
 

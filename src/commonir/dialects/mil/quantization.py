@@ -55,11 +55,6 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
     """round(input / scale) + zero_point as an integer of 8 bits, limited to its range; halves are rounded to even.
 
     Without zero_point nothing is added.
-
-    C1: scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input.
-    C2: zero_point has the type that output_dtype names.
-
-    Source: MIL operation reference, quantize (iOS 17).
     """
 
     input: Value = operand("T[s*]")
@@ -91,12 +86,7 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
 
 
 class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE_ML_7):
-    """scale * (input - zero_point), computed in single precision. Without zero_point nothing is subtracted.
-
-    C1: scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input.
-
-    Source: MIL operation reference, dequantize (iOS 17).
-    """
+    """scale * (input - zero_point), computed in single precision. Without zero_point nothing is subtracted."""
 
     input: Value = operand("Q[s*]")
     scale: Value = operand("T[*]", constant=True)

@@ -39,10 +39,7 @@ def _element(*given: Value | None) -> ElementType:
 
 
 class RandomDistribution(MilOp, traits=(traits.Random,)):
-    """A tensor of a shape with random numbers.
-
-    C1: no size is negative.
-    """
+    """A tensor of a shape with random numbers."""
 
     shape: Value = operand("i32[r]", by_value=True)
     seed: int = parameter(attr_types.integer, spec="i32[]", default=-1)
@@ -56,12 +53,7 @@ class RandomDistribution(MilOp, traits=(traits.Random,)):
 
 
 class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
-    """1 with the probability prob, else 0, in the type of prob.
-
-    C1: no size is negative.
-
-    Source: MIL operation reference, random_bernoulli (iOS 15).
-    """
+    """1 with the probability prob, else 0, in the type of prob."""
 
     prob: Value | None = operand("T[]", default=None, constant=True)
 
@@ -74,13 +66,7 @@ class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
 
 
 class RandomNormal(RandomDistribution, name="mil.random_normal"):
-    """Numbers of the normal distribution of a mean and a standard deviation, in the type of mean.
-
-    C1: no size is negative.
-    C2: mean and stddev have one type; one that is absent is fp32.
-
-    Source: MIL operation reference, random_normal (iOS 15).
-    """
+    """Numbers of the normal distribution of a mean and a standard deviation, in the type of mean."""
 
     mean: Value | None = operand("T[]", default=None, constant=True)
     stddev: Value | None = operand("T[]", default=None, constant=True)
@@ -99,13 +85,7 @@ class RandomNormal(RandomDistribution, name="mil.random_normal"):
 
 
 class RandomUniform(RandomDistribution, name="mil.random_uniform"):
-    """Numbers evenly distributed over [low, high), in the type of low.
-
-    C1: no size is negative.
-    C2: low and high have one type; one that is absent is fp32.
-
-    Source: MIL operation reference, random_uniform (iOS 15).
-    """
+    """Numbers evenly distributed over [low, high), in the type of low."""
 
     low: Value | None = operand("T[]", default=None, constant=True)
     high: Value | None = operand("T[]", default=None, constant=True)
@@ -127,10 +107,6 @@ class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Ran
     """Positions along the last axis, drawn with replacement by the probabilities there, in the type of x.
 
     The probabilities are the softmax of x, or x itself divided by its sum with the mode probs.
-
-    C1: x has an axis.
-
-    Source: MIL operation reference, random_categorical (iOS 15).
     """
 
     x: Value = operand("T[*]")

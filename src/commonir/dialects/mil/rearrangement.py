@@ -22,12 +22,7 @@ class Rearrangement(MilOp, traits=(traits.Pure,)):
 
 
 class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
-    """Channels laid out as blocks of rows and columns; the leading part of the channel numbers the place in a block.
-
-    C1: block_size squared divides the channels.
-
-    Source: MIL operation reference, depth_to_space (iOS 15).
-    """
+    """Channels laid out as blocks of rows and columns; the leading part of the channel numbers the place in a block."""
 
     block_size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
@@ -41,12 +36,7 @@ class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
 
 
 class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
-    """Blocks of rows and columns laid out as channels: the inverse of depth_to_space.
-
-    C1: block_size divides height and width.
-
-    Source: MIL operation reference, space_to_depth (iOS 15).
-    """
+    """Blocks of rows and columns laid out as channels: the inverse of depth_to_space."""
 
     block_size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
@@ -60,11 +50,8 @@ class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
 
 
 class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
-    """Channels laid out as blocks of rows and columns; the trailing part of the channel numbers the place in a block.
-
-    C1: upscale_factor squared divides the channels.
-
-    Source: MIL operation reference, pixel_shuffle (iOS 15).
+    """Channels laid out as blocks of rows and columns; the trailing part of the channel numbers the place in a
+    block.
     """
 
     upscale_factor: int = parameter(attr_types.integer, spec="i32[]", check=positive)
@@ -79,12 +66,7 @@ class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
 
 
 class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6):
-    """Blocks of rows and columns laid out as channels: the inverse of pixel_shuffle.
-
-    C1: downscale_factor divides height and width.
-
-    Source: MIL operation reference, pixel_unshuffle (iOS 16).
-    """
+    """Blocks of rows and columns laid out as channels: the inverse of pixel_shuffle."""
 
     downscale_factor: int = parameter(attr_types.integer, spec="ui32[]", check=positive)
 
@@ -101,11 +83,6 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
     """Each place in a block of rows and columns becomes a batch of its own, after padding with zeros.
 
     Batch (i * block_width + j) * n + k of the result has the elements at place i, j of the blocks of batch k.
-
-    C1: block_shape has two numbers, and paddings has two pairs.
-    C2: block_shape divides height and width with their padding.
-
-    Source: MIL operation reference, space_to_batch (iOS 15).
     """
 
     block_shape: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
@@ -135,12 +112,8 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
 
 
 class BatchToSpace(Rearrangement, name="mil.batch_to_space"):
-    """Groups of batches laid out as blocks of rows and columns, which are then cropped: the inverse of space_to_batch.
-
-    C1: block_shape has two numbers, and crops has two pairs.
-    C2: the product of block_shape divides the batch.
-
-    Source: MIL operation reference, batch_to_space (iOS 15).
+    """Groups of batches laid out as blocks of rows and columns, which are then cropped: the inverse of
+    space_to_batch.
     """
 
     block_shape: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)

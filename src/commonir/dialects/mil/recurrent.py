@@ -126,10 +126,6 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
     and the last state.
 
     With the direction reverse steps are taken from the end, and outputs stand in the order of steps.
-
-    C1: weight_hh is a square matrix.
-
-    Source: MIL operation reference, rnn (iOS 15).
     """
 
     x: Value = operand("T[s, b, i]")
@@ -165,10 +161,7 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
 
 
 class RnnCoreML7(Rnn, name="mil.rnn", since=CORE_ML_7):
-    """As until iOS 16, also in half precision.
-
-    Source: MIL operation reference, rnn (iOS 17).
-    """
+    """As until iOS 16, also in half precision."""
 
     T = FLOATS
 
@@ -179,8 +172,6 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
 
     r and z are recurrent_activation(W x + R h + b), and o is activation(W x + R (r h) + b). The order of gates is r, o,
     z. With the direction reverse steps are taken from the end, and outputs stand in the order of steps.
-
-    C1: weights have three times as many rows as the state has elements.
 
     Source: MIL operation reference, gru (iOS 15); the place of r as in its tests, not as in its formula.
     """
@@ -231,10 +222,7 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
 
 
 class GruCoreML7(Gru, name="mil.gru", since=CORE_ML_7):
-    """As until iOS 16, also in half precision.
-
-    Source: MIL operation reference, gru (iOS 17).
-    """
+    """As until iOS 16, also in half precision."""
 
     T = FLOATS
 
@@ -242,10 +230,6 @@ class GruCoreML7(Gru, name="mil.gru", since=CORE_ML_7):
 class GruCoreML8(GruCoreML7, name="mil.gru", since=CORE_ML_8):
     """As until iOS 17, with a bias of the input, and with reset_after o = activation(W x + input_bias +
     r (R h + bias)).
-
-    C1: weights have three times as many rows as the state has elements.
-
-    Source: MIL operation reference, gru (iOS 18).
     """
 
     reset_after: bool | None = parameter(attr_types.flag, spec="i1[]", default=None)
@@ -263,13 +247,6 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
     cell_activation(W x + R h + b). The order of gates is i, f, o, z, that of peepholes i, f, o. `clip` limits the new c
     to [-clip, clip]. With the direction reverse steps are taken from the end, and outputs stand in the order of steps;
     with bidirectional the states of both directions lie side by side, and outputs in the order of x.
-
-    C1: weights have four times as many rows as the state of a direction has elements.
-    C2: weight_ih_back and weight_hh_back are there when the direction is bidirectional; only then there are parameters
-    of the way back, and states have twice the size.
-    C3: clip is not negative.
-
-    Source: MIL operation reference, lstm (iOS 15).
     """
 
     x: Value = operand("T[s, b, i]")
@@ -366,9 +343,6 @@ def _both(there: Value, back: Value | None, order: tuple[int, ...]) -> Value:
 
 
 class LstmCoreML7(Lstm, name="mil.lstm", since=CORE_ML_7):
-    """As until iOS 16, also in half precision.
-
-    Source: MIL operation reference, lstm (iOS 17).
-    """
+    """As until iOS 16, also in half precision."""
 
     T = FLOATS

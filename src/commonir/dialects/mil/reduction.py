@@ -62,24 +62,14 @@ def _in_float(x: Value) -> Value:
 
 
 class ReduceL1Norm(Reduction, name="mil.reduce_l1_norm"):
-    """The sum of the absolute values.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_l1_norm (iOS 15).
-    """
+    """The sum of the absolute values."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(core.abs(x), axes, keep_dims)
 
 
 class ReduceL2Norm(Reduction, name="mil.reduce_l2_norm"):
-    """The root of the sum of the squares.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_l2_norm (iOS 15).
-    """
+    """The root of the sum of the squares."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         wide = _in_float(x)
@@ -88,12 +78,7 @@ class ReduceL2Norm(Reduction, name="mil.reduce_l2_norm"):
 
 
 class ReduceLogSum(Reduction, name="mil.reduce_log_sum"):
-    """The natural logarithm of the sum.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_log_sum (iOS 15).
-    """
+    """The natural logarithm of the sum."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         summed = core.reduce_sum(_in_float(x), axes, keep_dims)
@@ -101,12 +86,7 @@ class ReduceLogSum(Reduction, name="mil.reduce_log_sum"):
 
 
 class ReduceLogSumExp(Reduction, name="mil.reduce_log_sum_exp"):
-    """The natural logarithm of the sum of the exponentials, computed relative to the largest element.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_log_sum_exp (iOS 15).
-    """
+    """The natural logarithm of the sum of the exponentials, computed relative to the largest element."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         wide = _in_float(x)
@@ -117,24 +97,14 @@ class ReduceLogSumExp(Reduction, name="mil.reduce_log_sum_exp"):
 
 
 class ReduceMax(Reduction, name="mil.reduce_max"):
-    """The largest element.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_max (iOS 15).
-    """
+    """The largest element."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_max(x, axes, keep_dims)
 
 
 class ReduceMean(Reduction, name="mil.reduce_mean"):
-    """The mean; of integers, truncated toward zero.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_mean (iOS 15).
-    """
+    """The mean; of integers, truncated toward zero."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         if element_of(x).is_float:
@@ -144,48 +114,28 @@ class ReduceMean(Reduction, name="mil.reduce_mean"):
 
 
 class ReduceMin(Reduction, name="mil.reduce_min"):
-    """The smallest element.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_min (iOS 15).
-    """
+    """The smallest element."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_min(x, axes, keep_dims)
 
 
 class ReduceProd(Reduction, name="mil.reduce_prod"):
-    """The product.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_prod (iOS 15).
-    """
+    """The product."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_prod(x, axes, keep_dims)
 
 
 class ReduceSum(Reduction, name="mil.reduce_sum"):
-    """The sum.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_sum (iOS 15).
-    """
+    """The sum."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(x, axes, keep_dims)
 
 
 class ReduceSumSquare(Reduction, name="mil.reduce_sum_square"):
-    """The sum of the squares.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reduce_sum_square (iOS 15).
-    """
+    """The sum of the squares."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(core.mul(x, x), axes, keep_dims)
@@ -217,48 +167,28 @@ class ArgReductionCoreML7(ArgReduction):
 
 
 class ReduceArgmax(ArgReduction, name="mil.reduce_argmax"):
-    """The position of the largest element along an axis; of equal ones, the first (MIL does not say which).
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, reduce_argmax (iOS 15).
-    """
+    """The position of the largest element along an axis; of equal ones, the first (MIL does not say which)."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_max(x, self.axis, self.keep_dims, i32)
 
 
 class ReduceArgmaxCoreML7(ArgReductionCoreML7, name="mil.reduce_argmax", since=CORE_ML_7):
-    """The position of the largest element along an axis, as int32 or uint16.
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, reduce_argmax (iOS 17).
-    """
+    """The position of the largest element along an axis, as int32 or uint16."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_max(x, self.axis, self.keep_dims, self.output_dtype.element)
 
 
 class ReduceArgmin(ArgReduction, name="mil.reduce_argmin"):
-    """The position of the smallest element along an axis; of equal ones, the first (MIL does not say which).
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, reduce_argmin (iOS 15).
-    """
+    """The position of the smallest element along an axis; of equal ones, the first (MIL does not say which)."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_min(x, self.axis, self.keep_dims, i32)
 
 
 class ReduceArgminCoreML7(ArgReductionCoreML7, name="mil.reduce_argmin", since=CORE_ML_7):
-    """The position of the smallest element along an axis, as int32 or uint16.
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, reduce_argmin (iOS 17).
-    """
+    """The position of the smallest element along an axis, as int32 or uint16."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_min(x, self.axis, self.keep_dims, self.output_dtype.element)

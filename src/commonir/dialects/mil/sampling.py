@@ -80,8 +80,6 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
     With align_corners the bounds of the range of normalized coordinates are the centres of the first and last elements,
     else their outer edges. The nearest of two elements equally near is the one of even number, found after a coordinate
     outside is mirrored. With a constant border each neighbour outside counts with padding_value.
-
-    Source: MIL operation reference, resample (iOS 15).
     """
 
     x: Value = operand("T[b, c, h, w]")
@@ -111,19 +109,13 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
 
 
 class ResampleCoreML6(Resample, name="mil.resample", since=CORE_ML_6):
-    """Images read at coordinates (x, y), which may be in half precision.
-
-    Source: MIL operation reference, resample (iOS 16).
-    """
+    """Images read at coordinates (x, y), which may be in half precision."""
 
     U = element_type(f16, f32, i32)
 
 
 class ResampleCoreML7(ResampleCoreML6, name="mil.resample", since=CORE_ML_7):
-    """Images read at coordinates (x, y), which may be integers of 8 and 16 bits.
-
-    Source: MIL operation reference, resample (iOS 17).
-    """
+    """Images read at coordinates (x, y), which may be integers of 8 and 16 bits."""
 
     U = element_type(f16, f32, i8, u8, i16, u16, i32)
 
@@ -133,10 +125,6 @@ class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):
 
     x counts columns and y rows, both from -1 at the centre of the first element to 1 at that of the last; of a single
     one, 0. A matrix holds a0, a1, a2, b0, b1, b2, for each image or for all. Neighbours outside of x count as 0.
-
-    C1: there is one matrix, or one for each image.
-
-    Source: MIL operation reference, affine (iOS 15).
     """
 
     x: Value = operand("T[b, c, h, w]")
@@ -291,10 +279,6 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
 
     A box of five numbers begins with that of its image. What a box has outside of an image is not documented; the one
     published result is that of the image mirrored about the centres of its border elements, which is what counts here.
-
-    C1: a box has four or five numbers.
-
-    Source: MIL operation reference, crop_resize (iOS 15).
     """
 
     x: Value = operand("T[b, c, h, w]")
@@ -343,11 +327,8 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
 
 
 class CropResizeCoreML6(CropResize, name="mil.crop_resize", since=CORE_ML_6):
-    """Boxes cut out of every image, or each out of one of them; a sample outside of its image has the value pad_value.
-
-    C1: a box has four or five numbers.
-
-    Source: MIL operation reference, crop_resize (iOS 16).
+    """Boxes cut out of every image, or each out of one of them; a sample outside of its image has the value
+    pad_value.
     """
 
     pad_value: float = parameter(attr_types.number, spec="T[]", default=0.0)
@@ -362,11 +343,6 @@ class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), si
     """Boxes cut each out of one image; a sample outside of its image has the value pad_value.
 
     Without box_indices, box i is one of image i.
-
-    C1: there is an image for each box, or box_indices name those of x.
-    C2: normalized coordinates are floats.
-
-    Source: MIL operation reference, crop_resize (iOS 17).
     """
 
     x: Value = operand("T[b, c, h, w]")

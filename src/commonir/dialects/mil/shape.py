@@ -45,10 +45,7 @@ from commonir.symbolic import Dim, size_of
 
 
 class Shape(MilOp, name="mil.shape", traits=(traits.Pure,)):
-    """The sizes of all axes, as a vector.
-
-    Source: MIL operation reference, shape (iOS 15).
-    """
+    """The sizes of all axes, as a vector."""
 
     x: Value = operand("T[*]")
     output: Value = result("i32[r]")
@@ -59,10 +56,7 @@ class Shape(MilOp, name="mil.shape", traits=(traits.Pure,)):
 
 
 class Identity(MilOp, name="mil.identity", traits=(traits.Pure,)):
-    """The operand, which may be a tensor, a list or a dictionary.
-
-    Source: MIL operation reference, identity (iOS 15).
-    """
+    """The operand, which may be a tensor, a list or a dictionary."""
 
     x: Value = operand("any")
     output: Value = result("any")
@@ -75,12 +69,6 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
     """The same elements in row-major order under another shape.
 
     One size of -1 stands for what remains; a size of 0 for the size of x along the same axis.
-
-    C1: at most one size is -1, and none is less.
-    C2: with a size of 0, the result has the rank of x.
-    C3: the number of elements stays the same.
-
-    Source: MIL operation reference, reshape (iOS 15).
     """
 
     x: Value = operand("T[*]")
@@ -151,11 +139,7 @@ class ReshapeCoreML7(Reshape, name="mil.reshape", since=CORE_ML_7):
     One size of -1 stands for what remains; a size of 0 for the size of x along the axis that is as far from the last,
     and for 1 where x has none.
 
-    C1: at most one size is -1, and none is less.
     C2: a size of 0 may stand at any place.
-    C3: the number of elements stays the same.
-
-    Source: MIL operation reference, reshape (iOS 17).
     """
 
     T = ALL
@@ -170,10 +154,7 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since=C
 
     Part k is the sizes from begins[k] up to ends[k] of ref_tensors[k], or to the last one where end_masks[k] is true.
 
-    C1: there are as many begins, ends and end_masks as ref_tensors.
     C2: the number of elements stays the same.
-
-    Source: MIL operation reference, reshape_like (iOS 16).
     """
 
     x: Value = operand("T[*]")
@@ -219,21 +200,13 @@ def _scalar(value: Value) -> int:
 
 
 class ReshapeLikeCoreML7(ReshapeLike, name="mil.reshape_like", since=CORE_ML_7):
-    """The elements of x under a shape put together from parts of the shapes of other tensors.
-
-    Source: MIL operation reference, reshape_like (iOS 17).
-    """
+    """The elements of x under a shape put together from parts of the shapes of other tensors."""
 
     T = ALL
 
 
 class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
-    """The tensor with new axes of size 1; positions are those in the result.
-
-    C1: axes are different axes of the result.
-
-    Source: MIL operation reference, expand_dims (iOS 15).
-    """
+    """The tensor with new axes of size 1; positions are those in the result."""
 
     x: Value = operand("T[*]")
     axes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
@@ -250,10 +223,7 @@ class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
 
 
 class ExpandDimsCoreML7(ExpandDims, name="mil.expand_dims", since=CORE_ML_7):
-    """The tensor with new axes of size 1; positions are those in the result.
-
-    Source: MIL operation reference, expand_dims (iOS 17).
-    """
+    """The tensor with new axes of size 1; positions are those in the result."""
 
     T = ALL
 
@@ -262,11 +232,6 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
     """The tensor without axes of size 1: those listed, or all of them.
 
     A listed axis of another size, or of one that is not known, stays.
-
-    C1: x has rank 1 or more.
-    C2: axes are different axes of x.
-
-    Source: MIL operation reference, squeeze (iOS 15).
     """
 
     x: Value = operand("T[*]")
@@ -290,21 +255,13 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
 
 
 class SqueezeCoreML7(Squeeze, name="mil.squeeze", since=CORE_ML_7):
-    """The tensor without axes of size 1: those listed, or all of them.
-
-    Source: MIL operation reference, squeeze (iOS 17).
-    """
+    """The tensor without axes of size 1: those listed, or all of them."""
 
     T = ALL
 
 
 class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
-    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x.
-
-    C1: perm names every axis of x once.
-
-    Source: MIL operation reference, transpose (iOS 15).
-    """
+    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x."""
 
     x: Value = operand("T[*]")
     perm: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
@@ -321,21 +278,13 @@ class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
 
 
 class TransposeCoreML7(Transpose, name="mil.transpose", since=CORE_ML_7):
-    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x.
-
-    Source: MIL operation reference, transpose (iOS 17).
-    """
+    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x."""
 
     T = ALL
 
 
 class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
-    """A matrix: the axes before `axis` become its rows, the others its columns.
-
-    C1: axis is one of the axes of x.
-
-    Source: MIL operation reference, flatten2d (iOS 15).
-    """
+    """A matrix: the axes before `axis` become its rows, the others its columns."""
 
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=1)
@@ -357,10 +306,6 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
     """Tensors one after another along an axis; scalars give a vector.
 
     With `interleave` element k of the result along the axis comes from operand k mod n, n being their number.
-
-    C1: there is at least one operand, and axis is one of its axes; that of a scalar is 0.
-    C2: the operands have the same sizes along the other axes.
-    C3: with interleave, the operands have the same shape.
 
     Source: MIL operation reference, concat (iOS 15). coremltools 9 folds it without regard to interleave.
     """
@@ -404,13 +349,7 @@ def _are_equal(values: tuple[Value, ...]) -> Condition:
 
 
 class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
-    """Tensors of one shape along a new axis.
-
-    C1: there is at least one operand, and axis is one of the axes of the result.
-    C2: the operands have the same shape.
-
-    Source: MIL operation reference, stack (iOS 15).
-    """
+    """Tensors of one shape along a new axis."""
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
     axis: int = parameter(attr_types.integer, spec="i32[]")
@@ -432,14 +371,7 @@ class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
 
 
 class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
-    """A tensor cut into pieces along an axis: of the sizes given, or into a number of equal pieces.
-
-    C1: axis is one of the axes of x.
-    C2: num_splits or split_sizes is given, and they agree on the number of pieces.
-    C3: split_sizes add up to the size of the axis, and num_splits alone divides it.
-
-    Source: MIL operation reference, split (iOS 15).
-    """
+    """A tensor cut into pieces along an axis: of the sizes given, or into a number of equal pieces."""
 
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]")
@@ -479,13 +411,7 @@ class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
 
 
 class Tile(MilOp, name="mil.tile", traits=(traits.Pure,)):
-    """The tensor repeated along each axis.
-
-    C1: reps has a number for each axis of x.
-    C2: every number of reps is positive.
-
-    Source: MIL operation reference, tile (iOS 15).
-    """
+    """The tensor repeated along each axis."""
 
     x: Value = operand("T[*]")
     reps: Value = operand("i32[r]", by_value=True)

@@ -144,11 +144,6 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
 
     Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and
     only the element at begin taken (the first where begin_mask is true too); end and stride do not matter there.
-
-    C1: begin, end, stride and the masks have an entry for each axis of x.
-    C2: no stride is 0, except where squeeze_mask is true.
-
-    Source: MIL operation reference, slice_by_index (iOS 15).
     """
 
     x: Value = operand("T[*]")
@@ -181,23 +176,15 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
 
 
 class SliceByIndexCoreML7(SliceByIndex, name="mil.slice_by_index", since=CORE_ML_7):
-    """A part of a tensor: for each axis a Python slice begin:end:stride.
-
-    Source: MIL operation reference, slice_by_index (iOS 17).
-    """
+    """A part of a tensor: for each axis a Python slice begin:end:stride."""
 
     T = ALL
     U = POSITIONS
 
 
 class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=CORE_ML_8):
-    """A copy of x in which the part told by begin, end, stride and masks, as in slice_by_index, is replaced by update.
-
-    C1: begin, end, stride and the masks have an entry for each axis of x.
-    C2: no stride is 0, except where squeeze_mask is true.
-    C3: update has the shape of the part, and x has rank 1 or more.
-
-    Source: MIL operation reference, slice_update (iOS 18).
+    """A copy of x in which the part told by begin, end, stride and masks, as in slice_by_index, is replaced by
+    update.
     """
 
     x: Value = operand("T[s*]")
@@ -249,9 +236,6 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
 
     A negative begin counts from the end.
 
-    C1: begin and size have an entry for each axis of x.
-    C2: every size is at least -1.
-
     Source: MIL operation reference, slice_by_size (iOS 15). coremltools 9 folds a size of 0 as -1.
     """
 
@@ -289,10 +273,7 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
 
 
 class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7):
-    """A part of a tensor: for each axis `size` elements from `begin` on; a size of -1 takes all that follow.
-
-    Source: MIL operation reference, slice_by_size (iOS 17).
-    """
+    """A part of a tensor: for each axis `size` elements from `begin` on; a size of -1 takes all that follow."""
 
     T = ALL
     U = POSITIONS
@@ -301,11 +282,6 @@ class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7)
 class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
     """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
     elements.
-
-    C1: axis is one of the axes of x.
-    C2: a window fits into the axis.
-
-    Source: MIL operation reference, sliding_windows (iOS 15).
     """
 
     x: Value = operand("T[*]")
@@ -336,8 +312,6 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
 class SlidingWindowsCoreML7(SlidingWindows, name="mil.sliding_windows", since=CORE_ML_7):
     """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
     elements.
-
-    Source: MIL operation reference, sliding_windows (iOS 17).
     """
 
     T = ALL
@@ -359,14 +333,7 @@ _PAD_MODES = {
 
 
 class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
-    """The tensor continued on both sides of its last axes: `pad` has begin and end of each, the outermost first.
-
-    C1: pad has two numbers for each of at most all axes, and for each axis when it is not constant.
-    C2: no number of pad is negative.
-    C3: what reflect mirrors about its border element is inside of x.
-
-    Source: MIL operation reference, pad (iOS 15).
-    """
+    """The tensor continued on both sides of its last axes: `pad` has begin and end of each, the outermost first."""
 
     x: Value = operand("T[*]")
     pad: Value = operand("i32[p]", by_value=True)
@@ -435,13 +402,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
 
 class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
-    """The tensor without some elements at the begin and the end of its last two axes.
-
-    C1: x has rank 3 or more.
-    C2: crop_height and crop_width have two numbers each.
-
-    Source: MIL operation reference, crop (iOS 15).
-    """
+    """The tensor without some elements at the begin and the end of its last two axes."""
 
     x: Value = operand("T[*]")
     crop_height: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=non_negative)
@@ -468,12 +429,7 @@ class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
 
 
 class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
-    """The tensor with the order along some axes reversed; along all axes when none are given.
-
-    C1: axes are different axes of x.
-
-    Source: MIL operation reference, reverse (iOS 15).
-    """
+    """The tensor with the order along some axes reversed; along all axes when none are given."""
 
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
@@ -490,22 +446,13 @@ class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
 
 
 class ReverseCoreML7(Reverse, name="mil.reverse", since=CORE_ML_7):
-    """The tensor with the order along some axes reversed; along all axes when none are given.
-
-    Source: MIL operation reference, reverse (iOS 17).
-    """
+    """The tensor with the order along some axes reversed; along all axes when none are given."""
 
     T = ALL
 
 
 class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,)):
-    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed.
-
-    C1: seq_axis and batch_axis are axes of x.
-    C2: lengths has a number for each batch.
-
-    Source: MIL operation reference, reverse_sequence (iOS 15).
-    """
+    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed."""
 
     x: Value = operand("T[s*]")
     lengths: Value = operand("U[b]")
@@ -538,10 +485,7 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
 
 
 class ReverseSequenceCoreML7(ReverseSequence, name="mil.reverse_sequence", since=CORE_ML_7):
-    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed.
-
-    Source: MIL operation reference, reverse_sequence (iOS 17).
-    """
+    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed."""
 
     T = ALL
     U = POSITIONS
