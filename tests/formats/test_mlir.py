@@ -11,7 +11,7 @@ import commonir as cir
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import core
-from commonir.formats.mlir.format import read
+from commonir.formats.mlir.format import FORMAT
 from commonir.ir.data import data_of
 from commonir.ir.equality import are_equal
 from commonir.ir.module import Module
@@ -64,7 +64,7 @@ def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"
     with path.open("wb") as stream:
         stream.truncate(DEFAULT_LIMITS.max_text_bytes + 1)
-    module, found = read(path, Dialects())
+    module, found = FORMAT.read(path, Dialects())
     assert (module, [d.code for d in found]) == (None, [LIMIT_EXCEEDED])
 
 

@@ -17,8 +17,24 @@ from onnx import TensorProto, helper, numpy_helper
 
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
-from commonir.formats import recognize as room
-from commonir.formats.recognize import FileKind, recognize, require_content
+from commonir.formats.content import FileContent, require_content
+from commonir.formats.format import Formats
+
+KINDS = (
+    "Core ML package",
+    "compiled Core ML model",
+    "Core ML model file",
+    "MIL text",
+    "MLIR text",
+    "ONNX model",
+    "ONNX model in text form",
+    "Common IR file",
+    "ARK model file",
+)
+
+
+def recognize(path: Path) -> str:
+    return Formats().recognize(path).description
 
 
 def varint(value: int) -> bytes:
@@ -73,29 +89,29 @@ def refusal(path: Path) -> Diagnostic:
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (onnx_model(), FileKind.ONNX),
-        (COREML, FileKind.COREML_MODEL),
-        (field(1, 4) + field(500, b"\x0a\x01x"), FileKind.COREML_MODEL),
-        (onnx_model() + field(1007, b"of a later version"), FileKind.ONNX),
-        (b"program(1.0)\n[buildInfo = dict<string, string>({})]\n{\n}\n", FileKind.MIL_TEXT),
-        (b"program (1.3) {}", FileKind.MIL_TEXT),
-        (b"// a comment\n\nmodule {\n}\n", FileKind.MLIR_TEXT),
-        (b'"builtin.module"() ({}) : () -> ()', FileKind.MLIR_TEXT),
-        (b"\xef\xbb\xbfmodule {\n}\n", FileKind.MLIR_TEXT),
-        (b"#map = affine_map<(d0) -> (d0)>\nmodule {}", FileKind.MLIR_TEXT),
+        (onnx_model(), "ONNX model"),
+        (COREML, "Core ML model file"),
+        (field(1, 4) + field(500, b"\x0a\x01x"), "Core ML model file"),
+        (onnx_model() + field(1007, b"of a later version"), "ONNX model"),
+        (b"program(1.0)\n[buildInfo = dict<string, string>({})]\n{\n}\n", "MIL text"),
+        (b"program (1.3) {}", "MIL text"),
+        (b"// a comment\n\nmodule {\n}\n", "MLIR text"),
+        (b'"builtin.module"() ({}) : () -> ()', "MLIR text"),
+        (b"\xef\xbb\xbfmodule {\n}\n", "MLIR text"),
+        (b"#map = affine_map<(d0) -> (d0)>\nmodule {}", "MLIR text"),
     ],
 )
-def test_kind_follows_from_content_whatever_the_suffix(tmp_path: Path, content: bytes, kind: FileKind) -> None:
+def test_kind_follows_from_content_whatever_the_suffix(tmp_path: Path, content: bytes, kind: str) -> None:
     for name in ("model", "model.onnx", "model.mlmodel", "model.txt"):
         (tmp_path / name).write_bytes(content)
-        assert recognize(tmp_path / name) is kind
+        assert recognize(tmp_path / name) == kind
 
 
 def test_saved_onnx_with_external_data_is_recognized(tmp_path: Path) -> None:
     model = onnx.load_from_string(onnx_model())
     model.graph.initializer.append(numpy_helper.from_array(np.zeros(2000, np.float32), "w"))
     onnx.save(model, str(tmp_path / "m.onnx"), save_as_external_data=True, size_threshold=0)
-    assert recognize(tmp_path / "m.onnx") is FileKind.ONNX
+    assert recognize(tmp_path / "m.onnx") == "ONNX model"
 
 
 @pytest.mark.parametrize(
@@ -179,11 +195,12 @@ def test_huge_length_is_not_allocated(tmp_path: Path) -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_give_a_kind_or_a_finding(content: bytes) -> None:
     try:
-        kind = room._recognize_stream(io.BytesIO(content), "f")
+        content_of_file = FileContent("f", content)
+        kind = Formats().recognize_content(content_of_file).description
     except DiagnosticError as error:
         assert error.status in (ExitStatus.UNREADABLE, ExitStatus.UNSUPPORTED)
     else:
-        assert kind in FileKind
+        assert kind in KINDS
 
 
 # -- paths
@@ -227,9 +244,9 @@ def make(folder: Path, *names: str) -> Path:
 
 
 def test_packages_and_bundles_are_recognized_by_what_they_hold(tmp_path: Path) -> None:
-    assert recognize(make(tmp_path / "any", "Manifest.json", "Data/m")) is FileKind.COREML_PACKAGE
-    assert recognize(make(tmp_path / "a.mlmodelc", "model.mil", "metadata.json")) is FileKind.COREML_BUNDLE
-    assert recognize(make(tmp_path / "b.mlmodelc", "coremldata.bin")) is FileKind.COREML_BUNDLE
+    assert recognize(make(tmp_path / "any", "Manifest.json", "Data/m")) == "Core ML package"
+    assert recognize(make(tmp_path / "a.mlmodelc", "model.mil", "metadata.json")) == "compiled Core ML model"
+    assert recognize(make(tmp_path / "b.mlmodelc", "coremldata.bin")) == "compiled Core ML model"
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ from pathlib import Path
 from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import UNREAD_FORMAT, WRONG_FORMAT
+from commonir.base.file_codes import WRONG_FORMAT
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import MLIR, Format, Formats, ReadFiles, ReadOptions, WriteOptions
-from commonir.formats.recognize import recognize
+from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions, not_read
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
@@ -44,16 +43,16 @@ def load(
     formats = Formats()
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
     found = _format_of(formats, paths) if format is None else formats.get(format)
-    if found.read is None:
-        raise DiagnosticError(_not_read(found.name, paths[0]))
+    if not found.is_readable:
+        raise DiagnosticError(not_read(found.name, paths[0]))
     for each in paths if format is not None else ():
-        _require_format(found, each)
+        _require_format(formats, found, each)
     with no_collection():
         options = _read_options(library_path, allow_fetch=allow_fetch)
         if isinstance(path, str | os.PathLike):
-            module, diagnostics = found.opened(path, Dialects(given=dialects), options)
+            module, diagnostics = found.read(path, Dialects(given=dialects), options)
         else:
-            module, diagnostics = _required(found, found.read_files, paths)(paths, Dialects(given=dialects))
+            module, diagnostics = found.read_files(paths, Dialects(given=dialects))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -100,13 +99,11 @@ def check(
     """
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
     found = _format_of(Formats(), paths)
-    if found.check is None:
-        raise DiagnosticError(_not_read(found.name, paths[0]))
     options = _read_options(library_path, allow_fetch=allow_fetch)
     if isinstance(path, str | os.PathLike):
-        module, diagnostics = found.checked(path, Dialects(given=dialects), options)
+        module, diagnostics = found.check(path, Dialects(given=dialects), options)
     else:
-        module, diagnostics = _required(found, found.check_files, paths)(paths, Dialects(given=dialects))
+        module, diagnostics = found.check_files(paths, Dialects(given=dialects))
     if module is not None and not found.dialect and not any(d.is_error for d in diagnostics):
         # The syntax of all programs demands nothing of those of a format.
         diagnostics = [*diagnostics, *_demanded(module)]
@@ -124,20 +121,19 @@ def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:
     """
     formats = Formats()
     out: list[tuple[str, ...]] = []
-    several: dict[str, list[str]] = {}
+    several: dict[Format, list[str]] = {}
     for path in dict.fromkeys([os.fspath(p) for p in paths]):
         try:
             found = formats.of_file(path)
         except DiagnosticError:
             out.append((path,))
             continue
-        if found.programs is None or Path(path).is_dir():
+        if Path(path).is_dir():
             out.append((path,))
         else:
-            several.setdefault(found.name, []).append(path)
-    for name, files in several.items():
-        divide = formats.get(name).programs
-        out += [] if divide is None else divide(files)
+            several.setdefault(found, []).append(path)
+    for found, files in several.items():
+        out += found.programs(files)
     first = {os.fspath(path): n for n, path in reversed(list(enumerate(paths)))}
     return sorted(out, key=lambda files: first[files[0]])
 
@@ -153,14 +149,6 @@ def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
             message = f"files of one program have one format, found '{found.name}' and '{other.name}'"
             raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
     return found
-
-
-def _required(found: Format, read: ReadFiles | None, paths: Sequence[Path_]) -> ReadFiles:
-    """Returns the reader of several files. Raises: DiagnosticError (E0904) for a format whose programs are one file."""
-    if read is None:
-        message = f"a program of the format '{found.name}' is one file, found {len(paths)}"
-        raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(paths[0])))
-    return read
 
 
 def check_pieces(
@@ -189,8 +177,6 @@ def loads(
     Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
     """
     found = Formats().get(format)
-    if found.loads is None:
-        raise DiagnosticError(Diagnostic(UNREAD_FORMAT, f"files of the format '{format}' are only read by their path"))
     module, diagnostics = found.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
     if module is None or any(d.is_error for d in diagnostics):
         raise DiagnosticError(*diagnostics)
@@ -206,7 +192,7 @@ def dumps(module: Module, *, format: str | None = None) -> bytes:
     """
     target = Formats().get(format or writable_format(module))
     own = Formats().of_module(module)
-    if target.dumps is None or (target.dialect and (own is None or own.dialect != target.dialect)):
+    if not target.has_bytes or (target.dialect and (own is None or own.dialect != target.dialect)):
         message = f"a program of format '{own.name if own else 'core'}' has no bytes of the format '{target.name}'"
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help="convert it first, or save it to a file"))
     return target.dumps(module)
@@ -232,13 +218,18 @@ def save(
     target = formats.of_output(path) if format is None else formats.get(format)
     own = formats.of_module(module)
     is_own = not target.dialect or (own is not None and own.dialect == target.dialect)
-    if target.write is None or not is_own:
+    if not target.is_writable or not is_own:
         message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
         help = (
-            f"convert it first: `cir convert`, in Python `convert(module, '{target.name}')`" if target.write else None
+            f"convert it first: `cir convert`, in Python `convert(module, '{target.name}')`"
+            if target.is_writable
+            else None
         )
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
-    written = target.written(module, path, WriteOptions(external_data))
+    if external_data is not None and not target.has_external_data:
+        message = f"where weights lie cannot be chosen for files of the format '{target.name}'"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
+    written = target.write(module, path, WriteOptions(external_data))
     if findings is not None:
         findings.extend(target.left_behind(module, path))
     return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
@@ -247,7 +238,7 @@ def save(
 def writable_format(module: Module) -> str:
     """The name of the format that a program is written in when nothing else is asked for."""
     own = Formats().of_module(module)
-    return own.name if own is not None and own.write is not None else MLIR
+    return own.name if own is not None and own.is_writable else MLIR
 
 
 def output_format(path: Path_) -> str:
@@ -285,13 +276,10 @@ def _size_bytes(path: Path) -> int:
     return path.stat().st_size
 
 
-def _require_format(wanted: Format, path: Path_) -> None:
-    kind = recognize(path)
-    if kind not in wanted.kinds:
-        message = f"the file is not of the format '{wanted.name}'"
-        notes = (f"found: {kind.value}",)
+def _require_format(formats: Formats, expected: Format, path: Path_) -> None:
+    """Raises: DiagnosticError (WRONG_FORMAT) for a file of another format."""
+    found = formats.recognize(path)
+    if found.format.name != expected.name:
+        message = f"the file is not of the format '{expected.name}'"
+        notes = (f"found: {found.description}",)
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path), notes=notes))
-
-
-def _not_read(format: str, path: Path_) -> Diagnostic:
-    return Diagnostic(UNREAD_FORMAT, f"files of format '{format}' cannot be read", file=os.fspath(path))

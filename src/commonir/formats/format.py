@@ -1,30 +1,39 @@
 """What a format is to the rest of the program, and how one is found.
 
-A format reads its files into its own dialect and writes that dialect; it never converts. Formats are found through the
-entry points of installed packages (group `commonir.formats`), ours like anybody's.
+A format recognizes its files, reads them into its own dialect and writes that dialect; it never converts. Formats are
+found through the entry points of installed packages (group `commonir.formats`), ours like anybody's.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import UNKNOWN_FORMAT
+from commonir.base.file_codes import UNREAD_FORMAT, WRONG_FORMAT
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
-from commonir.formats.kinds import FileKind
+from commonir.formats.content import FileContent, content_of
+from commonir.formats.first_contact import (
+    incomplete,
+    not_a_package,
+    not_accessible,
+    other_format,
+    placeholder,
+    unknown_content,
+)
 from commonir.ir.module import Module
 from commonir.ods import Dialects
+from commonir.ods import verify as verify_operations
 from commonir.ods.dialect import OURS as OUR_DIALECTS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from commonir.reports import DeclarationEntry
 
 ENTRY_POINTS = "commonir.formats"
@@ -66,14 +75,6 @@ class WriteOptions(NamedTuple):
 
 DEFAULT_WRITE_OPTIONS = WriteOptions()
 
-Read = Callable[[str | os.PathLike[str], Dialects], tuple[Module | None, list[Diagnostic]]]
-ReadFiles = Callable[[Sequence[str | os.PathLike[str]], Dialects], tuple[Module | None, list[Diagnostic]]]
-ReadWith = Callable[[str | os.PathLike[str], Dialects, ReadOptions], tuple[Module | None, list[Diagnostic]]]
-Write: TypeAlias = "Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]"
-WriteWith: TypeAlias = "Callable[[Module, str | os.PathLike[str], WriteOptions], tuple[Path, ...]]"
-Loads = Callable[[bytes, Dialects], tuple[Module | None, list[Diagnostic]]]
-Dumps = Callable[[Module], bytes]
-
 
 class Outline(NamedTuple):
     """What a file says about its program beyond the program itself.
@@ -93,69 +94,166 @@ class Outline(NamedTuple):
     annotations: tuple[str, ...] = ()
 
 
-class Format(NamedTuple):
-    """A file format and its dialect; "" for one that holds programs of any dialect.
+class Certainty(IntEnum):
+    """How certain a format is that a file is one of its own: the most certain one reads it."""
 
-    `read_with` and `check_with` are those of a format whose files refer to others, as far as the user allows;
-    `write_with` is that of one whose weights may lie beside the model. `loads` and `dumps` are those of a format that
-    is one file: they take and give its bytes. `read_files` and `check_files` are those of a format whose programs may
-    be several files, of which all are given; `programs` tells which of some files are a program together.
+    FIELDS = 1
+    """The outermost fields of a message agree."""
 
-    `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
-    format demands beyond its operations, which `verify` does for a module whose operations are right. `write` writes
-    files atomically and returns their paths; `left_behind` warns of files that a module refers to and that are not
-    there where it was written to. `outline` tells what the module has kept of the file besides the program.
-    `show` is the text of a module for people to read, constants of more elements than a limit left out; None for a
-    format that is no text.
+    BEGINNING = 2
+    """The text begins as many texts of the format do."""
+
+    SUFFIX = 3
+    """The name says so, and the content does not contradict it."""
+
+    SYNTAX = 4
+    """The content has what other formats do not have."""
+
+    MARK = 5
+    """The content begins with a mark of the format: it is not of a format that is not read here either."""
+
+
+class Recognition(NamedTuple):
+    """What a format recognizes in a file: `description` is what people call such a file.
+
+    `missing_bytes` are those that a file which begins like one of the format lacks.
+    """
+
+    description: str
+    certainty: Certainty
+    missing_bytes: int = 0
+
+
+Opened: TypeAlias = tuple[Module | None, list[Diagnostic]]
+"""A module, None when nothing can be read, and all diagnostics of reading."""
+
+
+class Format:
+    """Base of a file format: a format overrides what it can do, and refuses the rest.
+
+    `dialect` is that of its programs, "" for a format that holds programs of any dialect. `suffixes` are those of its
+    files, the first one that of files that are written. `has_external_data`: users may choose whether weights lie
+    beside the model.
     """
 
     name: str
-    dialect: str
-    suffixes: tuple[str, ...]
-    kinds: frozenset[FileKind]
-    read: Read | None = None
-    check: Read | None = None
-    verify: Callable[[Module], list[Diagnostic]] = lambda _: []
-    read_files: ReadFiles | None = None
-    check_files: ReadFiles | None = None
-    programs: Callable[[Sequence[str | os.PathLike[str]]], list[tuple[str, ...]]] | None = None
-    write: Write | None = None
-    write_with: WriteWith | None = None
-    loads: Loads | None = None
-    dumps: Dumps | None = None
-    read_with: ReadWith | None = None
-    check_with: ReadWith | None = None
-    outline: Callable[[Module], Outline] = lambda _: Outline()
-    left_behind: Callable[[Module, str | os.PathLike[str]], list[Diagnostic]] = lambda _, __: []
-    show: Callable[[Module, int | None], str] | None = None
+    dialect: str = ""
+    suffixes: tuple[str, ...] = ()
+    has_external_data: bool = False
 
-    def opened(
-        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions
-    ) -> tuple[Module | None, list[Diagnostic]]:
-        """What `read` gives, with what the user allows. Only for a format that is read."""
-        if self.read_with is not None:
-            return self.read_with(path, dialects, options)
-        return self.read(path, dialects) if self.read is not None else (None, [])
+    @property
+    def is_readable(self) -> bool:
+        """Whether files are read."""
+        return type(self).read is not Format.read
 
-    def written(self, module: Module, path: str | os.PathLike[str], options: WriteOptions) -> tuple[Path, ...]:
-        """Writes a module as asked. Only for a format that is written.
+    @property
+    def is_writable(self) -> bool:
+        """Whether files are written."""
+        return type(self).write is not Format.write
 
-        Raises: DiagnosticError (CANNOT_WRITE) for a choice that the format does not leave, and as `write`.
+    @property
+    def has_bytes(self) -> bool:
+        """Whether a program is one file, whose bytes `dumps` returns."""
+        return type(self).dumps is not Format.dumps
+
+    @property
+    def has_text(self) -> bool:
+        """Whether `show` returns a text for people."""
+        return type(self).show is not Format.show
+
+    def recognize(self, content: FileContent) -> Recognition | None:
+        """Returns what is recognized in the content of a path; None when it is not of this format."""
+        del content
+        return None
+
+    def read(
+        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
+    ) -> Opened:
+        """Reads a file or folder."""
+        del dialects, options
+        return None, [not_read(self.name, path)]
+
+    def check(
+        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
+    ) -> Opened:
+        """Reads and verifies a file or folder: its operations, and what the format requires beyond them."""
+        module, found = self.read(path, dialects, options)
+        if module is None:
+            return None, found
+        wrong = [*verify_operations(module, dialects), *self.verify(module)]
+        return module, [*found, *(d.located(file=os.fspath(path)) for d in wrong)]
+
+    def verify(self, module: Module) -> list[Diagnostic]:
+        """Returns what is wrong with a module of right operations by the rules of the format."""
+        del module
+        return []
+
+    def read_files(self, paths: Sequence[str | os.PathLike[str]], dialects: Dialects) -> Opened:
+        """Reads the files of one program. Raises: WRONG_FORMAT for a format whose programs are one file."""
+        del dialects
+        raise DiagnosticError(self._one_file(paths))
+
+    def check_files(self, paths: Sequence[str | os.PathLike[str]], dialects: Dialects) -> Opened:
+        """Reads and verifies the files of one program. Raises: as `read_files`."""
+        del dialects
+        raise DiagnosticError(self._one_file(paths))
+
+    def _one_file(self, paths: Sequence[str | os.PathLike[str]]) -> Diagnostic:
+        message = f"a program of the format '{self.name}' is one file, found {len(paths)}"
+        return Diagnostic(WRONG_FORMAT, message, file=os.fspath(paths[0]))
+
+    def programs(self, paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, ...]]:
+        """Returns files, those of one program together."""
+        return [(os.fspath(path),) for path in paths]
+
+    def write(
+        self, module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+    ) -> tuple[Path, ...]:
+        """Writes files, so that old ones survive any failure, and returns their paths. Raises: CANNOT_WRITE."""
+        del module, options
+        message = f"files of format '{self.name}' cannot be written"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
+
+    def loads(self, content: bytes, dialects: Dialects) -> Opened:
+        """Reads the bytes of a file. Raises: UNREAD_FORMAT for a format whose programs are not one file."""
+        del content, dialects
+        message = f"files of the format '{self.name}' are only read by their path"
+        raise DiagnosticError(Diagnostic(UNREAD_FORMAT, message))
+
+    def dumps(self, module: Module) -> bytes:
+        """Returns the bytes of the file that `write` writes. Raises: CANNOT_WRITE."""
+        del module
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, f"a program of format '{self.name}' is not one file"))
+
+    def outline(self, module: Module) -> Outline:
+        """Returns what the module has kept of the file besides the program."""
+        del module
+        return Outline()
+
+    def left_behind(self, module: Module, path: str | os.PathLike[str]) -> list[Diagnostic]:
+        """Returns warnings of files that a module refers to and that are not there where it was written to."""
+        del module, path
+        return []
+
+    def show(self, module: Module, elide: int | None) -> str:
+        """Returns the text of a module for people, without constants of more than `elide` elements.
+
+        Raises: NOT_IN_FORMAT for a format that is not text.
         """
-        if options != DEFAULT_WRITE_OPTIONS and self.write_with is None:
-            message = f"where weights lie cannot be chosen for files of the format '{self.name}'"
-            raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
-        if self.write_with is not None:
-            return self.write_with(module, path, options)
-        return self.write(module, path) if self.write is not None else ()
+        del module, elide
+        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, f"programs of format '{self.name}' are no text"))
 
-    def checked(
-        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions
-    ) -> tuple[Module | None, list[Diagnostic]]:
-        """What `check` gives, with what the user allows. Only for a format that is checked."""
-        if self.check_with is not None:
-            return self.check_with(path, dialects, options)
-        return self.check(path, dialects) if self.check is not None else (None, [])
+
+def not_read(format: str, path: str | os.PathLike[str]) -> Diagnostic:
+    """Returns the diagnostic for files of a format that is not read."""
+    return Diagnostic(UNREAD_FORMAT, f"files of format '{format}' cannot be read", file=os.fspath(path))
+
+
+class Recognized(NamedTuple):
+    """The format of a file, and what people call such a file."""
+
+    format: Format
+    description: str
 
 
 class Formats:
@@ -181,24 +279,41 @@ class Formats:
         return found
 
     def of_file(self, path: str | os.PathLike[str]) -> Format:
-        """The format of a file or folder, told from its content.
+        """Returns the format of a file or folder. Raises: as `recognize`."""
+        return self.recognize(path).format
 
-        Raises: DiagnosticError as `recognize`, and UNKNOWN_FORMAT for a kind that no format in use reads.
+    def recognize(self, path: str | os.PathLike[str]) -> Recognized:
+        """Returns the format that is most certain of a file or folder.
+
+        Raises: FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, EMPTY_FILE, LFS_POINTER, WEB_PAGE, ARCHIVE, TRUNCATED_FILE,
+            NOT_A_PACKAGE, UNREAD_FORMAT, UNKNOWN_FORMAT.
         """
-        from commonir.formats.recognize import recognize  # noqa: PLC0415  for programs that no file holds, too much
+        content = content_of(path)
+        try:
+            return self.recognize_content(content)
+        except OSError as error:
+            raise DiagnosticError(not_accessible(Path(path), error)) from error
 
-        kind = recognize(path)
-        for found in self._plugins:
-            if kind in found.kinds and found.read is not None:
-                return found
-        raise DiagnosticError(
-            Diagnostic(
-                UNKNOWN_FORMAT,
-                f"a file of this kind cannot be read yet: {kind.value}",
-                file=os.fspath(path),
-                help=f"formats that are read: {', '.join(sorted(f.name for f in self._plugins if f.read))}",
+    def recognize_content(self, content: FileContent) -> Recognized:
+        """Returns the format that is most certain of the content of a path. Raises: as `recognize`; OSError."""
+        if content.entries is None and (instead := placeholder(content.head, content.name)) is not None:
+            raise DiagnosticError(instead)
+        best = _most_certain(self._plugins.own(), content)
+        # Looking for other packages costs more than most files: only where ours are not certain.
+        if best is None or not _is_settled(*best, content):
+            best = _most_certain(self._plugins, content)
+        if best is not None and best[1].certainty is Certainty.MARK:
+            return Recognized(best[0], best[1].description)
+        if content.entries is None and (foreign := other_format(content.head, content.name)) is not None:
+            raise DiagnosticError(foreign)
+        if best is None:
+            raise DiagnosticError(_unknown(content))
+        found, recognition = best
+        if recognition.missing_bytes:
+            raise DiagnosticError(
+                incomplete(recognition.description, content.size_bytes, recognition.missing_bytes, content.name)
             )
-        )
+        return Recognized(found, recognition.description)
 
     def of_output(self, path: str | os.PathLike[str]) -> Format:
         """The format that the suffix of an output names.
@@ -209,7 +324,7 @@ class Formats:
         suffix = os.path.splitext(name)[1]
         known: list[str] = []
         for found in self._plugins:
-            if found.write is not None:
+            if found.is_writable:
                 known += found.suffixes
                 if name.endswith(found.suffixes):
                     return found
@@ -225,3 +340,35 @@ class Formats:
             if found.dialect in dialects:
                 return found
         return None
+
+
+def _most_certain(formats: Iterable[Format], content: FileContent) -> tuple[Format, Recognition] | None:
+    """Returns the most certain format, the first of several: one that finds the file complete before others."""
+    best: tuple[Format, Recognition] | None = None
+    for each in formats:
+        found = each.recognize(content)
+        if found is None:
+            continue
+        if found.certainty is Certainty.MARK:
+            return each, found
+        if best is None or _rank(found) > _rank(best[1]):
+            best = each, found
+    return best
+
+
+def _rank(recognition: Recognition) -> tuple[bool, int]:
+    return not recognition.missing_bytes, recognition.certainty
+
+
+def _is_settled(format: Format, recognition: Recognition, content: FileContent) -> bool:
+    """Returns whether no plugin needs to be asked: the format is certain, or the name says the same."""
+    return recognition.certainty >= Certainty.SYNTAX or content.name.lower().endswith(format.suffixes)
+
+
+def _unknown(content: FileContent) -> Diagnostic:
+    """Returns the diagnostic for what no format recognizes."""
+    if content.entries is not None:
+        return not_a_package(Path(content.path), content.entries)
+    fields = content.fields
+    types = fields.wire_types if fields.is_protobuf else None
+    return unknown_content(content.head, content.size_bytes, types, content.name)

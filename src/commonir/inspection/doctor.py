@@ -80,7 +80,7 @@ def _engines() -> list[EngineReport]:
 
 def _formats() -> list[FormatReport]:
     found = sorted(Formats().working(), key=lambda f: f.name)
-    return [FormatReport(f.name, f.suffixes, f.read is not None, f.write is not None) for f in found]
+    return [FormatReport(f.name, f.suffixes, f.is_readable, f.is_writable) for f in found]
 
 
 def _plugins() -> list[PluginReport]:

@@ -117,9 +117,8 @@ def _written(part: Module, folder: Path, stem: str) -> str:
     """Writes a model and returns the name of its file."""
     formats = Formats()
     own = formats.of_module(part)
-    chosen: Format = own if own is not None and own.read and own.write else formats.get(_TEXT)
+    chosen: Format = own if own is not None and own.is_readable and own.is_writable else formats.get(_TEXT)
     name = f"{stem}{chosen.suffixes[0]}"
-    assert chosen.write is not None
     chosen.write(part, folder / name)
     return name
 

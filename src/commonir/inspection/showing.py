@@ -40,8 +40,8 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
     formats = Formats()
     shown = formats.get(syntax)
     own = formats.of_module(module)
-    if shown.show is None:
-        known = ", ".join([MLIR, *sorted(f.name for f in formats.working() if f.show is not None and f.name != MLIR)])
+    if not shown.has_text:
+        known = ", ".join([MLIR, *sorted(f.name for f in formats.working() if f.has_text and f.name != MLIR)])
         message = f"programs of format '{syntax}' are no text"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
     if own is None or own.dialect != shown.dialect:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.formats.ark.format import outline
+from commonir.formats.ark.format import FORMAT
 from commonir.formats.ark.read import loads
 from commonir.formats.ark.write import dumps
-from commonir.formats.recognize import FileKind, recognize
+from commonir.formats.format import Formats
 from commonir.ods import Dialects, verify
 from commonir.passes.ark.generations import in_generation
 
@@ -56,7 +56,7 @@ def test_changed_documents_are_read_or_refused(generation: str) -> None:
             continue
         read += 1
         verify(module, Dialects())
-        outline(module)
+        FORMAT.outline(module)
         content = dumps(module)
         again, _ = loads(content, Dialects())
         assert again is not None
@@ -80,9 +80,9 @@ def test_cut_texts_are_refused() -> None:
 @pytest.mark.parametrize("name", ["net.json", "net", "net.onnx"])
 def test_files_are_known_by_their_content(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(text(product("v2"), "v2"))
-    assert recognize(tmp_path / name) is FileKind.ARK
+    assert Formats().recognize(tmp_path / name).description == "ARK model file"
     (tmp_path / name).write_bytes(b' {"Rank": 0, "WorldSiz": 1, "Nodes": []}')
-    assert recognize(tmp_path / name) is FileKind.ARK
+    assert Formats().recognize(tmp_path / name).description == "ARK model file"
     (tmp_path / name).write_bytes(b'{"inner": {"Rank": 0, "WorldSize": 1}}')
     with pytest.raises(DiagnosticError):
-        recognize(tmp_path / name)
+        Formats().recognize(tmp_path / name)

@@ -12,8 +12,8 @@ from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import common_ir
 from commonir.formats.common_ir.stages import Document, Stage, read_document, stage_of
+from commonir.formats.format import Formats
 from commonir.formats.onnx.messages import LibraryProto, ModelProto, create
-from commonir.formats.recognize import FileKind, recognize
 from commonir.ir.types import ListType, MapType, SparseTensorType, TensorType, TupleType, f32, handle, i64, string
 from commonir.symbolic import symbol
 
@@ -158,7 +158,7 @@ def test_a_model_whose_attributes_tell_their_kinds_is_of_today() -> None:
 def test_historic_files_are_recognized(message: Any, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(message.SerializeToString())
-    assert recognize(path) is FileKind.COMMON_IR
+    assert Formats().recognize(path).description == "Common IR file"
 
 
 # -- stage A

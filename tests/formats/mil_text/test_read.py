@@ -30,7 +30,6 @@ from commonir.formats.format import Formats
 from commonir.formats.mil_text.printer import print_program
 from commonir.formats.mil_text.read import check, read_with_findings
 from commonir.formats.mil_text.write import write
-from commonir.formats.recognize import FileKind, recognize
 from commonir.ir import Module
 from commonir.ir.equality import first_difference
 from commonir.ir.interface import SizeRange, metadata_of
@@ -99,7 +98,10 @@ def test_kinds_of_files(tmp_path: Path) -> None:
     text = tmp_path / "a.txt"
     text.write_text("// by hand\n" + FLEXIBLE)
     bundle = bundles.save(tmp_path, FLEXIBLE)
-    assert (recognize(text), recognize(bundle)) == (FileKind.MIL_TEXT, FileKind.COREML_BUNDLE)
+    assert (Formats().recognize(text).description, Formats().recognize(bundle).description) == (
+        "MIL text",
+        "compiled Core ML model",
+    )
     formats = Formats()
     assert [formats.of_file(p).name for p in (text, bundle)] == ["mil", "mil"]
     assert formats.of_output("m.mil").name == "mil"

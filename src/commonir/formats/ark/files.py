@@ -13,14 +13,34 @@ from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import MISSING_RANK
-from commonir.formats.recognize import is_ark_file
 
 _NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)
 _WORLD_SIZE = re.compile(rb'"WorldSize"\s*:\s*(\d+)')
 SUFFIX = ".ark.json"
 _HEAD_BYTES = 1024
+_RECOGNIZED_BYTES = 4096
+# A model file is an object with these keys, its plans with two of them.
+_KEYS = (b'"Rank"', b'"WorldSize"', b'"Nodes"')
+_KEYS_ENOUGH = 2
 _UNNUMBERED = "*"
 _SHOWN = 5
+
+
+def begins_like_ark(head: bytes) -> bool:
+    """Returns whether a JSON document begins with the keys of a model file, of which one may be misspelt."""
+    text = head.lstrip()
+    if not text.startswith(b"{"):
+        return False
+    outer = text[1:].partition(b"[")[0].partition(b"{")[0]
+    return sum(key in outer for key in _KEYS) >= _KEYS_ENOUGH
+
+
+def is_ark_file(path: Path) -> bool:
+    """Returns whether a file begins like a model file."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return begins_like_ark(stream.read(_RECOGNIZED_BYTES))
 
 
 def siblings(path: Path, rank: int, world_size: int) -> tuple[list[Path], list[Diagnostic]]:

@@ -10,7 +10,7 @@ from commonir.base.file_codes import MALFORMED_JSON
 from commonir.base.limits import Limits
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.stages import Document, Stage, read_document
-from commonir.formats.recognize import stand_in
+from commonir.formats.first_contact import placeholder
 
 
 def document_of(content: memoryview, limits: Limits, file: str, found: Diagnostics) -> Document:
@@ -19,7 +19,7 @@ def document_of(content: memoryview, limits: Limits, file: str, found: Diagnosti
     Raises: DiagnosticError (E01xx, E02xx, E03xx) when there is none.
     """
     head = bytes(content[:4096])
-    refused = stand_in(head, file)
+    refused = placeholder(head, file)
     if refused is not None:
         raise DiagnosticError(refused)
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):

@@ -16,8 +16,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, NEWER_FORMAT
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
+from commonir.formats.content import require_content
 from commonir.formats.coreml.package import ModelFiles
-from commonir.formats.recognize import require_content
 from commonir.ir.data import FileData, MappedFile
 from commonir.ir.types import (
     ElementType,

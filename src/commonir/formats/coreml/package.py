@@ -30,7 +30,7 @@ from commonir.base.strict_json import JsonDepthError, JsonError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
-from commonir.formats.recognize import require_content
+from commonir.formats.content import require_content
 
 MANIFEST = "Manifest.json"
 DATA = "Data"

@@ -17,6 +17,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_MIL_TEXT, NO_PROGRAM
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE, description_attribute, description_of
+from commonir.formats.content import require_content
 from commonir.formats.coreml.blobs import WeightFiles
 from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.package import MODEL_PATH, ModelFiles
@@ -29,7 +30,6 @@ from commonir.formats.mil_text.bundle import (
     read_facts,
 )
 from commonir.formats.mil_text.parser import ParsedProgram, parse_program
-from commonir.formats.recognize import require_content
 from commonir.ir.interface import set_metadata
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify

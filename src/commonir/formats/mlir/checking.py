@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.formats.mlir.format import content_of
+from commonir.formats.mlir.source import read_text
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.origins import TextLines, placed
@@ -31,7 +31,7 @@ def check_pieces(
     from commonir.text.expectations import unexpected  # noqa: PLC0415  few texts announce what is wrong with them
 
     file = os.fspath(path)
-    text = content_of(path)
+    text = read_text(path)
     for piece in pieces_of(text) if split else (Piece(text, 0),):
         module, found = check_piece(piece, file, dialects)
         yield module, unexpected(piece, found, file) if expects else found

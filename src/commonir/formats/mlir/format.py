@@ -1,47 +1,116 @@
 """MLIR text as a format: programs of every dialect, with the elements of all constants.
 
-Limits: `Limits.max_text_bytes`, and those of `text/parser.py`.
+Limits: those of `text/parser.py`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED
-from commonir.base.limits import DEFAULT_LIMITS
-from commonir.formats.format import Format, Outline
-from commonir.formats.kinds import FileKind
+from commonir.base.diagnostics import DiagnosticError
+from commonir.formats.content import FileContent
+from commonir.formats.format import (
+    DEFAULT_READ_OPTIONS,
+    DEFAULT_WRITE_OPTIONS,
+    Certainty,
+    Format,
+    Opened,
+    Outline,
+    ReadOptions,
+    Recognition,
+    WriteOptions,
+)
+from commonir.formats.mlir.source import decoded, read_text
 from commonir.ir.locations import LocationAttr
 from commonir.ir.module import Function, Module
 from commonir.ods import Dialects
 
-if TYPE_CHECKING:
-    from pathlib import Path
+_BEGINNINGS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_program.", "#", "!", "{-#", "%", "^")
+_SUFFIX = ".mlir"
 
 
-def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
-    """The program of a text."""
-    try:
-        text = content_of(path)
-    except DiagnosticError as error:
-        return None, list(error.diagnostics)
-    return _parsed(text, os.fspath(path), dialects)
+class MlirFormat(Format):
+    """MLIR text."""
+
+    name = "mlir"
+    suffixes = (_SUFFIX,)
+
+    def recognize(self, content: FileContent) -> Recognition | None:
+        if content.entries is not None:
+            return None
+        is_named = content.name.endswith(_SUFFIX)
+        if content.code is not None:
+            is_own = is_named or content.code.startswith(_BEGINNINGS)
+        else:
+            # Strings and comments may hold any bytes.
+            is_own = is_named and content.text is None and not content.is_binary
+        return Recognition("MLIR text", Certainty.BEGINNING) if is_own else None
+
+    def read(
+        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
+    ) -> Opened:
+        try:
+            text = read_text(path)
+        except DiagnosticError as error:
+            return None, list(error.diagnostics)
+        return _parsed(text, os.fspath(path), dialects)
+
+    def check(
+        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
+    ) -> Opened:
+        """Reads and verifies a text: its operations, and their order in subgraphs."""
+        from commonir.formats.mlir.checking import check_piece  # noqa: PLC0415  as below
+        from commonir.text.pieces import Piece  # noqa: PLC0415
+
+        try:
+            text = read_text(path)
+        except DiagnosticError as error:
+            return None, list(error.diagnostics)
+        return check_piece(Piece(text, 0), os.fspath(path), dialects)
+
+    def loads(self, content: bytes, dialects: Dialects) -> Opened:
+        try:
+            text = decoded(content, "")
+        except DiagnosticError as error:
+            return None, list(error.diagnostics)
+        return _parsed(text, "", dialects)
+
+    def write(
+        self, module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+    ) -> tuple[Path, ...]:
+        """Writes a program with all of its constants; an old file survives any failure.
+
+        Programs of MLIR as mlir-opt prints them, with locations when their text stated any; others with their own
+        names.
+
+        Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+        """
+        return _written(module, path, generic=False)
+
+    def dumps(self, module: Module) -> bytes:
+        return b"".join([line.encode() + b"\n" for line in _lines(module)])
+
+    def outline(self, module: Module) -> Outline:
+        return Outline(title="MLIR text")
 
 
-def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
-    """The program of the bytes of a text."""
-    try:
-        text = _decoded(content, "")
-    except DiagnosticError as error:
-        return None, list(error.diagnostics)
-    return _parsed(text, "", dialects)
+class GenericMlirFormat(Format):
+    """MLIR text in the form that does not change from one version of MLIR to the next."""
+
+    name = "mlir-generic"
+
+    def write(
+        self, module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+    ) -> tuple[Path, ...]:
+        return _written(module, path, generic=True)
+
+    def outline(self, module: Module) -> Outline:
+        return Outline(title="MLIR text")
 
 
-def _parsed(text: str, name: str, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+def _parsed(text: str, name: str, dialects: Dialects) -> Opened:
     # Finding the format of another file asks this module, which must not load a parser for it.
     from commonir.text.parser import parse_module  # noqa: PLC0415
 
@@ -51,62 +120,14 @@ def _parsed(text: str, name: str, dialects: Dialects) -> tuple[Module | None, li
         return None, list(error.diagnostics)
 
 
-def content_of(path: str | os.PathLike[str]) -> str:
-    """The text of a file. Raises: FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED."""
-    limit = DEFAULT_LIMITS.max_text_bytes
-    name = os.fspath(path)
-    try:
-        with open(path, "rb") as stream:
-            content = stream.read(limit + 1)
-    except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=name)) from None
-    return _decoded(content, name)
-
-
-def _decoded(content: bytes, name: str) -> str:
-    """The text of the bytes of a file; bytes that are no UTF-8 stand as in strings of bytes. Raises: LIMIT_EXCEEDED."""
-    limit = DEFAULT_LIMITS.max_text_bytes
-    if len(content) > limit:
-        raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"the text has more than {limit:,} bytes", file=name))
-    return content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-
-
-def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
-    """The program of a text, and what is wrong with its operations and with their order in subgraphs."""
-    from commonir.formats.mlir.checking import check_piece  # noqa: PLC0415  as above
-    from commonir.text.pieces import Piece  # noqa: PLC0415
-
-    try:
-        text = content_of(path)
-    except DiagnosticError as error:
-        return None, list(error.diagnostics)
-    return check_piece(Piece(text, 0), os.fspath(path), dialects)
-
-
-def write(module: Module, path: str | os.PathLike[str], *, generic: bool = False) -> tuple[Path, ...]:
-    """Writes a program with all of its constants; an old file survives any failure.
-
-    `generic`: every operation in the form that all operations have.
-
-    Programs of MLIR as mlir-opt prints them, with locations when their text stated any; others with their own names.
-
-    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
-    """
-    from pathlib import Path  # noqa: PLC0415  most programs are read and not written
-
-    from commonir.base.files import atomic_file  # noqa: PLC0415
+def _written(module: Module, path: str | os.PathLike[str], *, generic: bool) -> tuple[Path, ...]:
+    from commonir.base.files import atomic_file  # noqa: PLC0415  most programs are read and not written
 
     with atomic_file(path) as stream:
         for line in _lines(module, generic=generic):
             stream.write(line.encode())
             stream.write(b"\n")
     return (Path(path),)
-
-
-def dumps(module: Module) -> bytes:
-    """The bytes of the file that `write` writes."""
-    return b"".join([line.encode() + b"\n" for line in _lines(module)])
 
 
 def _lines(module: Module, *, generic: bool = False) -> Iterator[str]:
@@ -124,30 +145,5 @@ def _names_results(function: Function) -> bool:
     return bool(names)
 
 
-def _outline(module: Module) -> Outline:
-    del module
-    return Outline(title="MLIR text")
-
-
-FORMAT = Format(
-    name="mlir",
-    dialect="",
-    suffixes=(".mlir",),
-    kinds=frozenset({FileKind.MLIR_TEXT}),
-    read=read,
-    check=check,
-    write=write,
-    loads=loads,
-    dumps=dumps,
-    outline=_outline,
-)
-
-GENERIC = Format(
-    name="mlir-generic",
-    dialect="",
-    suffixes=(),
-    kinds=frozenset(),
-    write=partial(write, generic=True),
-    outline=FORMAT.outline,
-)
-"""The same, in the form that does not change from one version of MLIR to the next."""
+FORMAT = MlirFormat()
+GENERIC = GenericMlirFormat()

@@ -22,10 +22,10 @@ from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MIS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
+from commonir.formats.first_contact import placeholder
 from commonir.formats.onnx.cutting import Cut
 from commonir.formats.onnx.messages import TensorProto
 from commonir.formats.onnx.tensors import InMessage, TensorError, ToldError, is_fixed, packed_contents, read_contents
-from commonir.formats.recognize import stand_in
 from commonir.ir.data import Data, FileData, InlineData, MappedFile
 from commonir.ir.types import TensorType, string
 
@@ -127,7 +127,7 @@ class Contents(InMessage):
             raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message)) from error
         with stream:
             status = os.fstat(stream.fileno())
-            refused = stand_in(stream.read(_HEAD_BYTES), name) if status.st_size else None
+            refused = placeholder(stream.read(_HEAD_BYTES), name) if status.st_size else None
         if refused is not None:
             raise DiagnosticError(refused)
         return MappedFile(name, status.st_size, status)
