@@ -8,7 +8,8 @@ import pytest
 import commonir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.runtime.planner.engine import ENGINE as NUMPY
-from commonir.runtime.planner.engine import KEPT_CONTENTS, NESTED_SHAPES, NumpyExecutable
+from commonir.runtime.planner.engine import NESTED_SHAPES, NumpyExecutable
+from commonir.runtime.planner.schedule import MAX_CONTENTS
 
 SCAN = """g (float[N, 3] x, float[3] w) => (float[3] last, float[N, 3] sums) {
     zero = Sub(w, w)
@@ -101,9 +102,9 @@ def test_plans_for_contents_of_inputs_are_few() -> None:
     executable = planned("g (float[1] x, int64[1] n) => (float[N] y) { y = Expand(x, n) }")
     x = np.ones(1, np.float32)
     for _ in range(2):
-        for size in range(1, 3 * KEPT_CONTENTS):
+        for size in range(1, 3 * MAX_CONTENTS):
             assert executable.run({"x": x, "n": np.array([size])})["y"].shape == (size,)
-    assert len(executable.explain().steps) <= 4 * KEPT_CONTENTS
+    assert len(executable.explain().steps) <= 4 * MAX_CONTENTS
 
 
 def test_wrong_axes_are_told_when_they_are_given() -> None:

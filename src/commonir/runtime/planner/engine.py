@@ -9,8 +9,7 @@ nested programs. Half-precision values are held in single precision and rounded 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -24,14 +23,12 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType, Type, symbols_of, unknown
-from commonir.ods import Form, Op, known_dims, path_of
-from commonir.ods.local_sizes import defined_sizes, symbols_stated, symbols_within
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Form, Op, path_of
 from commonir.ods.traits import Pure
 from commonir.runtime.binding import requirements, sizes_of
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
-from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.interpreter.control import Globals, HoldsState, check_depth, is_control, run_control, used_inside
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.evaluation import OutOfRange
@@ -40,9 +37,9 @@ from commonir.runtime.interpreter.operations import call_algorithm
 from commonir.runtime.interpreter.specialization import Statements
 from commonir.runtime.limits import no_memory
 from commonir.runtime.planner.array_plan import ArrayPlan
-from commonir.runtime.planner.block_tracing import operations_of
 from commonir.runtime.planner.nesting import with_loops
 from commonir.runtime.planner.repeated_binding import Binder
+from commonir.runtime.planner.schedule import BlockSchedule, PlanStep, RecordedRun, Schedule, ScheduleEntry, SingleStep
 from commonir.runtime.planner.segment_planning import Planning, Segment, plan_segment
 from commonir.runtime.planner.tracing import is_only_decoded
 from commonir.runtime.ranks.peers import communicates
@@ -55,7 +52,6 @@ from commonir.runtime.values import (
     is_array,
     learn_types,
     shapes_of,
-    value_type,
 )
 
 Array = NDArray[Any]
@@ -67,18 +63,6 @@ DIRECT_RUNS = 4
 
 DIRECT_ELEMENTS = 1 << 15
 """What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
-
-SEEN_SHAPES = 64
-"""Shapes remembered for each block that was evaluated without a plan."""
-
-KEPT_PLANS = 8
-"""Shapes for which plans are kept, for each place of a program where one starts; each has buffers of its own."""
-
-KEPT_INSTANCES = 8
-"""Shapes of operands for which an operation is kept that runs alone."""
-
-KEPT_CONTENTS = 4
-"""Contents of inputs for which plans of their own are made; then there is one for all others."""
 
 NESTED_SHAPES = 3
 """Shapes for which loops are planned with what is around them; plans of their bodies hold for any number of rounds."""
@@ -129,9 +113,7 @@ class NumpyExecutable(HoldsState):
             with self._shared.threads(), self._shared.globals.run():
                 runner.run_block(self._function.body, values)
         finally:
-            # The caller may write into its arrays between runs.
-            for segment in self._shared.segments():
-                segment.plan.forget()
+            self._shared.forget_inputs()
         self._whole = self._as_whole(runner.only_segment, bound.arrays)
         return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
 
@@ -158,14 +140,14 @@ class NumpyExecutable(HoldsState):
         given = [arrays[n] for n in whole.inputs]
         try:
             with self._shared.threads() if whole.plan.may_use_blas else nullcontext():
-                found = _run_plan(whole.plan, given, self._shared.deadline)
+                results = self._shared.run_plan(whole.plan, given)
         finally:
-            whole.plan.forget()
-        return {name: np.array(declared(found[n], kind)) for name, n, kind in whole.outputs}
+            self._shared.forget_inputs()
+        return {name: np.array(declared(results[n], type)) for name, n, type in whole.outputs}
 
     def explain(self) -> Explanation:
         """What the plans made so far consist of."""
-        return Explanation(tuple(self._shared.segments()))
+        return Explanation(tuple(self._shared.schedule.segments()))
 
 
 class Explanation:
@@ -181,7 +163,7 @@ class Explanation:
 
 
 class _Shared:
-    """What all parts of an executable share: options, contents of globals, and plans by block and place."""
+    """The options, the contents of globals and the schedule of an executable, for the runs of all of its blocks."""
 
     def __init__(self, options: EngineOptions, variables: Iterable[Global]) -> None:
         self.options = options
@@ -191,15 +173,11 @@ class _Shared:
         self.deadline: float | None = None
         # The time limit is looked at between operations, and other ranks are waited for there.
         self.plans_control = options.time_limit_seconds is None and options.peers is None
-        self._plans: dict[tuple[Block, int], _Recent[_Segments]] = {}
-        self._layouts: dict[Block, _BlockLayout] = {}
+        self.schedule = Schedule()
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
-        self.placed: dict[Op, _Placed] = {}
-        # How blocks ran last.
-        self.trails: dict[Block, _Trail] = {}
-        # How far blocks were evaluated directly, by the shapes of what they were given.
-        self.direct: dict[Block, _Recent[_Direct]] = {}
+        # The plans that ran in this run: what they read is theirs until it ends.
+        self.used: set[ArrayPlan] = set()
 
     def evaluator(self, sizes: dict[str, int], depth: int) -> Evaluator:
         """Evaluates small operations on values as this engine holds them."""
@@ -217,167 +195,19 @@ class _Shared:
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
 
-    def plans(self, block: Block, start: int) -> _Recent[_Segments]:
-        """The plans that start at an operation of a block."""
-        return self._plans.setdefault((block, start), _Recent(KEPT_PLANS))
+    def run_plan(self, plan: ArrayPlan, arrays: Sequence[Array]) -> list[Array]:
+        """Returns the results of a plan, valid until it runs again."""
+        self.used.add(plan)
+        try:
+            return plan.run(arrays, self.deadline)
+        except OutOfRange as error:
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
 
-    def layout(self, block: Block) -> _BlockLayout:
-        """What is known of a block before it runs."""
-        found = self._layouts.get(block)
-        if found is None:
-            found = self._layouts[block] = _BlockLayout(block)
-        return found
-
-    def segments(self) -> Iterator[Segment]:
-        """Every plan that is kept."""
-        for recent in self._plans.values():
-            for segments in recent.kept.values():
-                yield from segments.made.values()
-        for trail in self.trails.values():
-            yield from [step.segment for step in trail.steps if isinstance(step, _PlanStep)]
-
-
-class _Recent(dict[Hashable, T]):
-    """A few values by key; the one not used for longest is dropped."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__()
-        self.kept: OrderedDict[Hashable, T] = OrderedDict()
-        self._limit = limit
-
-    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made when it is not kept."""
-        found = self.kept.get(key)
-        if found is None:
-            found = self.kept[key] = make()
-            if len(self.kept) > self._limit:
-                self.kept.popitem(last=False)
-        self.kept.move_to_end(key)
-        return found
-
-
-class _BlockLayout:
-    """The operations of a block, the sizes that each tells, whether it stands alone whatever it is given, and where
-    each value is used for the last time.
-    """
-
-    def __init__(self, block: Block) -> None:
-        self.operations = operations_of(block)
-        self.sizes = [defined_sizes(op) for op in self.operations]
-        self.alone = [_handles_no_tensors(op) for op in self.operations]
-        self._last_use: dict[Value, int] = {}
-        for n, op in enumerate(self.operations):
-            for inner in op.walk() if op.regions else (op,):
-                self._last_use.update(dict.fromkeys(inner.operands, n))
-        if block.last is not None:
-            self._last_use.update(dict.fromkeys(block.last.operands, len(self.operations)))
-
-    def given(self, values: Mapping[Value, Array]) -> list[tuple[Value, tuple[int, ...] | None]]:
-        """Those of some values that the block uses, with the shapes of tensors."""
-        return [(v, _shape_of(x)) for v, x in values.items() if self.is_needed(v, 0)]
-
-    def is_needed(self, value: Value, at: int) -> bool:
-        """Whether the operation at a place, or what comes after it, uses a value."""
-        return self._last_use.get(value, -1) >= at
-
-
-class _Placed:
-    """An operation on operands of known shapes, under sizes of the symbols that it mentions: a few are kept."""
-
-    def __init__(self, op: Op) -> None:
-        self._op = op
-        self._is_concrete = is_concrete(op)
-        dims = [d for v in op.operands for d in known_dims(v) or ()]
-        types = [v.type for v in (*op.operands, *op.results)]
-        self._symbols = tuple(dict.fromkeys((*symbols_of(types), *symbols_within(tuple(dims)), *symbols_stated(op))))
-        self._kept: _Recent[Op] = _Recent(KEPT_INSTANCES)
-
-    def on(self, operands: Sequence[Array], sizes: Mapping[str, int]) -> Op:
-        """The operation on some operands."""
-        if self._is_concrete:
-            return self._op
-        key = (tuple(shapes_of(operands)), tuple([sizes.get(name) for name in self._symbols]))
-        return self._kept.get_or_make(key, lambda: self._made(operands, sizes))
-
-    def _made(self, operands: Sequence[Array], sizes: Mapping[str, int]) -> Op:
-        types = [value_type(v, x) for v, x in zip(self._op.operands, operands, strict=True)]
-        return instance(self._op, [Value(t) for t in types], sizes)
-
-
-class _Direct(NamedTuple):
-    """How far a block was evaluated directly, and how often."""
-
-    stop: int
-    times: int
-
-
-class _PlanStep(NamedTuple):
-    """A plan that ran as a part of a block, and those among which it was the one."""
-
-    segments: _Segments
-    segment: Segment
-
-
-class _LoneStep(NamedTuple):
-    """The shapes of what an operation of a block gave that ran alone."""
-
-    shapes: list[tuple[int, ...]]
-
-
-class _Trail(NamedTuple):
-    """How a block ran from its begin to its end, for values of some shapes, under sizes around it and inside.
-
-    Of values of the same shapes nothing else needs to be asked, as long as lone operations give the same shapes.
-    """
-
-    given: list[tuple[Value, tuple[int, ...] | None]]
-    outside: dict[str, int]
-    inside: dict[str, int]
-    steps: list[_PlanStep | _LoneStep]
-
-    def fits(self, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> bool:
-        """Whether values are like those with which the block ran."""
-        for v, shape in self.given:
-            if v not in values or _shape_of(values[v]) != shape:
-                return False
-        return self.outside == sizes
-
-
-def _shape_of(x: object) -> tuple[int, ...] | None:
-    return x.shape if is_array(x) else None
-
-
-class _Segments:
-    """The plans for inputs of some shapes: one for each contents of those on which it depends what operations mean, or,
-    where these are often others, one for all.
-    """
-
-    def __init__(self) -> None:
-        self.pinned: tuple[Value, ...] = ()
-        self.made: dict[tuple[bytes, ...] | None, Segment] = {}
-
-    def of(self, values: Mapping[Value, Array], make: Callable[[tuple[Value, ...] | None], Segment]) -> Segment:
-        """The plan for some values; `make` makes one, and is told of which values it is to depend on the contents, or
-        that it may not.
-        """
-        found = self.known(values)
-        if found is not None:
-            return found
-        pins = len(self.made) < KEPT_CONTENTS
-        found = make(self.pinned if pins else None)
-        if found.pinned != self.pinned and pins:
-            self.made.clear()
-            self.pinned = found.pinned
-        self.made[_contents(self.pinned, values) if pins else None] = found
-        return found
-
-    def known(self, values: Mapping[Value, Array]) -> Segment | None:
-        """The plan for some values, if there is one."""
-        return self.made.get(_contents(self.pinned, values)) or self.made.get(None)
-
-
-def _contents(pinned: Iterable[Value], values: Mapping[Value, Array]) -> tuple[bytes, ...]:
-    return tuple([values[v].tobytes() for v in pinned])
+    def forget_inputs(self) -> None:
+        """Makes the plans that ran read all of their inputs in the next run: the caller may write into its arrays."""
+        for plan in self.used:
+            plan.forget()
+        self.used.clear()
 
 
 class _Whole(NamedTuple):
@@ -395,20 +225,12 @@ class _Whole(NamedTuple):
         return all(arrays[place].tobytes() == contents for place, contents in self.pinned)
 
 
-def _run_plan(plan: ArrayPlan, arrays: Sequence[Array], deadline: float | None) -> list[Array]:
-    """What a plan computes, valid until it runs again."""
-    try:
-        return plan.run(arrays, deadline)
-    except OutOfRange as error:
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
-
-
 class _BlockRunner:
     """Runs blocks segment by segment, under given sizes of symbolic dimensions."""
 
-    def __init__(self, shared: _Shared, sizes: dict[str, int], depth: int) -> None:
+    def __init__(self, shared: _Shared, dims: dict[str, int], depth: int) -> None:
         self._shared = shared
-        self._sizes = sizes
+        self._dims = dims
         self._depth = depth
         self.peers = shared.options.peers
         # The plan that was all of the block that ran last.
@@ -419,121 +241,115 @@ class _BlockRunner:
         # A loop may go on for ever without a step of a plan.
         self._shared.check_time()
         check_depth(self._depth)
-        layout = self._shared.layout(block)
-        trail = self._shared.trails.get(block)
-        if trail is not None and trail.fits(values, self._sizes):
-            inside = _BlockRunner(self._shared, dict(trail.inside), self._depth + 1)
-            at, steps = inside._follow(trail, layout, values)
-            is_from_begin, given, sizes = True, trail.given, trail.inside
+        schedule = self._shared.schedule.of(block)
+        entry = schedule.entry(0, values, self._dims, self._stored_shapes())
+        recorded = entry.recorded
+        if recorded is not None:
+            inside = _BlockRunner(self._shared, dict(recorded.dims), self._depth + 1)
+            at, steps = inside._follow(recorded, schedule, values)
+            is_from_begin, dims = True, recorded.dims
         else:
-            inside = _BlockRunner(self._shared, sizes_inside(block, values, self._sizes), self._depth + 1)
-            at, steps = inside._run_directly(block, layout, values), []
-            is_from_begin, given, sizes = at == 0, layout.given(values), dict(inside._sizes)
-        if at < len(layout.operations):
-            inside._go_on(block, layout, values, at, steps)
+            inside = _BlockRunner(self._shared, sizes_inside(block, values, self._dims), self._depth + 1)
+            at, steps = inside._run_directly(entry, schedule, values), []
+            is_from_begin, dims = at == 0, dict(inside._dims)
+        if at < len(schedule.operations):
+            inside._run_rest(schedule, values, at, steps)
             if is_from_begin and not self._shared.resizable:
-                self._shared.trails[block] = _Trail(given, dict(self._sizes), sizes, steps)
+                entry.recorded = RecordedRun(dims, steps)
         only = steps[0] if is_from_begin and len(steps) == 1 else None
-        self.only_segment = only.segment if isinstance(only, _PlanStep) else None
+        self.only_segment = only.segment if isinstance(only, PlanStep) else None
 
     def _follow(
-        self, trail: _Trail, layout: _BlockLayout, values: dict[Value, Array]
-    ) -> tuple[int, list[_PlanStep | _LoneStep]]:
-        """Runs a block as it ran before, as far as it does; returns where it is then, and how it came there."""
+        self, recorded: RecordedRun, schedule: BlockSchedule, values: dict[Value, Array]
+    ) -> tuple[int, list[PlanStep | SingleStep]]:
+        """Runs a block in its recorded steps while they hold; returns the index of what is left, and the steps."""
         at = 0
-        for n, step in enumerate(trail.steps):
-            if isinstance(step, _LoneStep):
-                shapes = self._run_lone(layout, at, values)
+        for n, step in enumerate(recorded.steps):
+            if isinstance(step, SingleStep):
+                shapes = self._run_single(schedule, at, values)
                 if shapes != step.shapes:
-                    return at + 1, [*trail.steps[:n], _LoneStep(shapes)]
+                    return at + 1, [*recorded.steps[:n], SingleStep(shapes)]
                 at += 1
                 continue
-            if step.segments.known(values) is not step.segment:
-                return at, trail.steps[:n]
-            self._run_planned(step.segment, values)
+            if step.entry.plan_for(values) is not step.segment:
+                return at, recorded.steps[:n]
+            self._run_segment(step.segment, values)
             at = step.segment.stop
-        return at, trail.steps
+        return at, recorded.steps
 
-    def _go_on(
-        self,
-        block: Block,
-        layout: _BlockLayout,
-        values: dict[Value, Array],
-        at: int,
-        steps: list[_PlanStep | _LoneStep],
+    def _run_rest(
+        self, schedule: BlockSchedule, values: dict[Value, Array], at: int, steps: list[PlanStep | SingleStep]
     ) -> None:
-        """Runs the operations of a block from one on, and adds how that was done."""
+        """Runs the operations of a block from one on, and adds the steps."""
         # Values that are still needed: a block may fall into thousands of segments, each of which looks at all of them.
         live = values
-        while at < len(layout.operations):
-            if not layout.alone[at] and (self._shared.plans_control or not is_control(layout.operations[at])):
-                live = {v: x for v, x in live.items() if layout.is_needed(v, at)}
-                segments, segment = self._segment(block, at, live)
-                self._run_planned(segment, values)
-                live.update([(v, values[v]) for v in segment.outputs])
-                steps.append(_PlanStep(segments, segment))
-                at = segment.stop
-            if at < len(layout.operations):
-                op = layout.operations[at]
-                steps.append(_LoneStep(self._run_lone(layout, at, values)))
+        while at < len(schedule.operations):
+            if not schedule.is_single[at] and (self._shared.plans_control or not is_control(schedule.operations[at])):
+                live = {v: x for v, x in live.items() if schedule.is_needed(v, at)}
+                step = self._planned_step(schedule, at, live)
+                self._run_segment(step.segment, values)
+                live.update([(v, values[v]) for v in step.segment.outputs])
+                steps.append(step)
+                at = step.segment.stop
+            if at < len(schedule.operations):
+                op = schedule.operations[at]
+                steps.append(SingleStep(self._run_single(schedule, at, values)))
                 live.update([(v, values[v]) for v in op.results if v in values])
                 at += 1
 
-    def _run_lone(self, layout: _BlockLayout, at: int, values: dict[Value, Array]) -> list[tuple[int, ...]]:
-        """Runs one operation of a block alone; returns the shapes of what it gives."""
-        op = layout.operations[at]
-        found = self._run_alone(op, values)
-        values.update(zip(op.results, found, strict=False))
-        shapes = shapes_of(found)
-        if layout.sizes[at]:
-            self._sizes.update({s.name: shapes[s.position][s.axis] for s in layout.sizes[at]})
+    def _run_single(self, schedule: BlockSchedule, at: int, values: dict[Value, Array]) -> list[tuple[int, ...]]:
+        """Runs one operation of a block alone; returns the shapes of its results."""
+        op = schedule.operations[at]
+        results = self._single_results(op, values, lambda operands: schedule.instance_at(at, operands, self._dims))
+        values.update(zip(op.results, results, strict=False))
+        shapes = shapes_of(results)
+        if schedule.defined_dims[at]:
+            self._dims.update({s.name: shapes[s.position][s.axis] for s in schedule.defined_dims[at]})
         return shapes
 
-    def _run_directly(self, block: Block, layout: _BlockLayout, values: dict[Value, Array]) -> int:
-        """Evaluates operations from the first on as long as they are small, when shapes are seen for the first time,
-        for which a plan would cost more than it saves; returns the place of the first that is left.
+    def _run_directly(self, entry: ScheduleEntry, schedule: BlockSchedule, values: dict[Value, Array]) -> int:
+        """Evaluates operations from the first on while they are small, the first times that shapes are met: a plan
+        would cost more than it saves. Returns the index of the first operation that is left.
         """
         # Only a plan knows what memory it takes.
         if self._shared.options.plans_at_once or self._shared.options.memory_limit_bytes is not None:
             return 0
-        count = len(layout.operations)
-        given = [(v, x.shape) for v, x in values.items() if is_array(x) and layout.is_needed(v, 0)]
-        places = self._shared.direct.setdefault(block, _Recent(SEEN_SHAPES))
-        key = (tuple(given), tuple(sorted(self._sizes.items())))
-        before = places.get_or_make(key, lambda: _Direct(count, 0))
-        if before.stop == count and before.times >= (DIRECT_RUNS if self._depth == 1 else 1):
+        count = len(schedule.operations)
+        if entry.direct_stop == count and entry.direct_runs >= (DIRECT_RUNS if self._depth == 1 else 1):
             return 0
-        # What is given to the program is of its element types.
-        values.update([(v, computed(values[v], v.type)) for v, _ in given])
-        at, sizes = 0, dict(self._sizes)
-        evaluator = self._shared.evaluator(self._sizes, self._depth)
-        while at < before.stop and self._evaluated(layout.operations[at], values, evaluator):
+        # Inputs of the program have the declared element types.
+        arrays = [(v, x) for v, x in values.items() if is_array(x) and schedule.is_needed(v, 0)]
+        values.update([(v, computed(x, v.type)) for v, x in arrays])
+        at, dims = 0, dict(self._dims)
+        evaluator = self._shared.evaluator(self._dims, self._depth)
+        while at < entry.direct_stop and self._evaluate_if_small(schedule.operations[at], values, evaluator):
             at += 1
-        done = layout.operations[:at]
+        done = schedule.operations[:at]
         if at < count and all(_is_pure(op) for op in done):
             # They are part of the plan that is needed anyway, and need not be evaluated alone in every run.
             for result in [r for op in done for r in op.results]:
                 values.pop(result, None)
-            self._sizes.clear()
-            self._sizes.update(sizes)
+            self._dims.clear()
+            self._dims.update(dims)
             at = 0
-        places.kept[key] = _Direct(at, before.times + 1)
+        entry.direct_stop = at
+        entry.direct_runs += 1
         return at
 
-    def _evaluated(self, op: Operation, values: dict[Value, Array], evaluator: Evaluator) -> bool:
-        """Whether an operation is small enough to be evaluated, which it is then."""
+    def _evaluate_if_small(self, op: Operation, values: dict[Value, Array], evaluator: Evaluator) -> bool:
+        """Evaluates an operation if it is small; returns whether it did."""
         self._shared.check_time()
         if is_only_decoded(op):
             return True
         try:
             if is_control(op):
-                found = self._run_alone(op, values)
+                results = self._control_results(op, values)
             else:
-                found = evaluator.decoded(op) or evaluator.results(op, values)
+                results = evaluator.decoded(op) or evaluator.results(op, values)
         except TooLargeError:
             return False
-        values.update(zip(op.results, found, strict=False))
-        self._sizes.update(sizes_learned(op, shapes_of(found)))
+        values.update(zip(op.results, results, strict=False))
+        self._dims.update(sizes_learned(op, shapes_of(results)))
         return True
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
@@ -543,68 +359,63 @@ class _BlockRunner:
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _segment(self, block: Block, start: int, values: Mapping[Value, Array]) -> tuple[_Segments, Segment]:
-        """The plan for operations of a block from one on, for values that are needed there, and what it is one of."""
-        layout = self._shared.layout(block)
-        given = [v for v, x in values.items() if _is_tensor(v, x)]
-        stored = [(g, self._shared.globals.shape(g)) for g in self._shared.resizable]
-        key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
-        plans = self._shared.plans(block, start)
-        control = self._shared.plans_control and len(plans.kept) < NESTED_SHAPES
-        known = {v: values[v] for v in given}
-        segments = plans.get_or_make(key, _Segments)
-        return segments, segments.of(values, lambda pinned: self._planned(layout, start, known, control, pinned))
+    def _stored_shapes(self) -> tuple[tuple[Global, tuple[int, ...] | None], ...]:
+        return tuple([(g, self._shared.globals.shape(g)) for g in self._shared.resizable])
 
-    def _run_planned(self, segment: Segment, values: dict[Value, Array]) -> None:
-        """Runs operations of a block as one plan, and adds what they compute and the sizes that they tell."""
-        arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
-        found = _run_plan(segment.plan, arrays, self._shared.deadline)
-        count = len(segment.outputs)
-        values.update(zip(segment.outputs, [np.array(x) for x in found[:count]], strict=True))
-        for target, array in zip(segment.stored, found[count:], strict=True):
-            self._shared.globals.store(target, array)
-        self._sizes.update(segment.sizes)
-
-    def _planned(
-        self,
-        layout: _BlockLayout,
-        start: int,
-        given: Mapping[Value, Array],
-        control: bool,
-        pinned: tuple[Value, ...] | None,
-    ) -> Segment:
+    def _planned_step(self, schedule: BlockSchedule, start: int, values: Mapping[Value, Array]) -> PlanStep:
+        """Returns the plan for operations of a block from one on, for values that are needed there."""
+        tensors = {v: x for v, x in values.items() if _is_tensor(v, x)}
+        entry = schedule.entry(start, tensors, self._dims, self._stored_shapes())
         shared = self._shared
-        planning = Planning(shared.globals, shared.decoded, shared.options.memory_limit_bytes, control)
-        with no_collection():
-            return plan_segment(planning, self._sizes, given, layout.operations, start, layout.is_needed, pinned)
+        control = shared.plans_control and schedule.planned_shapes(start) < NESTED_SHAPES
 
-    def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
-        """An operation whose results only running can size, that runs nested programs or communicates."""
+        def build(guarded: tuple[Value, ...] | None) -> Segment:
+            planning = Planning(shared.globals, shared.decoded, shared.options.memory_limit_bytes, control)
+            with no_collection():
+                return plan_segment(
+                    planning, self._dims, tensors, schedule.operations, start, schedule.is_needed, guarded
+                )
+
+        segment = entry.plan_or_build(values, build)
+        schedule.drop_old_plans(start)
+        return PlanStep(entry, segment)
+
+    def _run_segment(self, segment: Segment, values: dict[Value, Array]) -> None:
+        """Runs operations of a block as one plan, and adds their results and the dims that these define."""
+        arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
+        results = self._shared.run_plan(segment.plan, arrays)
+        count = len(segment.outputs)
+        values.update(zip(segment.outputs, [np.array(x) for x in results[:count]], strict=True))
+        for target, array in zip(segment.stored, results[count:], strict=True):
+            self._shared.globals.store(target, array)
+        self._dims.update(segment.sizes)
+
+    def _control_results(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
+        """Returns the results of an operation that runs nested programs or communicates."""
+        results = run_control(op, values, self)
         if communicates(op):
-            found = run_control(op, values, self)
-            return tuple([computed(x, r.type) for x, r in zip(found, op.results, strict=True)])
+            return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
+        return results
+
+    def _single_results(
+        self, op: Operation, values: Mapping[Value, Array], instance_on: Callable[[Sequence[Array]], Op]
+    ) -> Arrays:
+        """Returns the results of an operation that runs alone: dims depend on data, or it runs programs."""
         if is_control(op) or not isinstance(op, Op) or op.form not in (Form.ALGORITHM, Form.COMPOSITE):
-            return run_control(op, values, self)
+            return self._control_results(op, values)
         operands = [values[v] for v in op.operands]
         if op.form is Form.COMPOSITE:
             return self._run_stated(op, operands, values)
         try:
-            found = call_algorithm(self._placed(op, operands), *operands)
+            results = call_algorithm(instance_on(operands), *operands)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
-        return tuple([computed(x, r.type) for x, r in zip(found, op.results, strict=True)])
-
-    def _placed(self, op: Op, operands: Sequence[Array]) -> Op:
-        """The operation on operands of known sizes."""
-        placed = self._shared.placed.get(op)
-        if placed is None:
-            placed = self._shared.placed[op] = _Placed(op)
-        return placed.on(operands, self._sizes)
+        return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
 
     def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
         """An operation whose meaning depends on the values of its operands."""
         try:
-            stated = self._shared.statements.of(op, operands, self._sizes)
+            stated = self._shared.statements.of(op, operands, self._dims)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
         inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
@@ -615,11 +426,6 @@ class _BlockRunner:
 
 def _is_pure(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(Pure)
-
-
-def _handles_no_tensors(op: Operation) -> bool:
-    """Whether an operation receives or gives lists or other values that no array program has."""
-    return any(not isinstance(v.type, TensorType) and v.type is not unknown for v in (*op.operands, *op.results))
 
 
 def _is_tensor(value: Value, x: object) -> bool:
