@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
+from tests import time_limit
+
+_ROOT = Path(__file__).parents[1]
+
 # A busy machine is no fault of the code; examples that failed are reprinted in full.
-settings.register_profile("commonir", deadline=None, print_blob=True)
-settings.load_profile("commonir")
+settings.register_profile("everything", deadline=None, print_blob=True)
+# The selection without slow tests looks at a quarter of the examples.
+settings.register_profile("fast", settings.get_profile("everything"), max_examples=25)
 
 # What a shell starts in the background ignores the key that interrupts, and so would what tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Chooses how many examples properties have, gives child processes the tree, and limits the time of fast tests."""
+    is_fast = config.getoption("markexpr") == "not slow"
+    settings.load_profile("fast" if is_fast else "everything")
+    tree = [str(_ROOT / "src"), str(_ROOT)]
+    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in tree]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*tree, *others])
+    if is_fast:
+        config.pluginmanager.register(time_limit, "time_limit")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Marks the cases that `slow_cases` names as slow, before `-m` selects."""
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            patterns = [p for mark in item.iter_markers("slow_cases") for p in mark.args]
+            if any(fnmatchcase(item.callspec.id, pattern) for pattern in patterns):
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

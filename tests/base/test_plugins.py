@@ -41,6 +41,7 @@ def cir(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120)
 
 
+@pytest.mark.slow
 def test_doctor_tells_which_plugins_fail_and_why(broken: Path) -> None:
     said = cir(broken, "doctor", "--json")
     assert said.returncode == 0, said.stderr
@@ -59,6 +60,7 @@ def test_doctor_tells_which_plugins_fail_and_why(broken: Path) -> None:
     assert {"numpy", "reference"} <= {e["name"] for e in report["engines"] if e["is_available"]}
 
 
+@pytest.mark.slow
 def test_operations_are_listed_without_those_of_a_broken_dialect(broken: Path) -> None:
     said = cir(broken, "ops", "--json")
     assert said.returncode == 0, said.stderr
@@ -66,6 +68,7 @@ def test_operations_are_listed_without_those_of_a_broken_dialect(broken: Path) -
     assert cir(broken, "ops", "fails.something").returncode == 4
 
 
+@pytest.mark.slow
 def test_a_broken_engine_is_refused_by_name_only(broken: Path, tmp_path: Path) -> None:
     missing = cir(broken, "run", str(tmp_path / "no.mlpackage"), "--engine", "wrong")
     assert missing.returncode == 3

@@ -68,6 +68,7 @@ def test_verbs_that_need_no_program_load_nothing_heavy(arguments: list[str]) -> 
     assert done.stderr.endswith("LOADED\n")
 
 
+@pytest.mark.slow
 def test_checking_a_program_of_mlir_loads_no_other_format_and_looks_for_no_packages(tmp_path: Path) -> None:
     source = tmp_path / "add.mlir"
     source.write_text(ADD)
@@ -82,6 +83,7 @@ def test_checking_a_program_of_mlir_loads_no_other_format_and_looks_for_no_packa
     assert (done.returncode, done.stderr) == (0, "LOADED\n")
 
 
+@pytest.mark.slow
 def test_overview_says_of_each_verb_what_its_own_help_says() -> None:
     for name, entry in VERBS.items():
         done = subprocess.run(

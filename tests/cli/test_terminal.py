@@ -91,6 +91,7 @@ def test_reference_page_is_formatted_on_a_terminal_and_markdown_in_a_pipe(folder
     assert "# mil.conv" not in on_terminal("ops", "mil.conv")
 
 
+@pytest.mark.slow
 def test_progress_shows_after_half_a_second_and_leaves_no_trace(folder: Path) -> None:
     assert "running ok.mil" not in on_terminal("run", "ok.mil")
     out = on_terminal("run", "ok.mil", before=SLOW.format(seconds=2))
@@ -99,6 +100,7 @@ def test_progress_shows_after_half_a_second_and_leaves_no_trace(folder: Path) ->
     assert out.rstrip().splitlines()[-1].startswith("z ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("run", "ok.mil"), ("run", "ok.mil", "--json")], ids=" ".join)
 def test_progress_is_for_terminals_only(folder: Path, arguments: tuple[str, ...]) -> None:
     before = SLOW.format(seconds=1)
@@ -108,6 +110,7 @@ def test_progress_is_for_terminals_only(folder: Path, arguments: tuple[str, ...]
     assert done.stderr == b""
 
 
+@pytest.mark.slow
 def test_json_on_a_terminal_shows_no_progress(folder: Path) -> None:
     out = on_terminal("run", "ok.mil", "--json", before=SLOW.format(seconds=1))
     assert out.startswith("{\n")

@@ -21,6 +21,25 @@ OLDER = frozenset({"bert", "gpt2", "mobilenet_v2", "resnet", "unet", "vit", "min
 NEVER_WRITTEN = {"mil.conv_quantized", "mil.custom_layer", "mil.compound"}
 
 
+@pytest.mark.slow_cases(
+    "bert_*",
+    "clip_text_*",
+    "convnext_*",
+    "gpt2_*",
+    "llama_*",
+    "lstm_*",
+    "minilm_*",
+    "mobilenet_*",
+    "pixel_shuffle_*",
+    "resizing_*",
+    "segformer_*",
+    "style_transfer_*",
+    "swin_*",
+    "t5_*",
+    "tcn_*",
+    "unet_*",
+    "whisper_*",
+)
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_package_conforms(folder: Path, tmp_path: Path) -> None:
     for name in ("coremltools", "onnx", "onnxruntime"):
@@ -32,6 +51,7 @@ def test_package_conforms(folder: Path, tmp_path: Path) -> None:
     assert outcome.is_conforming, str(outcome)
 
 
+@pytest.mark.slow
 def test_every_operation_occurs_in_a_package() -> None:
     found: set[str] = set()
     for package in sorted(MODELS.glob("*/*.mlpackage")):

@@ -52,6 +52,7 @@ def _wanted(case: Case, module: Module) -> Any:
     return case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", _BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[str]) -> None:
     made: dict[str, tuple[Case, Module]] = {}
@@ -111,16 +112,19 @@ def _one(build: Callable[..., Any], *arrays: Array, **typed: Any) -> Array:
     return found
 
 
+@pytest.mark.slow
 def test_bits_of_numbers_are_kept() -> None:
     x = np.array([1.0, -2.5, np.inf], np.float32)
     np.testing.assert_array_equal(_one(lambda x: core.bit_cast(x, i32), x), x.view(np.int32))
 
 
+@pytest.mark.slow
 def test_narrow_integers_keep_the_low_bits() -> None:
     x = np.array([20.7, -9.2, 5.0, 0.0], np.float32)
     assert _one(lambda x: core.cast(core.narrow_cast(x, i4), i32), x).tolist() == [4, 7, 5, 0]
 
 
+@pytest.mark.slow
 def test_complex_numbers_are_made_multiplied_and_taken_apart() -> None:
     a, b = np.array([1.0, 2.0], np.float32), np.array([3.0, -1.0], np.float32)
 
@@ -133,6 +137,7 @@ def test_complex_numbers_are_made_multiplied_and_taken_apart() -> None:
     assert_near(run(core_to_linalg, build, a, b), [squared.real, squared.imag])
 
 
+@pytest.mark.slow
 def test_unsigned_integers_divide_compare_and_convert_as_such() -> None:
     x, y = np.array([250, 7, 200], np.uint8), np.array([3, 2, 200], np.uint8)
 
@@ -144,6 +149,7 @@ def test_unsigned_integers_divide_compare_and_convert_as_such() -> None:
     assert_near(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("amount", [-1, 0, 5, 32, 40])
 def test_shifts_by_the_width_or_more_leave_zeros_or_the_sign(amount: int) -> None:
     x = np.array([-17, 17], np.int32)
@@ -154,18 +160,21 @@ def test_shifts_by_the_width_or_more_leave_zeros_or_the_sign(amount: int) -> Non
     assert [f.tolist() for f in found] == [left, right]
 
 
+@pytest.mark.slow
 def test_half_precision_is_summed_in_single_precision() -> None:
     x = np.full((1, 3000), 1.0, np.float16)
     found = _one(lambda x: core.matmul(x, core.transpose(x, (1, 0))), x)
     assert (found.dtype, found.tolist()) == (np.float16, [[3000.0]])
 
 
+@pytest.mark.slow
 def test_truth_values_go_in_and_out() -> None:
     x = np.array([True, False])
     found = _one(core.logical_not, x)
     assert (found.dtype, found.tolist()) == (np.bool_, [False, True])
 
 
+@pytest.mark.slow
 def test_constants_of_all_types_are_written() -> None:
     def build(x: Value) -> Sequence[Value]:
         constants = [
@@ -190,6 +199,7 @@ def test_constants_of_all_types_are_written() -> None:
 _N, _M = symbol("n"), symbol("m")
 
 
+@pytest.mark.slow
 def test_sizes_that_are_expressions_are_computed_from_those_of_inputs() -> None:
     rows: list[tuple[Dim, int]] = [
         (_N, 7),
@@ -235,6 +245,7 @@ def _reshapes(x: Value) -> tuple[Value, ...]:
     return tuple([core.reshape(x, shape) for shape in shapes])
 
 
+@pytest.mark.slow
 def test_reshapes_of_symbolic_sizes() -> None:
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     shapes = [(6, 4), (2, 12), (24,), (3, 2, 4), (1, 2, 1, 3, 2, 2, 1), (2, 2, 3, 2)]
@@ -251,6 +262,7 @@ def test_program_of_symbolic_sizes_runs_for_several() -> None:
         core_to_linalg(core_module(build, {"x": tensor(f32, _N, _M), "w": tensor(f32, _M, 3)}))
 
 
+@pytest.mark.slow
 def test_products_and_sums_of_symbolic_sizes_run_for_several() -> None:
     def build(x: Value, w: Value) -> tuple[Value, ...]:
         y = core.softmax(core.matmul(x, w), -1)
@@ -270,6 +282,7 @@ def test_products_and_sums_of_symbolic_sizes_run_for_several() -> None:
 # -- nested programs and states
 
 
+@pytest.mark.slow
 def test_if_runs_the_branch_of_its_condition() -> None:
     def build(c: Value, x: Value) -> Sequence[Value]:
         then, orelse = yielding(lambda: [core.neg(x)]), yielding(lambda: [core.add(x, core.splat(1.0, x))])
@@ -280,6 +293,7 @@ def test_if_runs_the_branch_of_its_condition() -> None:
     assert_near(run(core_to_linalg, build, np.array(False), x), [x + 1])
 
 
+@pytest.mark.slow
 def test_branches_may_give_different_sizes() -> None:
     def build(c: Value, x: Value) -> Sequence[Value]:
         then, orelse = yielding(lambda: [core.concat((x, x), 0)]), yielding(lambda: [x])
@@ -290,6 +304,7 @@ def test_branches_may_give_different_sizes() -> None:
     assert_near(run(core_to_linalg, build, np.array(False), x), [x])
 
 
+@pytest.mark.slow
 def test_program_ends_where_a_requirement_does_not_hold() -> None:
     block = Block([tensor(f32)], ["x"])
     (x,) = block.arguments
@@ -309,6 +324,7 @@ def test_program_ends_where_a_requirement_does_not_hold() -> None:
         program.run("main", [np.array(-1, np.float32)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])
 def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[int, float]) -> None:
     counter, value = tensor(i32), tensor(f32)
@@ -322,6 +338,7 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
     assert tuple(v.item() for v in found) == expected
 
 
+@pytest.mark.slow
 def test_what_a_loop_stacks_has_a_slice_for_each_round() -> None:
     counter = tensor(i32)
 
@@ -334,6 +351,7 @@ def test_what_a_loop_stacks_has_a_slice_for_each_round() -> None:
     assert [v.tolist() for v in found] == [3, [0.0, 1.0, 2.0]]
 
 
+@pytest.mark.slow
 def test_states_are_globals_that_persist() -> None:
     module = running_total()
     text = text_of(core_to_linalg(module))
@@ -376,6 +394,7 @@ def test_names_of_inputs_and_outputs_are_kept() -> None:
     assert converted.main.output_names == ("logits",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "axis", "exclusive", "reverse"),
     [
@@ -405,6 +424,7 @@ def test_long_axes_are_cumulated_in_rounds_as_numpy_cumulates_them(
     assert_near(Compiled(joined([text])).run("f", [x]), wanted.astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1024,), (5, 7, 11)])
 @pytest.mark.parametrize("density", [0, 0.3])
 def test_positions_in_many_elements_are_found_in_rounds_as_numpy_finds_them(
@@ -422,6 +442,7 @@ def test_positions_in_many_elements_are_found_in_rounds_as_numpy_finds_them(
 _LONG = [((1000,), 0, False, f32), ((3, 513, 2), 1, True, i32), ((2, 129), -1, False, f32), ((2, 300), 1, True, f16)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "axis", "descending", "element"), _LONG)
 def test_long_axes_are_sorted_by_a_network_as_numpy_sorts_them(
     shape: tuple[int, ...], axis: int, descending: bool, element: ElementType
@@ -447,6 +468,7 @@ def test_long_axes_are_sorted_by_a_network_as_numpy_sorts_them(
     assert np.array_equal(values, np.take_along_axis(x, first, axis), equal_nan=True)
 
 
+@pytest.mark.slow
 def test_a_read_at_a_position_that_is_read_at_a_computed_position() -> None:
     x, p, q = np.arange(10, 20, dtype=np.int32), np.array([3, 0, 2, 1], np.int64), np.array([2, 3, 1, 0], np.int64)
 

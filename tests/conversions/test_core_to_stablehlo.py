@@ -63,6 +63,7 @@ def _wanted(case: Case, module: Module) -> Any:
     return case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", _BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[str]) -> None:
     made: dict[str, tuple[Case, Module]] = {}
@@ -78,6 +79,7 @@ def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[s
         assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
 
 
+@pytest.mark.slow_cases("core.grid_sample", "core.region_align")
 @pytest.mark.parametrize("name", [*_CONVERTED, *NOT_COMPILED])
 def test_converted_operation_gives_the_expected_values_by_the_meaning_of_stablehlo(name: str) -> None:
     for seed in _SEEDS:
@@ -211,6 +213,7 @@ def program() -> Compiled:
     return Compiled(joined(texts))
 
 
+@pytest.mark.slow
 def test_sizes_that_are_expressions_are_computed_from_those_of_inputs(program: Compiled) -> None:
     (found,) = program.run("sizes", [np.zeros((7, 3), np.float32)])
     assert found.tolist() == [wanted for _, wanted in _ROWS]

@@ -84,11 +84,13 @@ def _check(names: Sequence[str], seeds: Sequence[int], *, mixed: bool) -> None:
         assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", _batches(_CONVERTED), ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[str]) -> None:
     _check(names, _SEEDS, mixed=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", _batches(_MIXED), ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_what_tosa_lacks_is_said_with_linalg_where_that_is_allowed(names: Sequence[str]) -> None:
     _check(names, [0], mixed=True)
@@ -120,6 +122,7 @@ def test_convolution_has_channels_last() -> None:
     assert found == ["tosa.transpose", "tosa.transpose", "tosa.conv2d", "tosa.transpose"]
 
 
+@pytest.mark.slow
 def test_rest_that_no_window_covers_is_cut_off() -> None:
     x = np.random.default_rng(0).standard_normal((1, 1, 8, 8)).astype(np.float32)
     module = core_module(lambda x: core.max_pool(x, (3, 3), (2, 2)), types_of({"x": x}))
@@ -129,6 +132,7 @@ def test_rest_that_no_window_covers_is_cut_off() -> None:
     assert_near(Compiled(text).run("main", [x]), np.moveaxis(np.array(largest), (0, 1), (2, 3)))
 
 
+@pytest.mark.slow
 def test_batch_of_any_size_is_kept_open() -> None:
     batch = symbol("batch")
     module = core_module(
@@ -151,6 +155,7 @@ def test_wide_unsigned_integers_are_refused() -> None:
     assert caught.value.diagnostics[0].notes == ("tosa computes with no unsigned integers",)
 
 
+@pytest.mark.slow
 def test_narrow_unsigned_integers_are_computed_with_more_bits() -> None:
     def build(a: Value, b: Value) -> list[Value]:
         shift = core.scalar(1, u8)
@@ -170,6 +175,7 @@ def test_images_of_another_size_are_those_of_tosa() -> None:
     assert found == ["tosa.transpose", "tosa.resize", "tosa.transpose"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coordinates", core.Coordinates)
 def test_resizing_reads_the_positions_that_the_core_states(coordinates: core.Coordinates) -> None:
     x = np.random.default_rng(0).standard_normal((2, 3, 5)).astype(np.float32)
@@ -196,6 +202,7 @@ def test_transposed_convolution_of_images_is_that_of_tosa() -> None:
     assert "tosa.conv2d" not in found
 
 
+@pytest.mark.slow
 def test_scans_count_their_rounds_and_put_rows_into_stacks() -> None:
     def build(x: Value, start: Value) -> list[Value]:
         kinds = [start.type, tensor(f32, 2)]
@@ -262,6 +269,7 @@ func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
+@pytest.mark.slow
 def test_branches_and_loops_become_those_of_tosa() -> None:
     converted = cir.convert(cir.loads(_NESTED, format="mlir"), "tosa")
     names = {op.name for op in converted.walk()}
@@ -295,6 +303,7 @@ def test_loops_of_which_rounds_are_stacked_are_refused_with_the_reason() -> None
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.slow
 def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> None:
     path = tmp_path / "mobilenet.mlir"
     model = cir.load(_EXAMPLES / "mobilenet.mlpackage")

@@ -66,6 +66,7 @@ def _costs(module: Module, target: str) -> int:
     return _calls(lambda: cir.lower(module) if target == "core" else cir.convert(module, target))
 
 
+@pytest.mark.slow_cases("*_loops", "*_rounds", "run-*", "onnx-*", "coreml-*", "tosa-*", "linalg-*", "stablehlo-*")
 @pytest.mark.parametrize("make", [_branches, _loops, _rounds])
 @pytest.mark.parametrize("target", ["core", "run", "onnx", "coreml", "tosa", "linalg", "stablehlo"])
 def test_twice_the_depth_takes_twice_the_calls(make: Callable[[int], str], target: str) -> None:

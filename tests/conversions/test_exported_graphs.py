@@ -169,6 +169,7 @@ def test_its_core_ml_package_gives_the_same(graph: Graph, wanted: list[Array], t
     _assert_same(list(cir.run(cir.load(tmp_path / "made.mlpackage"), dict(graph.inputs)).values()), wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["linalg", "stablehlo"])
 def test_iree_gives_the_same_for_its_mlir(graph: Graph, wanted: list[Array], dialect: str) -> None:
     text = text_of(cir.convert(graph.module, dialect))

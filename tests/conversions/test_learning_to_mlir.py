@@ -18,6 +18,7 @@ from tests.dialects.onnx.test_ml import node_model
 from tests.iree import Compiled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["linalg", "stablehlo"])
 @pytest.mark.parametrize(("op_type", "x", "version", "attributes"), MODELS)
 def test_compiled_programs_give_what_onnxruntime_gives(

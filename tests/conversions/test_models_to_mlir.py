@@ -32,6 +32,7 @@ def _package(folder: Path) -> Path:
     return next(p for p in folder.iterdir() if p.suffix in (".mlpackage", ".mlmodel"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _ONE_OF_EACH_KIND)
 def test_core_ml_model_gives_in_iree_what_core_ml_tools_computed(name: str) -> None:
     folder = _MODELS / name
@@ -45,6 +46,7 @@ def test_core_ml_model_gives_in_iree_what_core_ml_tools_computed(name: str) -> N
         np.testing.assert_allclose(array, outputs[output], rtol=1e-4, atol=1e-5, err_msg=output)
 
 
+@pytest.mark.slow
 def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> None:
     path = tmp_path / "mobilenet.mlir"
     cir.save(cir.convert(cir.load(_ROOT / "examples" / "mobilenet.mlpackage"), "linalg"), path)

@@ -28,6 +28,7 @@ def _run_with_onnxruntime(content: bytes, inputs: dict[str, Any]) -> list[Any]:
     return list(session.run(None, inputs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bert_fp32", "gpt2_fp32", "lstm_fp32"])
 def test_onnx_model_through_stablehlo_gives_in_iree_what_onnxruntime_gives(name: str) -> None:
     folder = _MODELS / name
@@ -40,6 +41,7 @@ def test_onnx_model_through_stablehlo_gives_in_iree_what_onnxruntime_gives(name:
         np.testing.assert_allclose(f, w, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_mobilenet_gives_in_iree_what_core_ml_gives() -> None:
     inputs = read_arrays(_ROOT / "examples" / "mobilenet_inputs.npz")
     (wanted,) = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz").values()
@@ -108,6 +110,7 @@ def wanted(network: str, image: Any) -> Any:
     return found
 
 
+@pytest.mark.slow
 def test_network_of_stablehlo_runs_here(network: str, image: Any, wanted: Any) -> None:
     (found,) = cir.run(cir.loads(network, format="mlir"), {"image": image}).values()
     np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-4, atol=1e-5)

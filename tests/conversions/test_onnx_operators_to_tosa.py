@@ -32,6 +32,9 @@ _OTHER_POSITIONS = {
 }
 
 
+@pytest.mark.slow_cases(
+    "DequantizeLinear", "GRU", "LSTM", "QuantizeLinear", "RNN", "Resize", "Scan", "ScatterND", "TopK"
+)
 @pytest.mark.parametrize("operator", sorted(_OPERATORS))
 def test_cases_of_an_operator_give_what_onnx_expects(operator: str, tmp_path: Path) -> None:
     texts: list[str] = []

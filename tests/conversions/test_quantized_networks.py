@@ -95,6 +95,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_statically_quantized_networks_convert_to_core_ml_and_back(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "quantized.onnx"
@@ -126,6 +127,7 @@ def test_statically_quantized_networks_convert_to_core_ml_and_back(kind: str, tm
     np.testing.assert_allclose(summed, expected, atol=1.01 * quantum, rtol=0)
 
 
+@pytest.mark.slow
 def test_dynamically_quantized_networks_convert_to_core_ml_and_back(tmp_path: Path) -> None:
     path = tmp_path / "quantized.onnx"
     onnx.save(_network(), tmp_path / "network.onnx")

@@ -17,6 +17,7 @@ MODULES = sorted(
 )
 
 
+@pytest.mark.slow_cases("surgery.md")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_of_a_page_run(page: Path) -> None:
     failed, _ = doctest.testfile(str(page), module_relative=False)

@@ -21,6 +21,7 @@ from tests.oracles import oracle
 _ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_outputs_have_their_names_types_and_values() -> None:
     oracle("iree.compiler")
 
@@ -39,6 +40,7 @@ def test_outputs_have_their_names_types_and_values() -> None:
         np.testing.assert_allclose(np.asarray(found[name], np.float64), np.asarray(array, np.float64), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_states_go_on_from_run_to_run() -> None:
     oracle("iree.compiler")
     program = cir.load(_ROOT / "tests" / "models" / "kinds" / "accumulator.mlpackage")  # acc += x; y = 2 * acc

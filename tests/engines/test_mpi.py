@@ -40,6 +40,7 @@ def lines_of(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(("error[", "   = ", "  --> ", "interrupted"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [2, 4])
 def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Path) -> None:
     told = run(world, ["-m", "tests.engines.mpi_programs", str(tmp_path / "out.npz")])
@@ -51,6 +52,7 @@ def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Pa
             np.testing.assert_array_equal(found[name], array, strict=True, err_msg=name)
 
 
+@pytest.mark.slow
 def test_command_tells_the_answer_once_and_saves_it(tmp_path: Path) -> None:
     path = tmp_path / "out.npz"
     told = cir(4, tmp_path, all_reduce_program(4), "x=f32[4]:iota", "--save", str(path), "--json")
@@ -61,6 +63,7 @@ def test_command_tells_the_answer_once_and_saves_it(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found["rank3.y"], np.array([0, 4, 8, 12], np.float32), strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [2, 4])
 def test_ark_files_of_ranks_run_with_the_bits_of_one_process(world: int, tmp_path: Path) -> None:
     made = Program(world_size=world)
@@ -83,6 +86,7 @@ def test_ark_files_of_ranks_run_with_the_bits_of_one_process(world: int, tmp_pat
             np.testing.assert_allclose(found[name].astype(np.float32), total.astype(np.float32), rtol=2e-3)
 
 
+@pytest.mark.slow
 def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
     body = """
       %held = ml_program.global_load @sum : tensor<4xf32>
@@ -101,6 +105,7 @@ def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
         assert {name: float(found[name][0]) for name in found} == {"rank0.sum": 7.0, "rank1.sum": 7.0}
 
 
+@pytest.mark.slow
 def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
     told = cir(3, tmp_path, deadlock_program(3))
     assert told.status == 1
@@ -115,6 +120,7 @@ def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_barrier_that_a_rank_does_not_reach_ends_all(tmp_path: Path) -> None:
     body = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>"]
     told = cir(2, tmp_path, program([body, body[1:]]))
@@ -123,6 +129,7 @@ def test_barrier_that_a_rank_does_not_reach_ends_all(tmp_path: Path) -> None:
     assert waits in lines_of(told.err)
 
 
+@pytest.mark.slow
 def test_rank_that_fails_ends_all_and_is_told_once(tmp_path: Path) -> None:
     told = cir(3, tmp_path, program([[_SUM], [_SUM], _FAILING]))
     assert told.status == 1
@@ -134,6 +141,7 @@ def test_rank_that_fails_ends_all_and_is_told_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_message_of_another_type_is_refused(tmp_path: Path) -> None:
     sends = "core.send %x {destination = 1, tag = 0} : (tensor<4xf32>) -> ()"
     takes = "%y = core.recv {source = 0, tag = 0, shape = [2, 2], element = f32} : tensor<2x2xf32>"
@@ -144,6 +152,7 @@ def test_message_of_another_type_is_refused(tmp_path: Path) -> None:
     assert "   = sent: tensor<4xf32>" in lines_of(told.err)
 
 
+@pytest.mark.slow
 def test_larger_message_is_refused(tmp_path: Path) -> None:
     sends = "core.send %x {destination = 1, tag = 0} : (tensor<4xf32>) -> ()"
     takes = "%z = core.recv {source = 0, tag = 0, shape = [2], element = f32} : tensor<2xf32>"
@@ -153,6 +162,7 @@ def test_larger_message_is_refused(tmp_path: Path) -> None:
     assert lines_of(told.err)[0].startswith("error[E0708]: core.recv: expected tensor<2xf32> from rank 0, tag 0")
 
 
+@pytest.mark.slow
 def test_time_limit_ends_all_and_tells_who_waits(tmp_path: Path) -> None:
     told = cir(2, tmp_path, program([[_SUM], [*FOREVER, _SUM]]), "--time-limit", "3")
     assert told.status == 5
@@ -164,6 +174,7 @@ def test_time_limit_ends_all_and_tells_who_waits(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_other_number_of_processes_than_ranks_is_refused(count: int, tmp_path: Path) -> None:
     told = cir(count, tmp_path, all_reduce_program(2))
@@ -175,6 +186,7 @@ def test_other_number_of_processes_than_ranks_is_refused(count: int, tmp_path: P
     ]
 
 
+@pytest.mark.slow
 def test_program_that_cannot_be_opened_is_told_once(tmp_path: Path) -> None:
     told = cir(2, tmp_path, "module {")
     assert told.status == 3
@@ -219,6 +231,7 @@ def waiting(folder: Path, what: str) -> list[str]:
     return [str(script), str(folder / "waits"), what, *arguments[2:]]
 
 
+@pytest.mark.slow
 def test_killed_rank_ends_all_and_it_is_told_who_waited(tmp_path: Path) -> None:
     told = run(2, waiting(tmp_path, "kill"))
     assert told.status != 0
@@ -229,6 +242,7 @@ def test_killed_rank_ends_all_and_it_is_told_who_waited(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
     fails = tmp_path / "fails.py"
     fails.write_text(
@@ -252,6 +266,7 @@ def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
     assert "a fault of commonir, not of the input: ZeroDivisionError: a fault" in told.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
     process = started(2, waiting(tmp_path, "wait"))
@@ -268,6 +283,7 @@ def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
     assert "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'" in told_lines
 
 
+@pytest.mark.slow
 def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
     told = cir(2, tmp_path, program([[*FOREVER, _SUM], [_SUM]]), "--time-limit", "3")
     assert told.status == 5
@@ -278,12 +294,14 @@ def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_rank_that_fails_while_rank_0_computes_is_told_at_once(tmp_path: Path) -> None:
     told = cir(2, tmp_path, program([[*FOREVER, _SUM], _FAILING]))
     assert told.status == 1
     assert lines_of(told.err)[-1] == "   = found by the process of rank 1"
 
 
+@pytest.mark.slow
 def test_rank_speaks_for_itself_when_rank_0_does_not_answer(tmp_path: Path) -> None:
     sleeps = tmp_path / "sleeps.py"
     sleeps.write_text(

@@ -60,6 +60,7 @@ def test_places_that_no_text_states_are_not_written(tmp_path: Path) -> None:
     assert b'loc("of.py":3:4)' in cir.dumps(cir.load(path), format="mlir")
 
 
+@pytest.mark.slow
 def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"
     with path.open("wb") as stream:

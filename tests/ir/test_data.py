@@ -47,6 +47,7 @@ def test_more_than_eight_narrow_elements_follow_each_other_without_a_gap() -> No
     assert data.size_bytes == 9
 
 
+@pytest.mark.slow
 def test_unpacking_takes_time_in_proportion_to_the_number_of_elements() -> None:
     data = InlineData(TensorType(u4, (2_000_000,)), b"\xa5" * 1_000_000)
     start = process_time()

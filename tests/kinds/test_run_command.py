@@ -38,6 +38,7 @@ def package(name: str) -> str:
     return str(KINDS / f"{name}.mlpackage")
 
 
+@pytest.mark.slow
 def test_steps_go_on_from_a_saved_state(tmp_path: Path) -> None:
     rows = np.array([[[1, 2]], [[10, 20]]], np.float16)
     np.savez(tmp_path / "in.npz", x=rows, at=np.array([[0], [1]], np.int32))
@@ -55,12 +56,14 @@ def test_steps_go_on_from_a_saved_state(tmp_path: Path) -> None:
     assert {s["name"] for s in result["states"]} == {"rows", "count"}
 
 
+@pytest.mark.slow
 def test_wrong_number_of_steps_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "in.npz", x=np.zeros((2, 1, 2), np.float16))
     said = cir(tmp_path, "run", package("cache"), "@in.npz", "--steps", "3", status=2).stderr
     assert "input 'x' has 2 parts along its first axis for 3 steps" in said
 
 
+@pytest.mark.slow
 def test_picture_goes_in_and_comes_out(tmp_path: Path) -> None:
     image = oracle("PIL.Image")
     pixels = (np.arange(24, dtype=np.uint8) * 10).reshape(2, 4, 3)
@@ -76,12 +79,14 @@ def test_picture_goes_in_and_comes_out(tmp_path: Path) -> None:
     assert np.asarray(image.open(tmp_path / "out.png")).tolist() == np.full((2, 4, 3), 200).tolist()
 
 
+@pytest.mark.slow
 def test_output_that_is_no_image_is_not_saved_as_one(tmp_path: Path) -> None:
     said = cir(tmp_path, "run", package("ranged"), "--save", "out.png", status=2).stderr
     assert "images among the outputs: none" in said
     assert not (tmp_path / "out.png").exists()
 
 
+@pytest.mark.slow
 def test_probabilities_are_told_by_label(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.log(np.array([[0.2, 0.5, 0.3]], np.float32)))
     result = ran(tmp_path, package("classifier_texts"), "x=@x.npy")
@@ -108,11 +113,13 @@ def test_safetensors_go_in_and_come_out(tmp_path: Path) -> None:
     assert "the function has no input 'other'" in said
 
 
+@pytest.mark.slow
 def test_functions_run_and_convert_by_name(tmp_path: Path) -> None:
     result = ran(tmp_path, package("functions"), "x=f16[12]:1", "--function", "triple")
     assert result["outputs"][0]["first"] == [3, 6, 9, 12, 15, 18]
 
 
+@pytest.mark.slow
 def test_limits_are_kept(tmp_path: Path) -> None:
     said = cir(tmp_path, "run", package("functions"), "--mem-limit", "8", status=5).stderr
     assert "error[E0711]: the run needs" in said
@@ -123,6 +130,7 @@ def test_limits_are_kept(tmp_path: Path) -> None:
     assert "the time limit of the run has passed" in said
 
 
+@pytest.mark.slow
 def test_conversion_is_checked_with_its_states_and_by_function(tmp_path: Path) -> None:
     said = cir(tmp_path, "convert", package("cache"), "-o", "m.onnx", "--check=3", "--json").stdout
     checked = json.loads(said)["result"]["check"]

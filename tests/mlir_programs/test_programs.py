@@ -29,11 +29,13 @@ def _programs(seed: int) -> tuple[str, ...]:
     return tuple([s for s, a in zip(made, answers, strict=True) if a.text is not None])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_nearly_all_programs_are_accepted(seed: int) -> None:
     assert len(_programs(seed)) > 0.97 * len(comparison.generated(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", _SEEDS)
 @pytest.mark.parametrize("form", FORMS, ids=[f.name for f in FORMS])
 def test_programs_are_printed_as_mlir_opt_prints_them(form: Form, seed: int) -> None:
@@ -41,6 +43,7 @@ def test_programs_are_printed_as_mlir_opt_prints_them(form: Form, seed: int) -> 
     assert not found, f"{len(found)} programs differ; the first:\n{found[0].lines}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_what_mlir_opt_prints_is_read_and_printed_alike(seed: int) -> None:
     texts = [a.text for a in oracle.ask(_programs(seed)) if a.text is not None]
@@ -50,6 +53,7 @@ def test_what_mlir_opt_prints_is_read_and_printed_alike(seed: int) -> None:
     assert not found, f"{len(found)} programs differ; the first:\n{found[0].lines}"
 
 
+@pytest.mark.slow
 def test_every_operation_is_reached() -> None:
     reached: set[str] = set()
     for answer in oracle.ask(comparison.reaching(), oracle.GENERIC):
@@ -57,29 +61,34 @@ def test_every_operation_is_reached() -> None:
     assert sorted(programs.KNOWN - reached) == []
 
 
+@pytest.mark.slow
 def test_both_say_the_same_of_operations_whose_types_and_attributes_were_chosen_by_chance() -> None:
     verdicts = list(comparison.verdicts(list(comparison.candidates(1, 2))))
     wrong = [v for v in verdicts if not v.agree and not comparison.is_known(v)]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"
 
 
+@pytest.mark.slow
 def test_both_say_the_same_of_programs_made_wrong() -> None:
     verdicts = list(comparison.verdicts(list(comparison.mutated(1, 6))))
     wrong = [v for v in verdicts if not v.agree and not comparison.is_known(v)]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"
 
 
+@pytest.mark.slow
 def test_both_say_the_same_of_changed_bodies() -> None:
     verdicts = list(comparison.verdicts(list(bodies.changed(1, 5))))
     wrong = [v for v in verdicts if not v.agree]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"
 
 
+@pytest.mark.slow
 def test_both_say_the_same_of_rare_forms() -> None:
     wrong = [v for v in comparison.verdicts([("", source) for source in _RARE]) if not v.agree]
     assert not wrong, f"{len(wrong)} of {len(_RARE)}; the first: {wrong[0]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=[f.name for f in FORMS])
 def test_rare_forms_are_printed_as_mlir_opt_prints_them(form: Form) -> None:
     good = [s for s, a in zip(_RARE, oracle.ask(_RARE), strict=True) if a.text is not None]

@@ -376,6 +376,7 @@ def test_text_of_a_kernel() -> None:
     assert formula(total(k, a[i, k] * b[k, j]).by(i, j)) == "y[i, j] = Σ_{k} a[i, k]·b[k, j]"
 
 
+@pytest.mark.slow
 def test_expressions_that_nobody_uses_are_forgotten() -> None:
     made = Const(12345.5, f32) + Const(54321.5, f32)
     assert made is Const(12345.5, f32) + Const(54321.5, f32)

@@ -163,6 +163,7 @@ def test_interned_objects_cannot_be_changed() -> None:
         tensor(f32, 2).element = f64
 
 
+@pytest.mark.slow
 def test_types_nobody_uses_are_forgotten() -> None:
     made = tensor(f32, 123457)
     gc.collect()
@@ -206,6 +207,7 @@ PASSES: dict[str, Callable[[Module], object]] = {
 }
 
 
+@pytest.mark.slow_cases("parse")
 @pytest.mark.parametrize("name", PASSES)
 def test_ten_thousand_nested_regions_are_no_recursion(name: str) -> None:
     PASSES[name](_deep(10_000))
@@ -216,6 +218,7 @@ def test_twice_the_depth_takes_twice_the_calls(name: str) -> None:
     _grows_linearly(PASSES[name], _deep, 500)
 
 
+@pytest.mark.slow_cases("parse")
 @pytest.mark.parametrize("name", [*PASSES, "verify"])
 def test_twice_the_operations_in_a_block_take_twice_the_calls(name: str) -> None:
     _grows_linearly({**PASSES, "verify": lambda p: verify(p, DIALECTS)}[name], _wide, 1000)

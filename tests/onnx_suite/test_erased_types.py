@@ -10,6 +10,7 @@ LEAST_EXACT = {False: 1165, True: 428}
 """Cases with exact types: of operators as they are, and expanded into other operators. onnx has 1146 and 293."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_expanded", [False, True], ids=["operators", "expanded"])
 def test_types_are_inferred_at_least_as_well_as_by_onnx(is_expanded: bool) -> None:
     cases = [c for c in cases_of(kinds=("node",)) if c.is_expanded is is_expanded]

@@ -69,6 +69,7 @@ def test_program_comes_out_as_mlir_opt_leaves_it(file: str, name: str) -> None:
         assert found == expected
 
 
+@pytest.mark.slow_cases("canonicalize")
 @pytest.mark.parametrize("name", ["canonicalize", "symbol-dce", "mlprogram-pipeline-globals"])
 def test_what_a_pass_leaves_it_leaves_again(name: str) -> None:
     for path in sorted(FOLDER.glob(f"{name}_*.mlir")):

@@ -15,6 +15,7 @@ from tests.passes.test_against_mlir_opt import SEPARATOR, ours
 _PROGRAMS = 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("cse", 1.0), ("sccp", 0.97), ("canonicalize", 0.95)])
 def test_share_of_random_programs_that_come_out_as_mlir_opt_leaves_them(name: str, least: float) -> None:
     texts = [program(seed) for seed in range(_PROGRAMS)]

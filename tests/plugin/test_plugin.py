@@ -42,6 +42,7 @@ def run_with_plugin(installed: Path, *command: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 def test_operations_of_a_plugin_are_documented(installed: Path) -> None:
     listing = run_with_plugin(installed, "-m", "commonir", "ops", "--dialect", "demo", "--json")
     names = [entry["name"] for entry in json.loads(listing.stdout)["result"]]
@@ -75,6 +76,7 @@ print(json.dumps(out))
 """
 
 
+@pytest.mark.slow
 def test_operations_of_a_plugin_verify_print_lower_and_run(installed: Path) -> None:
     done = run_with_plugin(installed, "-c", SCRIPT)
     assert done.returncode == 0, done.stderr
@@ -90,6 +92,7 @@ def test_operations_of_a_plugin_verify_print_lower_and_run(installed: Path) -> N
     assert out["numpy"] == expected
 
 
+@pytest.mark.slow
 def test_a_wrong_use_of_a_plugin_operation_is_told_as_one_of_ours(installed: Path) -> None:
     program = PROGRAM.replace("weight = 2.500000e-01", "weight = -1.000000e+00")
     script = f"""
@@ -107,6 +110,7 @@ except cir.DiagnosticError as error:
     assert "demo.blend: attribute 'weight' must be positive, found -1.0" in said
 
 
+@pytest.mark.slow
 def test_rules_of_a_file_call_a_function_of_a_plugin(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "rules.td").write_text(
         'def Scale : Op<"my.scale", [NoSideEffect]>, Arguments<(ins AnyTensor:$x, I32Attr:$k)>, Results<[AnyTensor]>;\n'

@@ -51,6 +51,7 @@ def test_operand_constraint_restricts_a_rule(tmp_path: Path) -> None:
     assert "d.neg" in body(rules, f'%0 = "d.add"(%arg0, %arg1) {BINARY}\n{_use("%0")}')
 
 
+@pytest.mark.slow
 def test_constant_attribute_restricts_and_is_made(tmp_path: Path) -> None:
     rules = loaded(
         tmp_path,
@@ -183,6 +184,7 @@ def test_locations_are_copied_named_and_fused(tmp_path: Path) -> None:
     assert found == ['loc("one")', 'loc("made")', 'loc(fused<"both">["six", "five"])']
 
 
+@pytest.mark.slow
 def test_types_of_results_are_stated(tmp_path: Path) -> None:
     rules = loaded(
         tmp_path,
@@ -226,6 +228,7 @@ CONDITIONS = [
 ]
 
 
+@pytest.mark.slow
 def test_condition_on_several_values(tmp_path: Path) -> None:
     numbered = list(enumerate(CONDITIONS))
     rules = loaded(
@@ -435,6 +438,7 @@ def test_constraints_in_c_are_registered_functions(tmp_path: Path) -> None:
     assert body(rules, f"{_neg('%3', '%arg1')}\n{scales}\n{_use('%3', '%1')}") == _use("%arg1", "%arg0")
 
 
+@pytest.mark.slow
 def test_benefit_then_names_decide_as_in_mlir(tmp_path: Path) -> None:
     """Rules without names come after those with names, in their order, which is that of mlir-tblgen."""
     made = [("def", 3), ("def", 2), ("def Late", 1), ("def Early", 4)]
@@ -454,6 +458,7 @@ def test_benefit_then_names_decide_as_in_mlir(tmp_path: Path) -> None:
     assert "k = 9" in first
 
 
+@pytest.mark.slow
 def test_ambiguous_rules_of_todays_form_are_refused_on_request(tmp_path: Path) -> None:
     text = "def One : Pat<(Add $x, $y), (Neg $x)>;\ndef Two : Pat<(Add $a, $b), (Neg $b)>;"
     assert faults(tmp_path, text) == []

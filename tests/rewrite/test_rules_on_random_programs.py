@@ -93,6 +93,7 @@ def _outputs(program: cir.Module, arrays: dict[str, np.ndarray]) -> list[list[in
     return [v.tolist() for v in cir.run(program, arrays).values()]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.integers(1, 25), st.integers(0, 10**6))
 def test_rules_leave_what_a_program_computes(seed: int, size: int, choice: int) -> None:
@@ -120,6 +121,7 @@ def test_explaining_changes_nothing(seed: int, size: int) -> None:
     assert len(reports) == len(IDENTITIES)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.integers(1, 20), st.randoms(use_true_random=False))
 def test_order_in_which_rules_are_given_does_not_matter(seed: int, size: int, random: Random) -> None:

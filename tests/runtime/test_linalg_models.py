@@ -45,6 +45,7 @@ def _found(source: str, x: Array, engine: str = "numpy") -> Array:
     return np.asarray(found)
 
 
+@pytest.mark.slow_cases("transformer*")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_models_give_what_llvm_makes_of_them(name: str) -> None:
     source, function, shape = PROGRAMS[name]
@@ -53,12 +54,14 @@ def test_models_give_what_llvm_makes_of_them(name: str) -> None:
     assert np.allclose(_found(source, x), expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_reference_engine_gives_the_same() -> None:
     source, _, shape = PROGRAMS["transformer"]
     x = _input(shape)
     assert np.allclose(_found(source, x, "reference"), _found(source, x), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_models_give_what_iree_makes_of_them(name: str) -> None:
     source, function, shape = PROGRAMS[name]
@@ -67,6 +70,7 @@ def test_models_give_what_iree_makes_of_them(name: str) -> None:
     assert np.allclose(_found(source, x), expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_globals_go_on_from_call_to_call_as_with_iree() -> None:
     program, compiled, state = cir.loads(STATEFUL, format="mlir"), Compiled(STATEFUL), cir.State()
     for x in (np.array([[9, 0], [0, 0]], "i4"), np.array([[0, 0], [50, 0]], "i4"), np.zeros((2, 2), "i4")):
@@ -75,6 +79,7 @@ def test_globals_go_on_from_call_to_call_as_with_iree() -> None:
         assert np.asarray(found).tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 def test_command_runs_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, values, results = tmp_path / "block.mlir", tmp_path / "x.npy", tmp_path / "y.npz"
     source, function, shape = PROGRAMS["transformer"]

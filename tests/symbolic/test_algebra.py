@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,6 +127,7 @@ def test_bounds_contain_every_value(case: Case, v: Values) -> None:
     assert all(b in (inf, -inf) or isinstance(b, int) for b in (low, high))
 
 
+@pytest.mark.slow
 @many
 @given(expressions, expressions, st.lists(values, min_size=1, max_size=5))
 def test_comparisons_claim_only_what_holds(a: Case, b: Case, points: list[Values]) -> None:

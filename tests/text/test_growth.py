@@ -92,6 +92,7 @@ def _costs(source: str) -> list[int]:
     ]
 
 
+@pytest.mark.slow_cases("_regions_in_a_graph", "_functions")
 @pytest.mark.parametrize(
     "make",
     [
@@ -115,6 +116,7 @@ def test_twice_the_program_takes_twice_the_calls(make: Callable[[int], str]) -> 
         assert large <= 2.2 * small + 1000
 
 
+@pytest.mark.slow
 def test_regions_thousands_deep_are_read_verified_and_printed() -> None:
     module = parse_module(_deep(5000), DIALECTS)
     assert verify(module, DIALECTS) == []

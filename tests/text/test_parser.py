@@ -462,6 +462,7 @@ def test_an_unreadable_character_after_a_megabyte_of_blanks_is_told_at_once() ->
     assert (code, line, column) == ("E0240", 1, 2**20 + 1)
 
 
+@pytest.mark.slow
 def test_many_undefined_values_are_told_in_linear_time() -> None:
     begin = time.process_time()
     found = _findings("\n".join([f'%v{n} = "x.a"(%u{n}) : (tensor<f32>) -> tensor<f32>' for n in range(5000)]))

@@ -29,5 +29,6 @@ def _findings(path: Path) -> list[tuple[int, str]]:
     return [(d["range"]["start"]["line"] + 1, d.get("rule", "")) for d in found]
 
 
+@pytest.mark.slow
 def test_pyright_infers_accessors_refuses_wrong_arguments_and_narrows_in_match() -> None:
     assert _findings(CASES) == []

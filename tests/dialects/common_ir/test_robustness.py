@@ -80,6 +80,7 @@ _TYPES: st.SearchStrategy[Type] = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(_type_texts(3))
 @settings(max_examples=300, deadline=None)
 def test_texts_of_types_are_read_or_refused_with_a_reason(text: str) -> None:
@@ -95,6 +96,7 @@ def test_any_text_is_read_as_a_type_or_refused(text: str) -> None:
         declared_type(text)
 
 
+@pytest.mark.slow
 @given(
     st.lists(_SIGNATURES, min_size=1, max_size=3),
     st.lists(_TYPES, max_size=4),

@@ -99,6 +99,7 @@ _PATTERNS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(_PATTERNS, _PATTERNS, st.lists(st.text("abA1 x]\n", max_size=6), max_size=4))
 def test_patterns_match_what_those_of_python_match(

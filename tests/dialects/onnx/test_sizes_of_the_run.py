@@ -64,6 +64,7 @@ def _meeting_sizes(layers: int) -> bytes:
     ).SerializeToString()
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_layers_in_which_open_sizes_meet() -> None:
     one, few, many = (commonir.loads(_meeting_sizes(n), format="onnx") for n in (1, 12, 36))
     commonir.lower(one)  # what is loaded on the way is no work

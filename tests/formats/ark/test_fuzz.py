@@ -43,6 +43,7 @@ def _changed(made: Document, random: Random) -> Document:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generation", LEVELS)
 def test_changed_documents_are_read_or_refused(generation: str) -> None:
     random = Random(generation)

@@ -99,6 +99,7 @@ def _checked(paths: list[Path]) -> tuple[cir.Module | None, list[cir.Diagnostic]
         return None, list(error.diagnostics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_changed_programs_are_checked_in_bounded_time(tmp_path: Path, name: str) -> None:
     random = Random(name)

@@ -123,6 +123,7 @@ def test_a_tensor_that_is_used_before_it_is_given_is_found(tmp_path: Path) -> No
     assert ("E0276", "net.rank0.json:Nodes[0].Op.ReadTensors[0]", message) in found
 
 
+@pytest.mark.slow
 def test_circles_of_many_nodes_are_shortened_and_told_once(tmp_path: Path) -> None:
     made = _chain(1500)
     _connect(made, 1499, 0)
@@ -293,6 +294,7 @@ def test_nodes_that_use_the_same_bytes_without_edges_are_told_once(tmp_path: Pat
     assert _memory(tmp_path, ops, [(0, 1), (1, 2)]) == []
 
 
+@pytest.mark.slow
 def test_many_parts_of_one_buffer_are_looked_at_in_bounded_time(tmp_path: Path) -> None:
     """Columns of one array: each overlaps the span of every other one."""
     count = 1100

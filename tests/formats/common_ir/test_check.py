@@ -267,6 +267,7 @@ def test_a_library_of_a_dialect_that_is_none_is_told(path: Path) -> None:
     assert found == ["E0252 the library 'commonir:cores' is not found: no dialect is called 'cores' @ "]
 
 
+@pytest.mark.slow
 def test_more_libraries_than_the_limit_are_told_once(path: Path) -> None:
     names = [f"l{n}.cir.json" for n in range(260)]
     for n, name in enumerate(names):

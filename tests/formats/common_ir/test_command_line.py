@@ -183,6 +183,7 @@ def test_info_tells_what_a_graph_imports(cir: Any) -> None:
     assert metadata["imports"] == "libraries/layers.cir.json"
 
 
+@pytest.mark.slow
 def test_a_dialect_is_written_as_a_library(cir: Any) -> None:
     done = cir("library", "core", "-o", "core.cir.json")
     assert (done.status, done.result["dialect"]) == (0, "core")

@@ -93,6 +93,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=200, deadline=None)
 def test_a_damaged_document_gives_findings_or_a_program(folder: Path, seed: int) -> None:

@@ -384,6 +384,7 @@ def address() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_an_address_is_opened(address: str) -> None:
     with fetching.open_url_securely(f"{address}/a", 5) as stream:
         assert stream.read() == b"content"
@@ -394,6 +395,7 @@ def test_a_redirection_to_something_else_than_https_is_refused(address: str) -> 
         fetching.open_url_securely(f"{address}/moved", 5)
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_given_up(address: str) -> None:
     with pytest.raises(OSError, match="timed out"):
         fetching.open_url_securely(f"{address}/silent", 0.2)

@@ -57,6 +57,7 @@ def scalar(field: Declared, draw: random.Random) -> Any:
             return draw.choice([0, -1, 2**63 - 1, -(2**63), 2**53 + 1])
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([ModelProto, LibraryProto]))
 @settings(max_examples=150, deadline=None)
 def test_a_message_comes_back_from_its_json(seed: int, declared: type[ModelProto | LibraryProto]) -> None:

@@ -89,6 +89,7 @@ def test_messages_are_equal_after_a_round_trip(path: Path, is_json: bool, tmp_pa
     assert before == after
 
 
+@pytest.mark.slow_cases("*-core", "*-mil", "*-onnx")
 @pytest.mark.parametrize("dialect", ["builtin", "common_ir", "core", "mil", "ml_program", "onnx"])
 @pytest.mark.parametrize("suffix", [".cir", ".cir.json"])
 def test_a_dialect_is_a_library_that_reads_back_and_verifies(dialect: str, suffix: str, tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ CASES: dict[str, tuple[str, Compress, set[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_compressed_package_computes_what_the_decompressed_one_does(case: str, tmp_path: Path) -> None:
     target, compress, operations = CASES[case]
@@ -140,6 +141,7 @@ def test_compressed_package_computes_what_the_decompressed_one_does(case: str, t
         np.testing.assert_allclose(converted, wanted, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "expected"),
     [

@@ -87,6 +87,7 @@ def agree(module: Module, given: Sequence[Array], wanted: Sequence[Array]) -> No
 # -- lists
 
 
+@pytest.mark.slow
 def test_lists_grow_with_zeros(tmp_path: Path) -> None:
     def build(a: Any, b: Any) -> Any:
         ls = mb.make_list(init_length=2, elem_shape=(2,))
@@ -104,6 +105,7 @@ def test_lists_grow_with_zeros(tmp_path: Path) -> None:
     agree(module, [f32(1, 3), f32(2, 4)], wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("elements", [(2,), ("some_size",)], ids=["known", "unknown"])
 @pytest.mark.parametrize("rounds", [3, 0])
 def test_list_that_a_loop_appends_to(rounds: int, elements: tuple[int | str, ...], tmp_path: Path) -> None:
@@ -125,6 +127,7 @@ def test_list_that_a_loop_appends_to(rounds: int, elements: tuple[int | str, ...
     agree(module, [f32(rounds), f32(1, 2)], [wanted])
 
 
+@pytest.mark.slow
 def test_list_of_fixed_length_does_not_grow(tmp_path: Path) -> None:
     def build(a: Any) -> Any:
         ls = mb.make_list(init_length=2, elem_shape=(2,), dynamic_length=False)
@@ -144,6 +147,7 @@ def test_list_of_fixed_length_does_not_grow(tmp_path: Path) -> None:
 # -- loops and branches
 
 
+@pytest.mark.slow
 def test_nested_loops_see_values_from_outside(tmp_path: Path) -> None:
     def build(x: Any, y: Any) -> Any:
         two, one = mb.const(val=[2.0], name="const_two"), mb.const(val=[1.0], name="const_one")
@@ -163,6 +167,7 @@ def test_nested_loops_see_values_from_outside(tmp_path: Path) -> None:
     agree(built(tmp_path, build, [(1,), (1,)], "iOS15"), [f32(0), f32(10)], [f32(10), f32(10)])
 
 
+@pytest.mark.slow
 def test_branches_may_compute_nothing(tmp_path: Path) -> None:
     def build(a: Any, b: Any) -> Any:
         chosen = mb.squeeze(x=mb.cast(x=a, dtype="bool"))
@@ -229,6 +234,7 @@ def test_loop_over_a_sequence_of_any_length_is_that_of_torch(tmp_path: Path) -> 
 # -- custom layers
 
 
+@pytest.mark.slow
 def test_custom_layer_is_kept_and_not_run(tmp_path: Path) -> None:
     from coremltools.converters.mil.mil import Operation, types  # noqa: PLC0415
     from coremltools.converters.mil.mil.input_type import InputSpec, TensorInputType  # noqa: PLC0415
@@ -267,6 +273,7 @@ def test_custom_layer_is_kept_and_not_run(tmp_path: Path) -> None:
 # -- what coremltools declares wrongly
 
 
+@pytest.mark.slow
 def test_select_that_coremltools_declares_without_its_condition_has_the_shape_of_all(tmp_path: Path) -> None:
     def build(c: Any) -> Any:
         return mb.select(cond=mb.greater(x=c, y=0.0), a=f32(1, 2), b=np.float32(5))
@@ -276,6 +283,7 @@ def test_select_that_coremltools_declares_without_its_condition_has_the_shape_of
     agree(module, [f32([1], [-1])], [f32([1, 2], [5, 5])])
 
 
+@pytest.mark.slow
 def test_crops_of_numbered_images_that_coremltools_declares_for_every_image_are_one_each(tmp_path: Path) -> None:
     def build(x: Any) -> Any:
         boxes = f32([1, 0, 0, 1, 1], [0, 0, 0, 1, 1]).reshape(2, 1, 5, 1, 1)

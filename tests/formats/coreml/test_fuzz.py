@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.coreml.read import check
 
@@ -50,6 +52,7 @@ def damaged(content: bytes, source: random.Random) -> bytes:
     return bytes(out)
 
 
+@pytest.mark.slow
 def test_damaged_models_give_findings_only(tmp_path: Path) -> None:
     content = rich_model()
     package = b.save(tmp_path, content)
@@ -64,6 +67,7 @@ def test_damaged_models_give_findings_only(tmp_path: Path) -> None:
     assert len(outcomes) > 8
 
 
+@pytest.mark.slow
 def test_damaged_weights_give_findings_only(tmp_path: Path) -> None:
     package = b.save(tmp_path, b.simple_model())
     place = package / "Data" / "com.apple.CoreML" / "weights" / "weight.bin"

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from commonir.formats.coreml.messages import message_class
 
 from tests.formats.coreml import building as b
@@ -47,6 +49,7 @@ print("same", len(seen))
 """
 
 
+@pytest.mark.slow
 def test_declarations_are_those_of_coremltools_in_one_process() -> None:
     require_package("coremltools")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}

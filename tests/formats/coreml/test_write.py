@@ -591,6 +591,7 @@ def test_weights_of_another_package_are_copied(tmp_path: Path) -> None:
     assert (package / WEIGHTS).stat().st_ino != (tmp_path / "out.mlpackage" / WEIGHTS).stat().st_ino
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_old_package_survives_a_full_disk(tmp_path: Path) -> None:
     package = several_weights(tmp_path)
@@ -616,6 +617,7 @@ except DiagnosticError as error:
     assert [p.name for p in tmp_path.iterdir()] == [package.name]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_old_package_survives_a_kill(tmp_path: Path) -> None:
     package = several_weights(tmp_path)
@@ -681,6 +683,7 @@ def test_attributes_set_here_are_written_as_constants(tmp_path: Path) -> None:
 # -- whatever was read
 
 
+@pytest.mark.slow
 def test_damaged_models_that_can_be_read_are_written_or_refused(tmp_path: Path) -> None:
     package = odd_package(tmp_path)
     place = package / DATA / "model.mlmodel"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -177,6 +178,7 @@ def programs(draw: st.DrawFn) -> b.Message:
     return made
 
 
+@pytest.mark.slow
 @given(programs())
 @settings(max_examples=40, deadline=None)
 def test_program_is_the_same_after_reading_and_writing(content: b.Message) -> None:

@@ -7,6 +7,8 @@ import re
 import time
 from pathlib import Path
 
+import pytest
+
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.mil_text.read import check, read_with_findings
 from commonir.ods import Dialects
@@ -77,6 +79,7 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
     assert found == []
 
 
+@pytest.mark.slow
 def test_damaged_texts_give_findings_only(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     (tmp_path / "weights").mkdir()
@@ -91,6 +94,7 @@ def test_damaged_texts_give_findings_only(tmp_path: Path) -> None:
     assert len(outcomes) > 8
 
 
+@pytest.mark.slow
 def test_five_megabytes_are_read_in_seconds(tmp_path: Path) -> None:
     row = ", ".join(["0x1.3bcp-1"] * 64)
     lines = [
@@ -110,6 +114,7 @@ def test_five_megabytes_are_read_in_seconds(tmp_path: Path) -> None:
     assert found == []
 
 
+@pytest.mark.slow
 def test_many_undefined_names_take_no_longer_than_as_many_defined_ones(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     lines = [f"fp32 v{n} = add(x = u{n}, y = w{n});" for n in range(30_000)]

@@ -283,6 +283,7 @@ def test_metadata_that_is_no_json_is_refused(tmp_path: Path) -> None:
     assert [d.code.id for d in found] == ["W0202", "E0244"]
 
 
+@pytest.mark.slow
 def test_damaged_data_give_findings_only(tmp_path: Path) -> None:
     content = b.simple_model()
     text = print_program(read(b.save(tmp_path, content), b.DIALECTS))

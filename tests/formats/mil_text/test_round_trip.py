@@ -149,6 +149,7 @@ def blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int) -> b.Message:
     return b.block(operations, draw(st.lists(st.sampled_from(names), max_size=2)))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_random_programs(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:

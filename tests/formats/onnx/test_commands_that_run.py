@@ -42,6 +42,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "options"), COMMANDS.items(), ids=COMMANDS)
 def test_program_that_never_ends_is_stopped_at_the_time_limit(
     endless: str,

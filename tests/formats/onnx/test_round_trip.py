@@ -103,6 +103,7 @@ def test_metadata_of_any_name_are_written_as_mlir_takes_them(tmp_path: Path) -> 
     check_with_mlir_opt(text)
 
 
+@pytest.mark.slow_cases("node")
 @pytest.mark.parametrize("kind", KINDS)
 def test_models_of_the_backend_suite_are_written_again(kind: str) -> None:
     with quiet():

@@ -316,6 +316,7 @@ def large_module(folder: Path) -> Module:
     return _module(block, (made.output,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("external", ["never", "always"])
 def test_writing_takes_little_memory_whatever_the_weights(tmp_path: Path, external: str) -> None:
     program = _LARGE.format(path=sys.path, folder=str(tmp_path), external=external)

@@ -94,6 +94,7 @@ def test_graphs_without_a_name_are_printed_and_parsed_again() -> None:
     assert {a.name: a.g.name for a in again.attribute} == {"then_branch": "then", "else_branch": ""}
 
 
+@pytest.mark.slow_cases("node")
 @pytest.mark.parametrize("kind", ["node", "simple"])
 def test_models_of_the_backend_suite_are_the_same_for_both_parsers(kind: str) -> None:
     with quiet():

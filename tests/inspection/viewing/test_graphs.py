@@ -139,6 +139,7 @@ def test_every_operation_of_a_network_is_drawn_once() -> None:
     assert len(found) == len(computing) + len(program.inputs) + len(program.outputs)
 
 
+@pytest.mark.slow
 def test_of_very_many_operations_the_middle_is_left_out_and_counted() -> None:
     count = MAX_BOXES + 500
     lines = ["ml_program.func @main(%v0: tensor<f32>) -> (tensor<f32>) {"]

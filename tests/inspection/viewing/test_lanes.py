@@ -214,6 +214,7 @@ def test_many_operations_in_a_row_are_one_box_that_tells_the_first_ones() -> Non
     assert len(boxes) == 3
 
 
+@pytest.mark.slow
 def test_a_program_of_ten_thousand_operations_is_a_picture_of_bounded_size() -> None:
     ranks: list[list[Document]] = []
     for rank in (0, 1):

@@ -12,6 +12,7 @@ _LEAST = 0.95
 """The part of the operations of the dialects of machine learning that have to be read and printed."""
 
 
+@pytest.mark.slow
 def test_loaded_definitions_read_and_print_what_mlir_opt_prints() -> None:
     results = compare_all(count=1, seed=7)
     assert [each.detail for each in results.differences] == []
@@ -19,6 +20,7 @@ def test_loaded_definitions_read_and_print_what_mlir_opt_prints() -> None:
     assert results.share >= _LEAST, table(results)
 
 
+@pytest.mark.slow
 def test_operations_without_a_form_are_those_that_have_none_upstream() -> None:
     results = compare_all(count=0, seed=7)
     assert results.without_form(in_cpp=True) == []
@@ -41,6 +43,7 @@ _OURS_SAY_MORE = {
 }
 
 
+@pytest.mark.slow_cases("arith", "math", "linalg", "tosa", "shape")
 @pytest.mark.parametrize("dialect", [name for name in FILES if DIALECTS.get(name) is not None])
 def test_definitions_in_python_state_what_records_state(dialect: str) -> None:
     stated, own = from_records(dialect), DIALECTS.get(dialect)

@@ -30,6 +30,7 @@ def test_check_reads_verifies_and_notes_what_cpp_keeps(capsys: pytest.CaptureFix
     assert "unknown operation 'sample.add'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_show_and_opt_keep_the_custom_form(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["show", _MLIR, *_given()]) == 0
     assert "%0 = sample.add %arg0, %arg0 : i32" in capsys.readouterr().out
@@ -38,6 +39,7 @@ def test_show_and_opt_keep_the_custom_form(capsys: pytest.CaptureFixture[str], t
     assert "sample.paint" in out.read_text()
 
 
+@pytest.mark.slow
 def test_ops_documents_the_dialect(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", *_given()]) == 0
     assert "sample.add Adds two numbers." in [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]

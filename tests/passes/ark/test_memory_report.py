@@ -285,6 +285,7 @@ def _seen(ops: Sequence[Document], memory: _Memory, *, is_early: bool) -> list[o
     return seen
 
 
+@pytest.mark.slow_cases("False")
 @pytest.mark.parametrize("is_early", [False, True])
 def test_every_read_sees_the_same_when_buffers_share_memory(*, is_early: bool) -> None:
     draw = random.Random(23)

@@ -47,6 +47,7 @@ def _agree(seed: int, folder: Path) -> int:
     return len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_programs_give_what_bytes_give(group: int, tmp_path: Path) -> None:
     counts = [_agree(seed, tmp_path) for seed in range(group * PER_GROUP, (group + 1) * PER_GROUP)]

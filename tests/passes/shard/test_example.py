@@ -49,6 +49,7 @@ def test_run_takes_and_gives_whole_arrays(cir: Cir, tmp_path: Path, ranks: str, 
     _is_right(saved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", ["tensor", "data"])
 @pytest.mark.parametrize(("output", "count"), [("net.ark.json", 8), ("net.mlir", 1)])
 def test_convert_divides_and_checks(cir: Cir, tmp_path: Path, output: str, count: int, parallel: str) -> None:
@@ -61,6 +62,7 @@ def test_convert_divides_and_checks(cir: Cir, tmp_path: Path, output: str, count
         assert error["is_within"]
 
 
+@pytest.mark.slow
 def test_files_of_ranks_are_run_together(cir: Cir, tmp_path: Path) -> None:
     saved = tmp_path / "out.npz"
     assert cir("convert", MODEL, "-o", str(tmp_path / "net.ark.json"), "--ranks", "4")["ok"]

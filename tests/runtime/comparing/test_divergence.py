@@ -187,6 +187,7 @@ def test_what_only_a_whole_run_gets_wrong_is_found_in_its_outputs() -> None:
 AGREEING = ("bert_fp16", "segformer_fp32", "t5_encoder_int4_fp16", "control_iOS18", "gru_fp32")
 
 
+@pytest.mark.slow_cases("bert_fp16", "segformer_fp32", "t5_encoder_int4_fp16")
 @pytest.mark.parametrize(
     "network", ["bert_fp16", "segformer_fp32", "t5_encoder_int4_fp16", "control_iOS18", "gru_fp32"]
 )
@@ -199,6 +200,7 @@ def test_engines_agree(network: str) -> None:
         assert found.only_first == found.only_second == ()
 
 
+@pytest.mark.slow_cases("llama_stateful_fp16")
 @pytest.mark.parametrize("network", ["greedy_decode_fp32", "llama_stateful_fp16", "segformer_fp16"])
 def test_conversion_agrees_as_onnxruntime_runs_it(network: str) -> None:
     oracle("onnxruntime")

@@ -88,6 +88,7 @@ def test_every_named_value_of_a_network_is_told_by_its_own_operation(network: st
     assert len({e.name for e in found.entries}) == len(found.entries)
 
 
+@pytest.mark.slow
 def test_another_engine_runs_the_operations_of_a_format_as_they_are() -> None:
     oracle("onnxruntime")
     found = api.profile(cir.load("examples/transformer.onnx"), engine="onnxruntime", repeat=1)

@@ -178,6 +178,7 @@ def _assert_as_upstream(source: str, calls: Sequence[Call], engine: str = "numpy
             assert np.array_equal(found, array), (call.function, found, array)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 def test_branches_loops_and_switches_run_as_compiled_by_llvm(engine: str) -> None:
     _assert_as_upstream(PROGRAM, CALLS, engine)
@@ -227,6 +228,7 @@ def random_blocks(random: Random, name: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_blocks_that_branch_anywhere_run_as_compiled_by_llvm() -> None:
     random = Random(5)
     sources = {name: random_blocks(random, name) for name in [f"f{n}" for n in range(40)]}

@@ -269,6 +269,7 @@ def test_message_of_another_shape_is_refused() -> None:
     assert found.message == "core.recv: expected tensor<2xf32> from rank 0, tag 0, was sent tensor<4xf32>"
 
 
+@pytest.mark.slow
 def test_time_limit_ends_all_and_tells_who_waits() -> None:
     before = time.monotonic()
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
@@ -281,6 +282,7 @@ def test_time_limit_ends_all_and_tells_who_waits() -> None:
     )
 
 
+@pytest.mark.slow
 def test_interrupt_ends_at_once_and_tells_who_waits() -> None:
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
     prepared = cir.prepare(parsed(text), options=EngineOptions(time_limit_seconds=30))

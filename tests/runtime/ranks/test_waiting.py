@@ -125,6 +125,7 @@ def _text(bodies: list[list[Step]]) -> str:
     return program(out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @drawn_from(bodies=_skeletons())
 @settings(max_examples=60, deadline=None)

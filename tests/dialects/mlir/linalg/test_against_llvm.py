@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import pytest
 
 from commonir.dialects.mlir.linalg import DIALECT
 
@@ -114,6 +115,7 @@ def structured_cases() -> list[Case]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_operations_give_what_llvm_makes_of_them() -> None:
     assert_as_compiled([*named_cases(), *structured_cases()])
 

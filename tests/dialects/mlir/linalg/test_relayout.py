@@ -40,6 +40,7 @@ def test_tiles_hold_the_elements_of_a_tensor(tiles: Tiles) -> None:
     assert_alike(unpack, run(unpack.text, packed(x, tiles, 7.0), unpack.arrays[1]), [x])
 
 
+@pytest.mark.slow
 def test_transforms_of_winograd_are_as_llvm_lowers_them() -> None:
     # LLVM fails on those of the last axis alone.
     assert_as_compiled([c for c in winograd_cases() if not c.name.endswith("_w")])

@@ -20,6 +20,7 @@ NOT_LOWERED = {
 LEAST = -(2**31)
 
 
+@pytest.mark.slow
 def test_operations_give_what_llvm_makes_of_them() -> None:
     assert_as_compiled(cases())
 

@@ -41,6 +41,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 def test_operations_give_what_llvm_makes_of_them() -> None:
     assert_as_compiled(cases())
 
