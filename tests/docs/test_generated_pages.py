@@ -16,7 +16,7 @@ def test_page_is_up_to_date(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == PAGES[name](), "stale: run `python -m docs.generate`"
 
 
-@pytest.mark.parametrize("page", [*sorted(FOLDER.glob("*.md")), ROOT / "README.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*sorted(FOLDER.rglob("*.md")), ROOT / "README.md"], ids=lambda page: page.name)
 def test_links_lead_to_files_of_the_repository(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
