@@ -30,7 +30,7 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     """Yields the path and the Markdown text of each generated page."""
     yield "readme.md", _moved((ROOT / "README.md").read_text("utf-8"))
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text("utf-8")
-    yield "reference/python.md", _python_page()
+    yield "reference/python.md", python_page()
     entries: list[str] = []
     dialects = Dialects()
     for name in dialects.names():
@@ -78,7 +78,8 @@ def _nested(page: str) -> str:
     return _HEADING.sub(deeper, page)
 
 
-def _python_page() -> str:
+def python_page() -> str:
+    """Returns the page of the Python API: a directive of mkdocstrings for each public name."""
     lines = ["# Python API", "", "`import commonir as cir`. Names are loaded on first use."]
     for name in sorted(commonir.__all__):
         member: object = getattr(commonir, name)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 from docs.images.__main__ import draw
-from docs.site_pages import generated_pages
+from docs.site_pages import generated_pages, python_page
 
 from commonir.ods import Dialects
 
 ROOT = Path(__file__).parents[2]
 
 
-@cache
-def pages() -> dict[str, str]:
-    return dict(generated_pages())
-
-
 @pytest.mark.slow
 def test_reference_has_every_operation_of_every_dialect() -> None:
+    pages = dict(generated_pages())
     dialects = Dialects()
     for name in dialects.names():
         dialect = dialects.get(name)
         assert dialect is not None
-        page = pages()[f"reference/{name}.md"]
+        page = pages[f"reference/{name}.md"]
         assert [op for op in dialect.operations if f"## `{op}`" not in page] == []
 
 
@@ -36,7 +31,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_python_page_documents_the_public_functions() -> None:
-    page = pages()["reference/python.md"]
+    page = python_page()
     assert "::: commonir.api.programs.convert" in page
     assert "::: commonir.api.running.run" in page
 
