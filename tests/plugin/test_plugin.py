@@ -1,4 +1,4 @@
-"""A dialect that comes from another package works through the same door as ours, with no change here."""
+"""What another package adds works through the same doors as ours: dialect, format, conversion, pass and engine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run_with_plugin(installed: Path, *command: str) -> subprocess.CompletedProce
 def test_operations_of_a_plugin_are_documented(installed: Path) -> None:
     listing = run_with_plugin(installed, "-m", "commonir", "ops", "--dialect", "demo", "--json")
     names = [entry["name"] for entry in json.loads(listing.stdout)["result"]]
-    assert names == ["demo.blend", "demo.outer", "demo.median"]
+    assert names == ["demo.blend", "demo.total", "demo.outer", "demo.median"]
     page = run_with_plugin(installed, "-m", "commonir", "ops", "demo.outer").stdout
     assert "All products of an element of a" in page
     assert "T[b*, m, n]" in page
@@ -125,3 +125,91 @@ def test_rules_of_a_file_call_a_function_of_a_plugin(installed: Path, tmp_path: 
     done = run_with_plugin(installed, "-m", "commonir", "opt", files[0], "--rules", files[1], "--no-check", "-o", "-")
     assert done.returncode == 0, done.stderr
     assert "k = 8 : i32" in done.stdout
+
+
+DEMO = "#demo 1\ninput a 2x3\ninput b 2x3\nt = total a b\nu = total t b\noutput u\n"
+
+
+def cir(installed: Path, *arguments: str) -> str:
+    """Runs a command, which must succeed, and returns its output."""
+    done = run_with_plugin(installed, "-m", "commonir", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_format_of_a_plugin_is_recognized_by_content_and_runs(installed: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.txt"  # the suffix says nothing
+    model.write_text(DEMO)
+    about = json.loads(cir(installed, "info", str(model), "--json"))["result"]
+    assert [f["operations"] for f in about["functions"]] == [{"demo.total": 2}]
+    assert json.loads(cir(installed, "check", str(model), "--json"))["diagnostics"] == []
+    cir(installed, "convert", str(model), "-o", str(tmp_path / "out.onnx"))
+    cir(installed, "compare", str(model), str(tmp_path / "out.onnx"))
+
+
+def test_a_wrong_file_of_a_plugin_format_is_told_with_its_path(installed: Path, tmp_path: Path) -> None:
+    model = tmp_path / "wrong.demo"
+    model.write_text(DEMO + "output v\n")
+    done = run_with_plugin(installed, "-m", "commonir", "check", str(model))
+    assert done.returncode == 4
+    assert "line 7 is not understood: output v" in done.stderr
+    assert str(model) in done.stderr
+
+
+def test_a_conversion_of_a_plugin_leads_to_its_format_and_back(installed: Path, tmp_path: Path) -> None:
+    model, onnx, back = tmp_path / "model.demo", tmp_path / "model.onnx", tmp_path / "back.demo"
+    model.write_text(DEMO)
+    cir(installed, "convert", str(model), "-o", str(onnx))
+    cir(installed, "convert", str(onnx), "--to", "demo", "-o", str(back))
+    assert back.read_text().replace("i0", "a").replace("i1", "b").replace("t2", "t").replace("t3", "u") == DEMO
+    refused = run_with_plugin(installed, "-m", "commonir", "convert", str(model), "--to", "demoo", "-o", str(back))
+    assert "did you mean 'demo'" in refused.stderr
+
+
+def test_a_pass_of_a_plugin_takes_its_place_in_a_pipeline(installed: Path, tmp_path: Path) -> None:
+    blend = "%{} = demo.blend %a, %{} {{weight = {} : f64}} : tensor<3xf32>, tensor<3xf32>"
+    program = tmp_path / "in.mlir"
+    program.write_text(
+        "ml_program.func @main(%a: tensor<3xf32>) -> tensor<3xf32> {\n"
+        f"{blend.format('x', 'a', '1.0')}\n{blend.format('y', 'x', '0.25')}\n"
+        "ml_program.return %y : tensor<3xf32>\n}\n"
+    )
+    assert "demo-drop-blends: blends of one weight are replaced" in cir(installed, "opt", "--list-passes")
+    for options, weight in (("", "0.25"), ("{weight=0.25}", "1.0")):
+        passes = f"cse,demo-drop-blends{options}"
+        out = cir(installed, "opt", str(program), "--passes", passes, "--no-check", "-o", "-")
+        assert out.count("demo.blend") == 1
+        assert f"weight = {weight}" in out
+    pipeline = "builtin.module(demo-drop-blends{weight=0.25},demo-drop-blends)"
+    assert "demo.blend" not in cir(installed, "opt", str(program), "--pass-pipeline", pipeline, "--no-check", "-o", "-")
+
+
+def test_an_engine_of_a_plugin_runs_programs(installed: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.demo"
+    model.write_text("#demo 1\ninput a 2\nt = total a a\noutput t\n")
+    script = f"""
+import numpy as np
+import commonir as cir
+
+program = cir.load({str(model)!r})
+print(cir.run(program, {{"a": np.array([0.3, 0.6], np.float32)}}, engine="demo-rounding")["t"].tolist())
+made = cir.loads(cir.dumps(program, format="demo-text"), format="demo-text")
+print([op.name for op in made.main.body.operations])
+print([d.name for d in cir.optimize(made, passes=["demo-drop-blends"]).main.body.operations])
+"""
+    done = run_with_plugin(installed, "-c", script)
+    assert done.returncode == 0, done.stderr
+    names = "['demo.total', 'ml_program.return']"
+    assert done.stdout.splitlines() == ["[1.0, 1.0]", names, names]
+    cir(installed, "run", str(model), "--engine", "demo-rounding")
+
+
+def test_doctor_lists_everything_a_plugin_adds(installed: Path) -> None:
+    plugins = json.loads(cir(installed, "doctor", "--json"))["result"]["plugins"]
+    assert sorted([(p["kind"], p["name"]) for p in plugins if p["package"] == "commonir-demo"]) == [
+        ("conversion", "demo"),
+        ("dialect", "demo"),
+        ("engine", "demo-rounding"),
+        ("format", "demo-text"),
+        ("pass", "demo-drop-blends"),
+    ]

@@ -1,4 +1,4 @@
-"""A dialect with one operation of each form of reference, and a function for rewrite rules."""
+"""A dialect with operations of each form of reference, and a function for rewrite rules."""
 
 from __future__ import annotations
 
@@ -43,6 +43,18 @@ class Blend(Op, name="demo.blend", traits=(traits.Pure,), assembly="$a `,` $b at
     def reference(self, a: Value, b: Value) -> Value:
         left = core.mul(a, core.splat(self.weight, a))
         return core.add(left, core.mul(b, core.splat(1 - self.weight, b)))
+
+
+class Total(Op, name="demo.total", traits=(traits.Pure,)):
+    """The sum of two tensors of one shape."""
+
+    a: Value = operand("T[s*]")
+    b: Value = operand("T[s*]")
+    y: Value = result("T[s*]")
+    T = element_type(f32, f64)
+
+    def reference(self, a: Value, b: Value) -> Value:
+        return core.add(a, b)
 
 
 class Outer(Op, name="demo.outer", traits=(traits.Pure,)):
