@@ -36,7 +36,7 @@ _STATUS_TEXTS = {
     ExitStatus.UNSUPPORTED: "an operation, version or feature is not supported",
     ExitStatus.REFUSED: "refused for safety, or because of a limit",
     ExitStatus.UNWRITABLE: "an output cannot be written; the old one is unchanged",
-    ExitStatus.OUR_BUG: "a fault of commonir",
+    ExitStatus.OUR_BUG: "an internal error",
     ExitStatus.INTERRUPTED: "interrupted from the keyboard",
 }
 

@@ -18,7 +18,7 @@ def calls_of(work: Callable[[], object]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    # What is called when something goes that tests before this one left behind is no part of this work.
+    # What is called when something goes that tests before this one left behind does not count.
     with no_collection():
         sys.setprofile(called)
         try:

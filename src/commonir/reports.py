@@ -140,7 +140,7 @@ class TrafficEntry(Report):
 class RanksSummary(Report):
     """A program of several ranks: memory of each, and what they exchange, by pair and tag.
 
-    `missing` is how many ranks of the program are not there, `blocked` those that wait for ever.
+    `missing` is how many ranks of the program are not there, `blocked` those that wait forever.
     """
 
     world_size: int

@@ -55,7 +55,7 @@ def test_a_file_with_a_second_name_is_refused(folder: Path) -> None:
 
 def test_a_pipe_is_refused_without_waiting(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
-    with pytest.raises(DiagnosticError, match="no regular file"):
+    with pytest.raises(DiagnosticError, match="not a regular file"):
         open_beneath(folder, "pipe")
 
 

@@ -54,9 +54,9 @@ ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
     [
         (b"", "its header is longer than the file"),
         (b"\xff" * 8, "its header is longer than the file"),
-        (file_of(b"{"), "its header is no JSON"),
-        (file_of(b"\xff{}"), "its header is no JSON"),
-        (file_of([]), "its header is no JSON object"),
+        (file_of(b"{"), "its header is not JSON"),
+        (file_of(b"\xff{}"), "its header is not JSON"),
+        (file_of([]), "its header is not a JSON object"),
         (file_of({"a": 1}), "'a' has the unknown type 'None'"),
         (file_of({"a": {**ENTRY, "dtype": "F31"}}, bytes(8)), "'a' has the unknown type 'F31'"),
         (file_of({"a": {**ENTRY, "shape": [-2]}}, bytes(8)), "'a' has no shape"),
@@ -66,7 +66,7 @@ ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
         (file_of({"a": {**ENTRY, "data_offsets": [8, 0]}}, bytes(8)), "'a' lies outside of the file"),
         (file_of({"a": {**ENTRY, "shape": [2**62, 8]}}, bytes(8)), "which is not the size of its shape"),
         (file_of({"a": ENTRY, "b": {**ENTRY, "data_offsets": [4, 12]}}, bytes(12)), "'a' and 'b' overlap"),
-        (file_of(b'{"a":' * 100_000), "its header is no JSON"),
+        (file_of(b'{"a":' * 100_000), "its header is not JSON"),
     ],
 )
 def test_file_that_is_not_of_the_format_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

@@ -97,12 +97,12 @@ def test_random_integers_stay_below_the_upper_bound() -> None:
         ),
         ("x=f32[1 2]:ones", "cannot read the input 'x=f32[1 2]:ones': 'f32[1 2]:ones' is neither", None),
         (f"x=f32[{'9' * 5000}]:ones", "cannot read the input 'x=f32[999", None),
-        ("x=i8[2]:300", "cannot read the input 'x=i8[2]:300': 300 is no value of type i8", None),
-        ("x=ui8[2]:-1", "cannot read the input 'x=ui8[2]:-1': -1 is no value of type ui8", None),
-        ("x=i32[2]:nan", "cannot read the input 'x=i32[2]:nan': nan is no value of type i32", None),
+        ("x=i8[2]:300", "cannot read the input 'x=i8[2]:300': 300 is not a value of type i8", None),
+        ("x=ui8[2]:-1", "cannot read the input 'x=ui8[2]:-1': -1 is not a value of type ui8", None),
+        ("x=i32[2]:nan", "cannot read the input 'x=i32[2]:nan': nan is not a value of type i32", None),
         ("x=i64[1]:9223372036854775808", "cannot read the input 'x=i64[1]:9223372036854775808': 9.22337e+18", None),
-        ("x=f16[2]:1e9", "cannot read the input 'x=f16[2]:1e9': 1e+09 is no value of type f16", None),
-        ("x=i8[200]:iota", "cannot read the input 'x=i8[200]:iota': 128 is no value of type i8", None),
+        ("x=f16[2]:1e9", "cannot read the input 'x=f16[2]:1e9': 1e+09 is not a value of type f16", None),
+        ("x=i8[200]:iota", "cannot read the input 'x=i8[200]:iota': 128 is not a value of type i8", None),
     ],
 )
 def test_input_that_is_not_understood(text: str, message: str, help: str | None) -> None:

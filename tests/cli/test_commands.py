@@ -143,7 +143,7 @@ def test_run_reads_and_saves_arrays(cir: Cir, folder: Path) -> None:
 def test_run_saves_nothing_under_a_suffix_of_another_kind(cir: Cir, folder: Path) -> None:
     done = cir("run", "ok.mil", "--save", "out.jpg")
     assert done.status == 2
-    assert "'out.jpg' is no name of a file of .npz or .safetensors or .png" in done.err
+    assert "'out.jpg' is not a name of a file of .npz or .safetensors or .png" in done.err
     assert not Path("out.jpg").exists()
 
 

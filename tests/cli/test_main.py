@@ -115,7 +115,7 @@ def test_usage_error_is_an_envelope_with_json(cir: Cir) -> None:
         ("ok", 0, ""),
         ("unreadable", 3, "error[E0103]: the file is empty"),
         ("memory", 5, "error[E0303]: there is not enough memory"),
-        ("crash", 70, r"error[E0999]: a fault of commonir, not of the input: ValueError: unexpected " + HARMLESS),
+        ("crash", 70, r"error[E0999]: an internal error, not a fault of the input: ValueError: unexpected " + HARMLESS),
         ("interrupt", 130, "interrupted"),
     ],
 )

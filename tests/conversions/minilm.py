@@ -1,6 +1,6 @@
 """A sentence encoder of the architecture of MiniLM, with seeded random weights, as an ONNX file of dynamic sizes.
 
-Six layers of width 384 with twelve heads each, the mean of the tokens that are no padding, scaled to length one; as
+Six layers of width 384 with twelve heads each, the mean of the tokens that are not padding, scaled to length one; as
 sentence-transformers' all-MiniLM-L6 but for the weights and fewer words.
 """
 

@@ -45,7 +45,7 @@ def test_dimension_that_no_input_has_is_refused() -> None:
 
 
 def test_precision_that_is_unknown_is_refused() -> None:
-    with pytest.raises(DiagnosticError, match="'float8' is no precision to compute in"):
+    with pytest.raises(DiagnosticError, match="'float8' is not a precision to compute in"):
         commonir.convert(_program(), "coreml", precision="float8")
 
 

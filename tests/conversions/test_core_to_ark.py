@@ -156,7 +156,7 @@ COMPARISONS = {
         ("not equal", core.not_equal, lambda a, b: (a != b) | np.isinf(a)),
     )
 }
-"""An infinity is equal to itself only where one of both is a constant: the difference is no number."""
+"""An infinity is equal to itself only where one of both is a constant: the difference is not a number."""
 
 CHOICES = {
     "is an infinity": Case(lambda a: core.equal(a, number(-INF)), lambda a: a == -INF, (SPECIAL,), "", 0),
@@ -169,7 +169,7 @@ CHOICES = {
     "xor": Case(core.logical_xor, np.logical_xor, (truths(5, 4), truths(4)), "", 0),
     "not": Case(core.logical_not, np.logical_not, (truths(5, 4),), "", 0),
     "select": Case(core.select, np.where, (truths(3, 4), X, Y), "", 0),
-    "select what is no number": Case(
+    "select what is not a number": Case(
         lambda a: core.select(core.greater(a, number(0)), core.sqrt(a), number(-3.0)),
         lambda a: np.where(a > 0, np.sqrt(np.abs(a)), np.float32(-3)),
         (X,),

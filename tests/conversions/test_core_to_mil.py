@@ -396,7 +396,7 @@ def test_oldest_sufficient_operation_set_is_chosen() -> None:
 
 
 def test_unknown_system_is_refused() -> None:
-    with pytest.raises(DiagnosticError, match="'iOS14' is no system that runs Core ML programs"):
+    with pytest.raises(DiagnosticError, match="ML Programs need iOS 15 or later, not 'iOS14'"):
         converted(core_module(core.neg, {"x": tensor(f32)}), "iOS14")
 
 
@@ -591,7 +591,7 @@ def test_image_input_is_scaled_and_shifted(tmp_path: Path) -> None:
 
 def test_input_that_is_no_image_is_refused() -> None:
     module = core_module(core.neg, {"x": tensor(f32, 1, 2, 2, 2)})
-    with pytest.raises(DiagnosticError, match="is no image in rgb"):
+    with pytest.raises(DiagnosticError, match="is not an image in rgb"):
         converted(module, images={"x": ImageInput(ColorSpace.RGB)})
 
 

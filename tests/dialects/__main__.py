@@ -1,7 +1,8 @@
 """`python -m tests.dialects [NAMES]`: the programs of dialects that tests run by LLVM's tools, compiled by IREE.
 
-IREE is large and compiles slowly, so that this is no test. Programs go to it in the generic form: it reads another
-version of the custom form. Prints what differs and what it refuses; it does not know Winograd's transforms of linalg.
+IREE is large and compiles slowly, so this does not run as a test. Programs go to it in the generic form: it reads
+another version of the custom form. Prints what differs and what it refuses; it does not know Winograd's transforms of
+linalg.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ sys.exit(main(sys.argv[3:]))
 
 
 def waiting(folder: Path, what: str) -> list[str]:
-    """Arguments that run a program of which rank 0 waits for ever for rank 1, which computes."""
+    """Arguments that run a program of which rank 0 waits forever for rank 1, which computes."""
     script = folder / "waits.py"
     script.write_text(_WHEN_IT_WAITS)
     arguments = cir_arguments(folder, program([[_SUM], [*FOREVER, _SUM]]))
@@ -263,7 +263,7 @@ def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
     told = run(2, [str(fails), str(path)])
     assert told.status == 70
     assert told.seconds < 60
-    assert "a fault of commonir, not of the input: ZeroDivisionError: a fault" in told.err
+    assert "an internal error, not a fault of the input: ZeroDivisionError: a fault" in told.err
 
 
 @pytest.mark.slow

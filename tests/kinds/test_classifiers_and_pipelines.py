@@ -201,7 +201,7 @@ def test_input_of_a_model_that_comes_from_nowhere_is_told(tmp_path: Path) -> Non
     path.write_bytes(content.SerializeToString())
     _, found = cir.check(path)
     messages = [d.message for d in found]
-    assert "input 'g' of model 1 is no input of the pipeline and no output of an earlier model" in messages
+    assert "input 'g' of model 1 is not an input of the pipeline and no output of an earlier model" in messages
 
 
 def test_pipeline_older_than_its_models_is_told(tmp_path: Path) -> None:

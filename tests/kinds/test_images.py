@@ -180,7 +180,7 @@ def test_transparency_is_refused(tmp_path: Path) -> None:
 def test_input_that_is_no_image_takes_no_file(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_picture(load("ranged"), "x", saved(tmp_path, PICTURE))
-    assert diagnostic(error.value) == "E0703 | input 'x' is no image"
+    assert diagnostic(error.value) == "E0703 | input 'x' is not an image input"
 
 
 def test_pictures_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

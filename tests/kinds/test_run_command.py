@@ -125,7 +125,7 @@ def test_limits_are_kept(tmp_path: Path) -> None:
     assert "error[E0711]: the run needs" in said
     assert "the limit is 8" in said
     said = cir(tmp_path, "run", package("functions"), "--mem-limit", "many", status=2).stderr
-    assert "'many' is no size: give bytes, or a unit as in 512M or 2G" in said
+    assert "'many' is not a size: give bytes, or a unit as in 512M or 2G" in said
     said = cir(tmp_path, "run", package("functions"), "--time-limit", "1e-9", status=5).stderr
     assert "the time limit of the run has passed" in said
 

@@ -88,7 +88,7 @@ def _difference(form: Form, source: str, expected: str, before: int) -> Iterator
 
 
 class Verdict(NamedTuple):
-    """What both say of a program; None is no objection."""
+    """What both say of a program; None where they agree."""
 
     name: str
     source: str

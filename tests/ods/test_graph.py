@@ -235,7 +235,7 @@ def test_nested_regions_are_verified_without_recursion() -> None:
 
 
 def _grows_linearly(run: Callable[[Module], object], make: Callable[[int], Module], size: int) -> None:
-    run(make(2))  # what is loaded on the way is no work
+    run(make(2))  # loading does not count
     small, large = (calls_of(partial(run, make(n))) for n in (size, 2 * size))
     assert large < 2.2 * small + 1000
 

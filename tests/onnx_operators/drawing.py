@@ -90,7 +90,7 @@ class Draw:
         return (self.random.permutation(count) - count // 2).reshape(tuple(shape)).astype(dtype)
 
     def special(self, shape: Sequence[int], dtype: str = "f4") -> Array:
-        """Numbers with infinite ones, zeros of both signs and what is no number among them."""
+        """Numbers with infinite ones, zeros of both signs and what is not a number among them."""
         x = self.numbers(shape, dtype)
         odd = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e30], dtype)
         where = self.random.random(x.shape) < 0.25

@@ -19,7 +19,7 @@ class Verdict(Enum):
     UNSUPPORTED = "unsupported"
     """The evaluator says what it cannot do."""
     FAIL = "fail"
-    """Other results, or an error that is no refusal, a crash or no end in time."""
+    """Other results, or an error that is not a refusal, a crash or no end in time."""
 
 
 @dataclass(frozen=True)

@@ -277,11 +277,11 @@ def test_messages_within_branches_stay() -> None:
     assert list(reasons) == ["messages are exchanged within branches or loops"]
 
 
-NEVER = "ranks wait for each other for ever"
+NEVER = "ranks wait for each other forever"
 
 
 def test_sums_in_several_orders_stay() -> None:
-    """Ranks would wait for each other for ever: such a program is left as it is."""
+    """Ranks would wait for each other forever: such a program is left as it is."""
     square = "%z = core.mul %x, %x : tensor<4xf32>"
     for other, reason in (("%z", "ranks come to the sums in several orders"), ("%x", NEVER)):
         bodies: list[list[str]] = []
@@ -393,7 +393,7 @@ def _ordered(lines: list[str], chance: random.Random) -> list[str]:
 
 
 def _random_bodies(chance: random.Random) -> list[list[str]]:
-    """Sums in and out of order, with other exchanges between them; some would wait for ever if folded carelessly."""
+    """Sums in and out of order, with other exchanges between them; some would wait forever if folded carelessly."""
     world = chance.choice([2, 3, 4])
     bodies: list[list[str]] = [[] for _ in range(world)]
     last = ["%x"] * world

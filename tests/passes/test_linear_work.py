@@ -108,7 +108,7 @@ def _work(program: Callable[[int], str], name: str, count: int) -> int:
     ],
 )
 def test_work_grows_as_the_program_does(name: str, program: Callable[[int], str]) -> None:
-    _work(program, name, 2)  # what is loaded on the way is no work
+    _work(program, name, 2)  # loading does not count
     short, middle, long = [_work(program, name, count) for count in (40, 80, 160)]
     # Twice as much is added for twice as many; with a part that is quadratic, up to four times.
     assert long - middle < 2.3 * (middle - short)
@@ -133,5 +133,5 @@ def test_preparing_a_function_does_not_look_into_those_that_it_does_not_call(eng
         chosen, options = Engines().get(engine), EngineOptions(seed=1)
         return lines_of(lambda: chosen.prepare(module, "f", options))
 
-    work(2)  # what is loaded on the way is no work
+    work(2)  # loading does not count
     assert work(40) == work(20)

@@ -366,7 +366,7 @@ WRONG = [
     ('Pat<(Neg $x), (Note $x, "text")>', "E0604: 'text' of d.note cannot be \"text\""),
     ("Pat<(Neg $x), (replaceWithValue $x), [], [], (addBenefit $x)>", "E0604: 'addBenefit' takes one number"),
     ("Pat<(Neg $x), (Neg $x), [(AlwaysTrue $y)]>", "E0604: $y of a condition is bound by nothing in its source"),
-    ("Pat<(Neg (replaceWithValue $x)), (Neg $x)>", "E0604: 'replaceWithValue' is no operation"),
+    ("Pat<(Neg (replaceWithValue $x)), (Neg $x)>", "E0604: 'replaceWithValue' is not an operation"),
     ("Pat<(Neg I32Attr:$x), (Neg $x)>", "E0604: 'x' is an operand, and $x says what an attribute must be"),
     ("Pat<(Neg (variadic $x)), (Neg $x)>", "E0604: 'x' of d.neg is not variadic"),
 ]

@@ -56,7 +56,7 @@ def test_a_number_is_a_value_of_the_type_of_its_input(type: str, text: str, expe
      ("f32", "1e39"), ("f32", "true"), ("tensor<i32>", "2147483648"), ("i64", "1" * 41), ("f32", "1.2.3")],
 )  # fmt: skip
 def test_a_number_that_the_type_does_not_have_is_refused(type: str, text: str) -> None:
-    with pytest.raises(DiagnosticError, match=r"E0703.*which .* is no value of"):
+    with pytest.raises(DiagnosticError, match=r"E0703.*which .* is not a value of"):
         _read(type, text)
 
 
@@ -97,5 +97,5 @@ def test_run_and_compare_take_values_of_scalars_in_all_formats(
     assert main(["compare", model, "--engines", "reference,numpy", "x=1.5", "y=-2"]) == 0
     assert main(["run", str(program), "c=7", "n=1.5"]) != 0
     said = capsys.readouterr().err
-    assert "'c' is i1, which '7' is no value of" in said
-    assert "'n' is index, which '1.5' is no value of" in said
+    assert "'c' is i1, which '7' is not a value of" in said
+    assert "'n' is index, which '1.5' is not a value of" in said

@@ -373,7 +373,7 @@ def test_old_form_of_extern_and_of_globals_is_read() -> None:
         ("t.scale %x : i32", "E0401", (1, 9), "use of undefined value '%x'"),
         ('%a = "x.a"() : () -> (i32, i32)', "E0240", (1, 1), "x.a has 2 results, but 1 are named"),
         ('"x.a"(%b) : () -> ()', "E0502", (1, 13), "1 operands have 0 types"),
-        ('"t.affine"() : () -> ()', "E0502", (1, 1), "t.affine: 0 operands do not divide among 3 declared ones"),
+        ('"t.affine"() : () -> ()', "E0502", (1, 1), "t.affine: takes 3 operands, found 0"),
         (
             'module { "x.a"() ({ ^a: "x.b"() : () -> () ^a: "x.b"() : () -> () }) : () -> () }',
             "E0402",

@@ -107,4 +107,4 @@ def test_other_formats_have_no_pieces(cir: Cir, tmp_path: Path) -> None:
     model.write_bytes(b"\x08\x09:\x02\x0a\x00")
     done = cir("check", str(model), "--split-input-file")
     assert done.status != 0
-    assert "is no MLIR text" in done.err
+    assert "is not MLIR text" in done.err

@@ -201,7 +201,7 @@ def test_values_that_nobody_defines_are_named_all_the_same() -> None:
 def test_real_model_before_and_after_lowering(model: Path) -> None:
     dialects = Dialects()
     program = read(model, dialects)
-    # A model in a pipeline that is no program stands there closed, and cannot be lowered.
+    # A model in a pipeline that is not a program stands there closed, and cannot be lowered.
     is_closed = any(op.name == "mil.opaque_model" for part in program.modules for op in part.nested())
     for module in (program,) if is_closed else (program, lower(program)):
         for generic in (False, True):

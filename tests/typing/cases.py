@@ -64,7 +64,7 @@ def refused(x: Value, w: Value, inner: Region) -> None:
     Affine(x)  # pyright: ignore[reportCallIssue]  # weight is missing
     Affine(x, w, x, x)  # pyright: ignore[reportCallIssue]  # one too many
     Affine(x, 3)  # pyright: ignore[reportArgumentType]  # not a value
-    Affine(x, w, y=x)  # pyright: ignore[reportCallIssue]  # results are no arguments
+    Affine(x, w, y=x)  # pyright: ignore[reportCallIssue]  # results are not arguments
     Affine(x, w, _offsets=None)  # pyright: ignore[reportCallIssue]  # nor is what stores them
     Scale(x, "two")  # pyright: ignore[reportArgumentType]  # not a number
     Scale(x, mode="exact")  # pyright: ignore[reportArgumentType]  # not a case of the enumeration

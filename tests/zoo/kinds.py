@@ -421,7 +421,7 @@ def detector(kind: str) -> Model:
 
 
 def opaque_stage() -> Model:
-    """h = 2 * x, then a model of a kind that is no program: a scaler."""
+    """h = 2 * x, then a model of a kind that is not a program: a scaler."""
     second = ct.proto.Model_pb2.Model()
     second.specificationVersion = 1
     for features, name in ((second.description.input, "h"), (second.description.output, "y")):

@@ -158,13 +158,13 @@ def check_pieces(
 
     `expects`: the findings are what differs from those that comments `// expected-error {{..}}` announce.
 
-    Raises: DiagnosticError (E0904) for a file that is no MLIR text.
+    Raises: DiagnosticError (E0904) for a file that is not MLIR text.
     """
     from commonir.formats.mlir.checking import check_pieces as checked_pieces  # noqa: PLC0415  loads the parser
 
     found = Formats().of_file(path)
     if found.name != MLIR:
-        message = f"a file of format '{found.name}' is no MLIR text: it has no pieces and no comments"
+        message = f"a file of format '{found.name}' is not MLIR text: it has no pieces and no comments"
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
     return checked_pieces(path, Dialects(given=dialects), split=split, expects=expects)
 

@@ -37,7 +37,7 @@ def lower(module: Module, *, defer: bool = False) -> Module:
     With `defer`, an operation stays as it is whose meaning depends on values that only running tells: engines state it
     when they reach it.
 
-    Raises: DiagnosticError (E0601, E0509) with every operation that has no meaning in terms of the core.
+    Raises: DiagnosticError (E0601, E0509) with every operation that cannot be lowered to core.
     """
     # Rewriting loads the core dialect, which opening a file does not need.
     from commonir.passes.lower import Deferral  # noqa: PLC0415

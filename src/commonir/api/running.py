@@ -195,7 +195,8 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
 def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
     """The pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
 
-    Raises: DiagnosticError (E0703 for an input that is no image, or a picture of a wrong size; E0705 without Pillow).
+    Raises: DiagnosticError (E0703 for an input that is not an image, or a picture of a wrong size; E0705 without
+    Pillow).
     """
     from commonir.runtime.pictures import picture_input  # noqa: PLC0415
 
@@ -205,7 +206,7 @@ def read_picture(module: Module, name: str, path: Path_, *, function: str | None
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:
     """The array of rank 0 that a number, `true` or `false` stands for, in the type of an input of a function.
 
-    Raises: DiagnosticError (E0703 for an input that is no scalar, and a number that is no value of its type).
+    Raises: DiagnosticError (E0703 for an input that is not a scalar, and a number that is not a value of its type).
     """
     from commonir.runtime.ports import names_of  # noqa: PLC0415
     from commonir.runtime.scalars import scalar_input as read  # noqa: PLC0415
@@ -221,13 +222,13 @@ def scalar_input(module: Module, name: str, text: str, *, function: str | None =
 def write_picture(path: Path_, array: Array, port: Port) -> None:
     """Writes an image output as a PNG file: rounded to whole numbers, halves to even, and limited to 0 and 255.
 
-    Raises: DiagnosticError (E0703 for an output that is no image, E0705 without Pillow, E08xx).
+    Raises: DiagnosticError (E0703 for an output that is not an image, E0705 without Pillow, E08xx).
     """
     from commonir.base.pictures import write_picture as write  # noqa: PLC0415
     from commonir.runtime.pictures import pixels_of  # noqa: PLC0415
 
     if port.image is None:
-        raise DiagnosticError(Diagnostic(WRONG_INPUT, "the output is no image", file=os.fspath(path)))
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, "the output is not an image", file=os.fspath(path)))
     write(path, pixels_of(array, port.image))
 
 
@@ -562,7 +563,7 @@ def _compared_ranks(
         message = "programs are compared in one process"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="name the engines numpy and reference"))
     if left is None or right is None or left.ranks.world_size != right.ranks.world_size:
-        message = "programs of other numbers of ranks have other inputs and outputs"
+        message = "the programs have different numbers of ranks"
         help = "`cir convert --check` compares a program with what it is divided into"
         raise DiagnosticError(Diagnostic(INTERFACES_DIFFER, message, help=help))
     return left, right

@@ -45,7 +45,7 @@ def open_beneath(folder: str | os.PathLike[str], name: str) -> BinaryIO:
     status = os.fstat(stream.fileno())
     reason = ""
     if not stat.S_ISREG(status.st_mode):
-        reason = "it is no regular file"
+        reason = "it is not a regular file"
     elif status.st_nlink > 1:
         reason = "the file has another name, which may be anywhere"
     if reason:

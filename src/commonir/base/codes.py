@@ -483,7 +483,7 @@ UNKNOWN_REFERENCE = Code(
 )
 INTERNAL_ERROR = Code(
     "E0999",
-    "a fault of commonir",
+    "an internal error",
     "Whatever the input is, this message should not appear. Run the command again with `--debug` and report its "
     "output, together with the file if you can share it. An output that was there before is unchanged.",
     status=ExitStatus.OUR_BUG,

@@ -244,7 +244,7 @@ MALFORMED_EXPECTATION = Code(
 )
 MALFORMED_ONNX_TEXT = Code(
     "E0246",
-    "the text is no ONNX model in text form",
+    "the text is not an ONNX model in text form",
     "The text breaks off the grammar of the textual syntax of ONNX at the line shown; the message says what may stand "
     "there. Elements of types narrower than 32 bits are written as the numbers that a file holds for them.",
     status=_UNREADABLE,
@@ -277,7 +277,7 @@ MALFORMED_JSON = Code(
     "a Common IR document in JSON is malformed",
     "A `.cir.json` file is an object with one key, `ModelProto` or `LibraryProto`, and below it the fields of the "
     "messages under their own names; the message names the place, what is expected there and what was found. Numbers "
-    'of element types may be written as names, contents that are no text as `{"base64": ...}`.',
+    'of element types may be written as names, contents that are not text as `{"base64": ...}`.',
     status=_UNREADABLE,
 )
 MALFORMED_HISTORIC = Code(
@@ -376,7 +376,7 @@ NOT_EVALUABLE = Code(
 
 MALFORMED_ARK_JSON = Code(
     "E0270",
-    "an ARK file is no JSON",
+    "an ARK file is not JSON",
     "A model file of ARK is one JSON object in UTF-8. The text breaks off the grammar of JSON at the line shown, has "
     "one name twice in an object, or a number that is not finite: JSON has neither NaN nor infinities.",
     status=_UNREADABLE,
@@ -406,7 +406,7 @@ ARK_TENSOR = Code(
 )
 ARK_PEER = Code(
     "E0274",
-    "an ARK program names a rank that is no peer",
+    "an ARK program names a rank that is not a peer",
     "What is sent goes to another rank of the program, and what is received comes from one: ranks are numbered from 0 "
     "to `WorldSize` - 1. The rank that is meant is that of the buffer that the proxy stands for, `Buffer.Rank`.",
 )
@@ -451,7 +451,7 @@ ARK_MESSAGE = Code(
 )
 ARK_DEADLOCK = Code(
     "E0280",
-    "ranks of an ARK program wait for ever",
+    "ranks of an ARK program wait forever",
     "Sending does not wait, a receiving operation waits for its message, and `DeviceSync` waits until all ranks have "
     "come to it. The notes say which rank waits where for which: in a circle, or for one that has ended. Change the "
     "order of operations of one of them, or add the operation that another one waits for.",

@@ -30,7 +30,7 @@ WRITTEN = (".png",)
 """Suffixes of picture files that are written: those that lose nothing."""
 
 _GRAYSCALE, _COLOR = "L", "RGB"
-# Modes that eight bits for each channel hold. Transparency is no part of the pixels that models see.
+# Modes that eight bits for each channel hold. Transparency is not a part of the pixels that models see.
 _EIGHT_BIT = frozenset({"1", "L", "P", "RGB", "YCbCr", "CMYK"})
 
 

@@ -83,9 +83,9 @@ def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str
     try:
         found = parse(stream.read(length))
     except JsonError as error:
-        raise ValueError(f"its header is no JSON: {error}") from None
+        raise ValueError(f"its header is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise ValueError("its header is no JSON object")
+        raise ValueError("its header is not a JSON object")
     return {**found}, _LENGTH_BYTES + length
 
 

@@ -63,7 +63,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _refuse(word: str) -> NoReturn:
-    raise JsonNumberError(f"'{word}' is no number of JSON")
+    raise JsonNumberError(f"'{word}' is not a number of JSON")
 
 
 def _finite(digits: str) -> float:

@@ -83,13 +83,13 @@ def parse_bytes(text: str) -> int:
     unit = number[-1:] if number[-1:].isalpha() else ""
     units = [u.upper() for u in _DECIMAL_UNITS]
     if unit not in units:
-        raise ValueError(f"'{escape(text)}' is no size: give bytes, or a unit as in 512M or 2G")
+        raise ValueError(f"'{escape(text)}' is not a size: give bytes, or a unit as in 512M or 2G")
     try:
         size = float(number.removesuffix(unit)) * 1000 ** units.index(unit)
     except ValueError:
-        raise ValueError(f"'{escape(text)}' is no size: give bytes, or a unit as in 512M or 2G") from None
+        raise ValueError(f"'{escape(text)}' is not a size: give bytes, or a unit as in 512M or 2G") from None
     if not 0 < size < 2**63:
-        raise ValueError(f"'{escape(text)}' is no size")
+        raise ValueError(f"'{escape(text)}' is not a size")
     return int(size)
 
 

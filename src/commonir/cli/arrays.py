@@ -193,7 +193,7 @@ def _converted(values: Array, dtype: np.dtype[np.generic]) -> Array:
     else:
         lost = np.isfinite(back) != np.isfinite(wanted)
     if dtype.kind != "b" and lost.any():
-        raise ValueError(f"{wanted[lost].flat[0]:g} is no value of type {name_of(dtype)}")
+        raise ValueError(f"{wanted[lost].flat[0]:g} is not a value of type {name_of(dtype)}")
     return made
 
 

@@ -24,5 +24,5 @@ def write_finding(finding: Diagnostic, err: Terminal) -> None:
 
 
 def _one_line(text: str) -> str:
-    """Line breaks of our own messages, such as a usage line that was wrapped, are no control characters of a file."""
+    """Line breaks of our own messages, such as a usage line that was wrapped, are not control characters of a file."""
     return escape(" ".join(part.strip() for part in text.split("\n")) if "\n" in text else text)

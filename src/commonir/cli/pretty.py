@@ -24,7 +24,7 @@ def print_table(
     for column in columns:
         table.add_column(Text(column.title), justify="right" if column.is_number else "left", overflow="fold")
     for row in rows:
-        # `Text`, not markup: brackets in names are no tags.
+        # `Text`, not markup: brackets in names are not tags.
         table.add_row(*(Text(cell) for cell in row))
     _console(stream, has_colour).print(Padding(table, (0, 0, 0, indent), expand=False))
 

@@ -34,8 +34,8 @@ def _ranks_title(ranks: RanksSummary) -> str:
     """How many ranks there are, and what is missing or goes wrong."""
     notes = [
         f"{plural(ranks.missing, 'file')} missing" if ranks.missing else "",
-        f"rank {', '.join(map(str, ranks.blocked))} waits for ever" if len(ranks.blocked) == 1 else "",
-        f"ranks {', '.join(map(str, ranks.blocked))} wait for ever" if len(ranks.blocked) > 1 else "",
+        f"rank {', '.join(map(str, ranks.blocked))} waits forever" if len(ranks.blocked) == 1 else "",
+        f"ranks {', '.join(map(str, ranks.blocked))} wait forever" if len(ranks.blocked) > 1 else "",
     ]
     return ", ".join([f"{ranks.world_size:,}", *filter(None, notes)])
 

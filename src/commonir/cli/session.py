@@ -235,7 +235,7 @@ class Session:
             self.err.lines("".join(traceback.format_exception(error)))
         return Diagnostic(
             codes.INTERNAL_ERROR,
-            f"a fault of commonir, not of the input: {type(error).__name__}: {error}",
+            f"an internal error, not a fault of the input: {type(error).__name__}: {error}",
             help="report the output of the same command with --debug"
             if not self.is_debugging
             else "please report this",
@@ -293,7 +293,7 @@ def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Ca
         command.params += _opening_options() if opens else []
         command.params += [
             click.Option(["--json", "is_json"], is_flag=True, help="Write the result and all findings as JSON."),
-            click.Option(["--debug", "is_debugging"], is_flag=True, help="Show the traceback of a fault of commonir."),
+            click.Option(["--debug", "is_debugging"], is_flag=True, help="Show the traceback of an internal error."),
         ]
         command.options_metavar = _usage_of_options(command)
         return command

@@ -47,7 +47,7 @@ VERBS = {
 
 
 class VerbGroup(click.Group):
-    """The verbs of the table, each imported when it is called. One argument that is no verb is a file for `info`."""
+    """The verbs of the table, each imported when it is called. One argument that is not a verb is a file for `info`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
         """The verbs in the order of the overview."""
@@ -104,7 +104,7 @@ def cir(context: click.Context) -> int:
 
     `cir VERB --help` describes a verb; `cir MODEL` is short for `cir info MODEL`. Results go to standard output,
     findings and progress to standard error. Exit status: 0 done, 1 the answer is no, 2 usage, 3 unreadable input,
-    4 unsupported, 5 refused for safety, 6 output not written, 70 a fault of commonir, 130 interrupted.
+    4 unsupported, 5 refused for safety, 6 output not written, 70 an internal error, 130 interrupted.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -323,11 +323,11 @@ def _value_names(graph: onnx.Graph) -> list[str]:
 
 
 def _free_initializers(made: Module, told: Diagnostics) -> None:
-    """States a version of the IR in which initializers are no inputs: which were is known by old names only."""
+    """States a version of the IR in which initializers are not inputs: which were is known by old names only."""
     stated = made.extra.get(onnx.IR_VERSION)
     if isinstance(stated, IntegerAttr) and stated.value < onnx.FREE_INITIALIZERS:
         made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.FREE_INITIALIZERS))
-        text = f"the version of the IR is {onnx.FREE_INITIALIZERS}, was {stated.value}: initializers are no inputs"
+        text = f"the version of the IR is {onnx.FREE_INITIALIZERS}, was {stated.value}: initializers are not inputs"
         told.add(CHANGED_IN_CONVERSION, text)
 
 
@@ -345,7 +345,7 @@ def _describe(made: Module, graph: common_ir.Graph, told: Diagnostics) -> None:
     domain = made.extra.get(onnx.DOMAIN)
     if not isinstance(domain, StringAttr) or not is_dns_name(domain.value):
         before = domain.value if isinstance(domain, StringAttr) else ""
-        why = f"'{before}' is no DNS name" if before else "none is stated"
+        why = f"'{before}' is not a DNS name" if before else "none is stated"
         made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
         told.add(CHANGED_IN_CONVERSION, f"the domain of the model is '{DEFAULT_DOMAIN}': {why}")
     versions = [v.value for d, v in graph.opset_import.entries if d in ("", "ai.onnx") and isinstance(v, IntegerAttr)]

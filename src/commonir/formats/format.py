@@ -241,7 +241,7 @@ class Format:
         Raises: NOT_IN_FORMAT for a format that is not text.
         """
         del module, elide
-        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, f"programs of format '{self.name}' are no text"))
+        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, f"programs of format '{self.name}' are not text"))
 
 
 def not_read(format: str, path: str | os.PathLike[str]) -> Diagnostic:

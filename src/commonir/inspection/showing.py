@@ -42,7 +42,7 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
     own = formats.of_module(module)
     if not shown.has_text:
         known = ", ".join([MLIR, *sorted(f.name for f in formats.working() if f.has_text and f.name != MLIR)])
-        message = f"programs of format '{syntax}' are no text"
+        message = f"programs of format '{syntax}' are not text"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
     if own is None or own.dialect != shown.dialect:
         message = f"a program of format '{own.name if own else 'core'}' has no text of format '{syntax}'"

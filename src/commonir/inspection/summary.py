@@ -65,7 +65,7 @@ def summarize(
 
 
 def _without_format(module: Module) -> tuple[str, str]:
-    """What the dialects of a program are called that is no file of another format."""
+    """What the dialects of a program are called that is not a file of another format."""
     return (MLIR, "MLIR program") if naming_of(module) is Naming.MLIR else (CORE_FORMAT, "")
 
 

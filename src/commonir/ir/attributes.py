@@ -116,7 +116,7 @@ class FloatAttr(Attribute):
 
 
 class StringAttr(Attribute):
-    """Text, of which a dialect may say a type. Bytes that are no UTF-8 are lone surrogates, as Python escapes them."""
+    """Text, of which a dialect may say a type. Bytes that are not UTF-8 are lone surrogates, as Python escapes them."""
 
     __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 

@@ -40,7 +40,7 @@ class Rounding(Enum):
 class FloatFormat(NamedTuple):
     """One format. Units: `bits` in all, `precision` those of the significand with the leading one.
 
-    `least` is the exponent of the smallest normal number. `specials` says which codes are no numbers.
+    `least` is the exponent of the smallest normal number. `specials` says which codes are not numbers.
     """
 
     bits: int

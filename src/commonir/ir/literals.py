@@ -31,12 +31,12 @@ _FLOATS = {f16: ("<e", 5), f32: ("<f", 9), f64: ("<d", 17)}
 
 
 def key_text(name: str) -> str:
-    """The name of an attribute, quoted where it is no identifier."""
+    """The name of an attribute, quoted where it is not an identifier."""
     return name if _BARE_ID.fullmatch(name) else quoted(name)
 
 
 def symbol_text(name: str) -> str:
-    """The name of a symbol: `@main`, quoted where it is no identifier."""
+    """The name of a symbol: `@main`, quoted where it is not an identifier."""
     return f"@{name if _BARE_ID.fullmatch(name) else quoted(name)}"
 
 

@@ -1,4 +1,4 @@
-"""The bytes of elements as MLIR stores and prints them, which differ from ours where elements are no whole bytes.
+"""The bytes of elements as MLIR stores and prints them, which differ from ours where elements are not whole bytes.
 
 MLIR rounds the width of an element up to whole bytes, and packs truth values eight in a byte, the first in the least
 significant bit. Here narrow elements are packed one after the other, and a truth value is one byte.

@@ -260,7 +260,7 @@ class TensorType(Type):
         return TensorType(self.element, shape, self.encoding)
 
     def with_numbers(self) -> TensorType:
-        """The same type with nothing said of sizes that are no numbers."""
+        """The same type with nothing said of sizes that are not numbers."""
         if self.shape is None:
             return self
         return self.with_shape(tuple([d if isinstance(d, int) else None for d in self.shape]))

@@ -1,8 +1,8 @@
 """Kinds of the attributes that a file declares: which Python value an attribute of a declared type is.
 
 The type of an attribute is written as that of a parameter: `i64[]` is an integer, `f32[n]` a list of numbers,
-`f32[n, m]` a tensor; beyond that there are `type`, `shape`, `graph` and lists of them. An integer is no number here and
-a number no integer: what a file states must be of the type that is declared.
+`f32[n, m]` a tensor; beyond that there are `type`, `shape`, `graph` and lists of them. An integer is not a number here
+and a number no integer: what a file states must be of the type that is declared.
 Source: Common IR specification, nodes and operators.
 """
 
@@ -43,7 +43,7 @@ _PLAIN: dict[str, AttrType[Any]] = {
 
 
 class DeclaredAttrType:
-    """What an attribute of a declared type is. `kind` is None for a graph, `type` for what is no value."""
+    """What an attribute of a declared type is. `kind` is None for a graph, `type` for what is not a value."""
 
     __slots__ = ("check", "is_optional", "kind", "text", "type")
 

@@ -394,7 +394,7 @@ class _Reader:
         return made
 
     def _wrong(self, message: str) -> ValueError:
-        return ValueError(f"'{self.text}' is no type: {message}")
+        return ValueError(f"'{self.text}' is not a type: {message}")
 
     def _skip(self) -> None:
         while self.at < len(self.text) and self.text[self.at].isspace():
@@ -422,7 +422,7 @@ class _Reader:
             return AnyOf()
         if word not in ELEMENT_TYPES and word not in self.variables:
             near = did_you_mean(word, [*self.variables, *ELEMENT_TYPES, *_WRAPPERS])
-            raise self._wrong(f"'{word}' is no element type" + (f"; {near}" if near else ""))
+            raise self._wrong(f"'{word}' is not an element type" + (f"; {near}" if near else ""))
         return TensorOf(self._tensor(word))
 
     def _tensor(self, element: str) -> Pattern:
@@ -437,7 +437,7 @@ class _Reader:
             return Pattern(f"{element}[]")
         for name in names:
             if not _DIMENSION.fullmatch(name):
-                raise self._wrong(f"'{name}' is no dimension: a number, a name, '*' or a name followed by '*'")
+                raise self._wrong(f"'{name}' is not a dimension: a number, a name, '*' or a name followed by '*'")
         if sum(name.endswith("*") for name in names) > 1:
             text = "a shape has at most one wildcard, or what names stand for would not be determined"
             raise TwoWildcards(str(self._wrong(text)))
@@ -472,7 +472,7 @@ class _Reader:
 
 
 def as_declared(types: Iterable[Type]) -> tuple[DeclaredType, ...]:
-    """Types of values as one declaration states them; dimensions that are no names or numbers correlate nothing."""
+    """Types of values as one declaration states them; dimensions that are not names or numbers correlate nothing."""
     unnamed = count()
     return tuple([_as_declared(t, unnamed) for t in types])
 

@@ -58,7 +58,7 @@ def _paragraphs(docstring: str | None) -> list[str]:
     out: list[str] = []
     for n, part in enumerate(text.split(_FENCE)):
         if n % 2:
-            # What stands between fences is no prose.
+            # What stands between fences is not prose.
             out.append(f"{_FENCE}{part.rstrip()}\n{_FENCE}")
         else:
             out += [" ".join(p.split()) for p in part.split("\n\n") if p.strip()]

@@ -343,7 +343,7 @@ def result(
     *,
     variadic: bool = False,
     optional: bool = False,
-    init: Literal[False] = False,  # noqa: ARG001  tells type checkers that it is no constructor argument
+    init: Literal[False] = False,  # noqa: ARG001  tells type checkers that it is not a constructor argument
     doc: str = "",
     since: str = "",
 ) -> Any:

@@ -60,7 +60,7 @@ class MlirOp(Op):
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        # As MLIR prints them: defaults too, by name; a flag that is not set is no attribute.
+        # As MLIR prints them: defaults too, by name; an unset flag is left out.
         unset = {f.spelling for f in self.layout.attributes if f.type is unit and not self.field_value(f)}
         out = {k: v for k, v in self.attribute_dictionary.items() if k not in self.extra and k not in unset}
         sizes = super().properties.get(GROUP_SIZES)

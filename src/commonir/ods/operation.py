@@ -64,7 +64,7 @@ class Op(Definition):
     def like(cls, *terms: object, **named: object) -> OperationTerm:
         """A term of a rewrite rule: operations of this definition whose fields are as given, others as they like.
 
-        Terms are given as constructor arguments are. Raises: TypeError for what is no field.
+        Terms are given as constructor arguments are. Raises: TypeError for what is not a field.
         """
         return OperationTerm(cls, fields_of(cls, terms, named))
 

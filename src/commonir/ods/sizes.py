@@ -27,7 +27,7 @@ def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
 
 
 def sizes_in_numbers(of: Value | Type) -> tuple[int, ...]:
-    """The sizes of a tensor in numbers. Raises: NotKnownError when one is no number."""
+    """The sizes of a tensor in numbers. Raises: NotKnownError when one is not a number."""
     shape = ranked_shape(of)
     if not are_numbers(shape):
         raise NotKnownError(_UNKNOWN_SIZE)

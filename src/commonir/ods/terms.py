@@ -357,7 +357,7 @@ def variables(names: str) -> tuple[Variable, ...]:
 def fields_of(definition: type[Definition], terms: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
     """Terms by field, as a constructor takes its arguments: by position, by name, or not at all.
 
-    Raises: TypeError for a name that is no field, and for more terms than there are fields.
+    Raises: TypeError for a name that is not a field, and for more terms than there are fields.
     """
     declared = [f for f in definition.layout.arguments if f.kind is not FieldKind.REGION]
     if len(terms) > len(declared):
@@ -366,7 +366,7 @@ def fields_of(definition: type[Definition], terms: Sequence[object], named: Mapp
     known = {f.name for f in declared}
     for name, term in named.items():
         if name not in known or name in out:
-            what = "is given twice" if name in out else "is no field"
+            what = "is given twice" if name in out else "is not a field"
             raise TypeError(f"{definition.name}: '{name}' {what}")
         out[name] = term
     return out

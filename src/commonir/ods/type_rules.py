@@ -18,7 +18,7 @@ from commonir.ods.traits import Trait
 class Typing:
     """Types of the values of one operation by field, as far as they are known; of attributes that have a type too.
 
-    `counts` says how many values a field has. How many values a field has that is no key of it, nobody knows.
+    `counts` says how many values a field has. How many values a field has that is not among its keys, is unknown.
     """
 
     __slots__ = ("counts", "operands", "results", "types")

@@ -291,7 +291,9 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
             last = block.last
             if last is None or (isinstance(last, Op) and not last.has_trait(Terminator)):
                 ends = "is empty" if last is None else f"ends with {last.name}"
-                yield Diagnostic(MALFORMED_REGION, f"{op.name}: a block of region {n} {ends}, which is no terminator")
+                yield Diagnostic(
+                    MALFORMED_REGION, f"{op.name}: a block of region {n} {ends}, which is not a terminator"
+                )
     for n, block in enumerate(op.successors):
         if op.parent is None or block.parent is not op.parent.parent:
             yield Diagnostic(MALFORMED_REGION, f"{op.name}: successor {n} is a block of another region")

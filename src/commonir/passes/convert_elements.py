@@ -309,6 +309,6 @@ def in_precision(module: Module, precision: str | None) -> Module:
     if precision is None:
         return module
     if precision != "float16":
-        message = f"'{precision}' is no precision to compute in"
+        message = f"'{precision}' is not a precision to compute in"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="float16 is one"))
     return convert_elements(module, HalfPrecision())

@@ -165,7 +165,7 @@ class _Folding:
                 self._tell(member.received[0], "something else is exchanged between the messages of the sum")
                 return False
         if not self._arrive(group):
-            self._tell(group[0].received[0], "ranks wait for each other for ever")
+            self._tell(group[0].received[0], "ranks wait for each other forever")
             return False
         return True
 

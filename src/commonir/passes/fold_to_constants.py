@@ -56,7 +56,7 @@ class _Computing(SelectiveStep):
 
 
 def is_computed(definition: type[Op]) -> bool:
-    """Whether operations of a definition give the same for the same constants, and are no constants themselves."""
+    """Whether operations of a definition give the same for the same constants, and are not constants themselves."""
     if definition.form is not Form.COMPOSITE or definition.layout.regions or not definition.layout.results:
         return False
     if definition.has_trait(traits.Random) or definition.has_trait(traits.ConstantLike):

@@ -228,7 +228,7 @@ class _Lowering:
         self.shapes = shapes
         self.states = states.by_input
         self.values: dict[Value, Value] = {}
-        # What groups of values are made of, which are no values of the core.
+        # What groups of values are made of, which are not values of the core.
         self.groups: dict[Value, tuple[Value, ...]] = {}
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
@@ -411,7 +411,7 @@ class _Lowering:
             kept = op.kept_operator if isinstance(op, Op) else ""
             by = "a function of the model that has its name" if kept else f"a plugin with the dialect '{dialect}'"
             help = f"it can be printed, not run; {by} may state what it means"
-            message = f"{kept or op.name} has no meaning in terms of the core"
+            message = f"{kept or op.name} cannot be lowered to core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
 
     def _errors(self, op: Operation) -> list[Diagnostic]:

@@ -221,7 +221,7 @@ def _inserted(op: scf.Forall, block: Block, at: Sequence[Value], state: Sequence
     inserting = list(last.region.block.operations) if isinstance(last, scf.InParallel) else []
     for inner in inserting:
         if not isinstance(inner, tensor.ParallelInsertSlice) or inner.dest not in now:
-            message = f"{inner.name} in {op.name} is no insertion into a result of the loop"
+            message = f"{inner.name} in {op.name} is not an insertion into a result of the loop"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
         dest = inner.dest
         names = ("source", "offsets", "sizes", "strides", "static_offsets", "static_sizes", "static_strides")

@@ -55,7 +55,7 @@ class Arrow(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """What one rank does. `stops_at` is the step at which it waits for ever, `waits_for` a rank that it waits for."""
+    """What one rank does. `stops_at` is the step at which it waits forever, `waits_for` a rank that it waits for."""
 
     rank: int
     steps: tuple[Step, ...]
@@ -66,7 +66,7 @@ class Lane(NamedTuple):
 class Timeline(NamedTuple):
     """The ranks of a program, in order. `meetings` are steps at which all of them go on together, by rank.
 
-    `circle` are ranks that wait for each other for ever, each for the next one and the last for the first.
+    `circle` are ranks that wait for each other forever, each for the next one and the last for the first.
     """
 
     world_size: int

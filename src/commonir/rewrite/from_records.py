@@ -161,7 +161,7 @@ class _Rule:
     def _operation(self, dag: Dag, *, in_result: bool) -> OperationTerm:
         record = dag.op.record if isinstance(dag.op, DefRef) else None
         if record is None or not is_a(record, *_OPERATIONS):
-            raise self._wrong(f"'{_operator(dag)}' is no operation")
+            raise self._wrong(f"'{_operator(dag)}' is not an operation")
         label, pick = _label(dag.op_name)
         given, types, place = self._directives(dag, in_result=in_result)
         loaded = self.loaded.definitions.get(record.name_text)
@@ -416,7 +416,7 @@ class _Rule:
     def _restriction(self, dag: Dag) -> Restriction:
         record = dag.op.record if isinstance(dag.op, DefRef) else None
         if record is None or not is_a(record, "Constraint", "TypeConstraint"):
-            raise self._wrong(f"'{_operator(dag)}' is no constraint")
+            raise self._wrong(f"'{_operator(dag)}' is not a constraint")
         arguments = [self._variable(name, in_result=True) for _, name in dag.args]
         names = ", ".join(map(str, arguments))
         text = f"{text_of(record, 'summary') or record.name_text} holds of {names}"

@@ -242,7 +242,7 @@ def value_count(term: object) -> int | None:
 def op_class(term: OperationTerm) -> type[Op]:
     """The definition that a term is of."""
     if not issubclass(term.definition, Op):
-        raise TypeError(f"{term.definition.name} is no operation")
+        raise TypeError(f"{term.definition.name} is not an operation")
     return term.definition
 
 
@@ -257,7 +257,7 @@ def _values(found: object) -> tuple[Value, ...]:
         values = [v for v in found if isinstance(v, Value)]
         if len(values) == len(found):
             return tuple(values)
-    raise Refused(f"{found!r} is no value")
+    raise Refused(f"{found!r} is not a value")
 
 
 def _origin(found: object) -> Origin | None:

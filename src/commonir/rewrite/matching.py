@@ -96,7 +96,7 @@ class Compiled:
         """Why the rule does not apply to an operation; None when it does."""
         if not isinstance(op, self.definition):
             if op.name != self.definition.name:
-                return f"{op.name} is no {self.definition.name}"
+                return f"{op.name} is not {self.definition.name}"
             return f"{op.name} is of another version than {self.definition.since or 'the one'} that the rule is for"
         reasons: dict[str, None] = {}
         for steps in self.alternatives:

@@ -137,7 +137,7 @@ def known_sizes(function: Function, given: Mapping[str, Array]) -> dict[str, int
 
 
 def _held(name: str, value: Any, type: Type, found: Diagnostics) -> Any:
-    """A value of a type that is no tensor; the elements of a list may have sizes of their own."""
+    """A value of a type that is not a tensor; the elements of a list may have sizes of their own."""
     match type:
         case TensorType():
             array = _converted(name, value, type, NO_PORT, found)

@@ -21,13 +21,15 @@ def picture_input(function: Function, name: str, path: str, *, resize: bool) -> 
 
     A picture of another size is brought to the default size of the input when `resize` is set, and refused otherwise.
 
-    Raises: DiagnosticError (E0703 for an input that is no image or a wrong size, and what reading a picture raises).
+    Raises: DiagnosticError (E0703 for an input that is not an image or a wrong size, and what reading a picture
+    raises).
     """
     port = {n: p for n, _, p in named_inputs(function)}.get(name, NO_PORT)
     if port.image is None:
         images = [n for n, _, p in named_inputs(function) if p.image is not None]
-        message = f"input '{name}' is no image"
-        help = did_you_mean(name, images) or f"the images among the inputs are {', '.join(images) or 'none'}"
+        message = f"input '{name}' is not an image input"
+        listed = f"the image inputs are {', '.join(images)}" if images else "the model has no image inputs"
+        help = did_you_mean(name, images) or listed
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help=help))
     pixels = read_picture(path, grayscale=port.image is ColorSpace.GRAYSCALE)
     height, width = pixels.shape[:2]

@@ -26,7 +26,7 @@ def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
     """The array of rank 0 that a number stands for, in the element type of an input.
 
     Floats are rounded to the type. Raises: DiagnosticError (E0703) for an input that there is not, or that is no
-    scalar, and for a number that is no value of its type.
+    scalar, and for a number that is not a value of its type.
     """
     types = dict(zip(names_of(function), [v.type for v in function.inputs], strict=True))
     if name not in types:
@@ -42,7 +42,7 @@ def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
     try:
         return _array(element, text)
     except (ValueError, OverflowError, KeyError):
-        raise _refusal(f"input '{escape(name)}' is {types[name]}, which '{escape(text)}' is no value of") from None
+        raise _refusal(f"input '{escape(name)}' is {types[name]}, which '{escape(text)}' is not a value of") from None
 
 
 def _element_of(type: Type) -> ElementType | None:
@@ -82,7 +82,7 @@ def _truth(text: str) -> bool:
 
 
 def _whole(text: str, element: ElementType) -> int:
-    """Raises: ValueError for what is no whole number, or has no place in the type."""
+    """Raises: ValueError for what is not a whole number, or has no place in the type."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(text)
     number = int(text, 16 if "x" in text else 10)

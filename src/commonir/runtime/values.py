@@ -103,7 +103,7 @@ def flat_array(x: Any) -> Array:
 
 
 def shapes_of(values: Sequence[Array]) -> list[tuple[int, ...]]:
-    """The shapes of values; what is no tensor has none to tell."""
+    """The shapes of values; what is not a tensor has none."""
     return [x.shape if is_array(x) else () for x in values]
 
 

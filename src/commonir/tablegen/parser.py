@@ -371,7 +371,7 @@ class Parser(OperatorParser):
         records.check_assertions(record)
         for collection in self._collections:
             if not record.ref.type.is_a(collection.element):
-                self.refuse(f"'{record.name_text}' is no '{collection.element}', as its set wants", at)
+                self.refuse(f"'{record.name_text}' is not a '{collection.element}', as its set wants", at)
             collection.items.append(record.ref)
         records.defs[record.name_text] = record
 

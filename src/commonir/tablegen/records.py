@@ -87,7 +87,7 @@ class Assertion(NamedTuple):
 class Record:
     """A record or class: its name, fields by name, direct parents, and what it asserts.
 
-    `given` are the records that it was made of: template arguments by their names, `Class:name`, which are no fields.
+    `given` are the records that it was made of: template arguments by their names, `Class:name`, which are not fields.
     """
 
     __slots__ = ("_ref", "args", "assertions", "fields", "given", "kind", "locations", "name", "parents")
@@ -414,7 +414,7 @@ class Records:
         if holds:
             return
         if holds is None:
-            text, code = f"the condition of the assertion is no number: '{condition}'", file_codes.TABLEGEN_RULE
+            text, code = f"the condition of the assertion is not a number: '{condition}'", file_codes.TABLEGEN_RULE
         else:
             text, code = (
                 f"assertion failed: {message.value if isinstance(message, String) else message}",

@@ -277,7 +277,7 @@ class ValueParser:
         at = self.tokens.location
         kind = value.type
         if not isinstance(kind, ListType):
-            self.refuse(f"'{value}' is no list", at)
+            self.refuse(f"'{value}' is not a list", at)
         self.tokens.advance()
         index, is_single = self._parse_slice()
         self.expect("]", "after the numbers of items")
@@ -497,7 +497,7 @@ class ValueParser:
             else:
                 bit = cast(value, BIT)
                 if bit is None:
-                    self.refuse(f"'{value}' is no bit", at)
+                    self.refuse(f"'{value}' is not a bit", at)
                 bits.append(bit)
             if not self.take(","):
                 break

@@ -372,7 +372,7 @@ class _Reader:
             case "word", "results":
                 return Results()
             case _, text:
-                raise self.fault(f"'{text}' is no group of values")
+                raise self.fault(f"'{text}' is not a group of values")
 
     def optional(self) -> Optional:
         elements, anchor = self.elements()

@@ -487,7 +487,7 @@ class ConstantReader(TypeReader):
         at = self.start
         number = self.whole(self.expect_kind("int", "a line or column"), at)
         if number > _LARGEST_PLACE:
-            self.fail(f"{number} is no line or column", at=at)
+            self.fail(f"{number} is not a line or column", at=at)
         return number
 
 

@@ -81,7 +81,7 @@ def _expectations(piece: Piece, file: str) -> tuple[list[Expectation], list[Diag
         try:
             message = re.compile(_expression(text) if comment["pattern"] else re.escape(text))
         except re.error as error:
-            problem = f"'{text}' is no regular expression: {error}"
+            problem = f"'{text}' is not a regular expression: {error}"
             wrong.append(Diagnostic(MALFORMED_EXPECTATION, problem, file=file, line=stated_at))
             continue
         target = _line_meant(comment["place"], index, announcing)

@@ -63,7 +63,7 @@ class GroupReader(ConstantReader):
             counts = [spare if f in flexible else 1 for f in inputs]
         fits = len(counts) == len(inputs) and sum(counts) == total and min(counts, default=0) >= 0
         if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
-            message = f"{definition.name}: {total} operands do not divide among {len(inputs)} declared ones"
+            message = f"{definition.name}: takes {len(inputs)} operands, found {total}"
             self.fail(message, at=start, code=WRONG_OPERAND_COUNT)
         return tuple(counts)
 

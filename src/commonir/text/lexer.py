@@ -141,7 +141,7 @@ class Scanner:
     # -- strings
 
     def string(self) -> str:
-        """Moves over a string literal and returns its content, bytes that are no UTF-8 as lone surrogates."""
+        """Moves over a string literal and returns its content, bytes that are not UTF-8 as lone surrogates."""
         return unquoted(self.expect_kind("string", "a string"))
 
     def symbol(self) -> str:

@@ -246,14 +246,14 @@ class TypeReader(ElementReader):
             found = self._dialect_type()
             if isinstance(found, ElementType):
                 return found
-            self.fail(f"{found} is no type of elements", at=start)
+            self.fail(f"{found} is not a type of elements", at=start)
         if self.kind != "word":
             self.unexpected("an element type")
         name = self.text
         if name == "vector":
             return self._vector()
         if name in ("memref", "tensor", "tuple", "none"):
-            self.fail(f"'{name}' is no type of elements", code=UNSUPPORTED_TEXT)
+            self.fail(f"'{name}' is not a type of elements", code=UNSUPPORTED_TEXT)
         found = self._element_named(name)
         if found is None:
             help = did_you_mean(name, ELEMENT_TYPES)
@@ -360,7 +360,7 @@ class TypeReader(ElementReader):
 
     def _check_space(self, space: Attribute, at: int) -> None:
         if not isinstance(space, IntegerAttr | StringAttr | DictionaryAttr) and not self.is_own_attribute(space):
-            self.fail(f"{space} is no memory space", at=at)
+            self.fail(f"{space} is not a memory space", at=at)
 
     def is_own_attribute(self, attr: Attribute) -> bool:  # noqa: ARG002
         """Whether an attribute is one of a dialect that is known, which may stand where an unknown one may not."""
@@ -374,7 +374,7 @@ class TypeReader(ElementReader):
             if number is not None:
                 size = self.whole(number, found.start())
                 if size > LARGEST_DIMENSION:
-                    self.fail(f"{size} is no size of an axis", at=found.start())
+                    self.fail(f"{size} is not a size of an axis", at=found.start())
                 shape.append(size)
             elif unknown is not None:
                 shape.append(None)

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
     "CIR13": ([("onnx.model_version = 1,", "")], "model_version is not stated"),
     "CIR14": ([('loc("sum")', 'loc("b")')], "'b' is the name of a node output and a node"),
     "CIR15": ([('sym_name = "Twice"', 'sym_name = "Scale"')], "'Scale' is the name of a function and an operator"),
-    "CIR16": ([('loc("sum")', 'loc("/layer/sum")')], "'/layer/sum' is no C identifier"),
+    "CIR16": ([('loc("sum")', 'loc("/layer/sum")')], "'/layer/sum' is not a C identifier"),
     "CIR17": (
         [
             (
@@ -191,7 +191,7 @@ def test_breaking(label: str) -> None:
 
 
 def test_every_rule_that_a_program_shows_has_a_case() -> None:
-    # CIR20 has its case among those of files: a text that names an undefined value is no program.
+    # CIR20 has its case among those of files: a text that names an undefined value is not a program.
     shown = [r.label for r in RULES if r.checked is Checked.PROGRAM and r.label != "CIR20"]
     assert [label for label in shown if label not in CASES] == []
 

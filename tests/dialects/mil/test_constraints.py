@@ -342,7 +342,7 @@ def test_every_constraint_is_broken_by_a_case() -> None:
 
 
 def test_constraint_of_a_kind_that_was_traced_before_is_still_checked() -> None:
-    # What was derived for equal types is kept; that a weight is constant, and its values, are no part of a type.
+    # What was derived for equal types is kept; that a weight is constant, and its values, are not part of a type.
     given: dict[str, Given] = {"x": x(1, 2, 5), "weight": x(3, 2, 2), "dilations": v(2)}
     Program(definition_of("conv", "CoreML5"), given, constants=("weight",))
     with pytest.raises(DiagnosticError, match="C4"):
@@ -416,7 +416,7 @@ def test_custom_layer_C1_and_C2() -> None:
     made = CustomLayer.build({"inputs": (value,), "class_name": "Twice", "input_order": order}, (value.type,))
     made.set_extra(PARAMETERS, DictionaryAttr((("y", IntegerAttr(1)),)))
     (found,) = check_operation(made)
-    assert found.message == "mil.custom_layer: C2: input_order names 'x', which is no input"
+    assert found.message == "mil.custom_layer: C2: input_order names 'x', which is not an input"
     made.set_extra(PARAMETERS, DictionaryAttr((("x", IntegerAttr(1)),)))
     assert list(check_operation(made)) == []
 

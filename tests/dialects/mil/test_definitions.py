@@ -31,7 +31,7 @@ with warnings.catch_warnings():
 
 _TARGETS: dict[str, str] = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
 # What a file has beside operations: functions, what ends blocks, constants (compared below) and literals; then the
-# kinds of model that a pipeline connects, which are no operations of MIL.
+# kinds of model that a pipeline connects, which are not operations of MIL.
 _STRUCTURE = {
     "mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal",
     "mil.composition", "mil.run_model", "mil.hand_over", "mil.opaque_model", "mil.pick_top",

@@ -50,7 +50,7 @@ FAULTS: list[tuple[int, str, dict[str, Array], str]] = [
     (9, "z = EyeLike(x)", {"x": X}, "expected a matrix, found rank 3"),
     (13, "z = Unsqueeze(x, a)", {"x": X, "a": _longs(0, 0)}, "axes [0, 0] name one axis twice"),
     (13, "z = Squeeze(x, a)", {"x": X, "a": _longs(0)}, "axis 0: expected 2 == 1"),
-    (14, "z = Reshape(x, s)", {"x": X, "s": _longs(-2, 1)}, "-2 is no size"),
+    (14, "z = Reshape(x, s)", {"x": X, "s": _longs(-2, 1)}, "-2 is not a size"),
     (13, "z = Expand(x, s)", {"x": X, "s": _longs(2, 2, 2)}, "broadcast axis -2"),
     (13, "z = Concat<axis = 9>(x, x)", {"x": X}, "axis 9 of a tensor of rank 3"),
     (13, "z = Transpose<perm = [0, 0, 1]>(x)", {"x": X}, "does not name each of 3 axes once"),

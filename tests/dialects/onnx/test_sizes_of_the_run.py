@@ -67,7 +67,7 @@ def _meeting_sizes(layers: int) -> bytes:
 @pytest.mark.slow
 def test_work_grows_with_the_layers_in_which_open_sizes_meet() -> None:
     one, few, many = (commonir.loads(_meeting_sizes(n), format="onnx") for n in (1, 12, 36))
-    commonir.lower(one)  # what is loaded on the way is no work
+    commonir.lower(one)  # loading does not count
     short = calls_of(lambda: commonir.lower(few))
     # Of the first layers more is said in fewer words.
     assert calls_of(lambda: commonir.lower(many)) < 6 * short

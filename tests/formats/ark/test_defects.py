@@ -1,4 +1,4 @@
-"""What is no model file of ARK is refused with its code, the place in the document, and what was expected there."""
+"""What is not a model file of ARK is refused with its code, the place in the document, and what was expected there."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _read(made: Document) -> Document:
     [
         (b'{"Rank": 0,', "property name"),
         (b'{"Rank": 0, "Rank": 0, "WorldSize": 1, "Nodes": []}', "'Rank' occurs twice"),
-        (b'{"Rank": NaN, "WorldSize": 1, "Nodes": []}', "'NaN' is no number"),
-        (b'{"Rank": -Infinity, "WorldSize": 1, "Nodes": []}', "'-Infinity' is no number"),
+        (b'{"Rank": NaN, "WorldSize": 1, "Nodes": []}', "'NaN' is not a number"),
+        (b'{"Rank": -Infinity, "WorldSize": 1, "Nodes": []}', "'-Infinity' is not a number"),
         (b'{"Rank": 1e999, "WorldSize": 1, "Nodes": []}', "too large"),
         (b'{"Rank": 0, "WorldSize": 1, "Nodes": ["\xff"]}', "is not UTF-8"),
     ],

@@ -168,7 +168,7 @@ def test_of_programs_that_make_no_sense_what_is_wrong_is_told(cir: Cir) -> None:
     assert (done.status, "memory" in done.out) == (0, False)
     done = cir("view", "wrong.mlir", "-o", "x.svg")
     assert done.status == 1
-    assert "error[E0273]: ark.rank: core.constant is no operation of ARK" in done.err
+    assert "error[E0273]: ark.rank: core.constant is not an operation of ARK" in done.err
 
 
 def test_view_of_a_program_without_a_function_and_of_another_suffix_is_refused(cir: Cir) -> None:

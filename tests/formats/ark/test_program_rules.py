@@ -307,14 +307,14 @@ def test_two_circles_are_both_told(tmp_path: Path) -> None:
 def test_a_rank_that_waits_for_one_that_has_ended_is_told(tmp_path: Path) -> None:
     found = _told(tmp_path, [send(1, 0, 0)], [recv(0, 0, 0), recv(0, 0, 10)])
     assert [message for message, _ in found] == [
-        "ark.Recv: rank 1 waits for ever, rank 0 ends without sending with tag 0",
+        "ark.Recv: rank 1 waits forever, rank 0 ends without sending with tag 0",
     ]
 
 
 def test_a_rank_that_does_not_come_to_a_barrier_is_told(tmp_path: Path) -> None:
     found = _told(tmp_path, [sync(0, 2, 0), sync(0, 2, 10)], [sync(1, 2, 0)])
     assert [message for message, _ in found] == [
-        "ark.DeviceSync: rank 0 waits for ever, rank 1 ends without coming to it",
+        "ark.DeviceSync: rank 0 waits forever, rank 1 ends without coming to it",
     ]
 
 

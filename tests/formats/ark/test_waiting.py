@@ -1,4 +1,4 @@
-"""What the rules say of ranks that wait for ever is what happens when they run."""
+"""What the rules say of ranks that wait forever is what happens when they run."""
 
 from __future__ import annotations
 

@@ -167,7 +167,9 @@ def test_a_reference_to_an_attribute_of_another_kind_is_told(path: Path, stated:
 def test_two_wildcards_in_a_shape_are_told_of_graphs_and_functions(path: Path) -> None:
     shape = {"dim": [{"dim_param": "*"}, {"dim_param": "m*"}]}
     open_: Json = {"name": "x", "type": {"tensor_type": {"elem_type": "FLOAT", "shape": shape}}}
-    text = "'f32[*, m*]' is no type: a shape has at most one wildcard, or what names stand for would not be determined"
+    text = (
+        "'f32[*, m*]' is not a type: a shape has at most one wildcard, or what names stand for would not be determined"
+    )
     (found,) = told(path, model(graph(node("Relu", "x", "y"), input=[open_])))
     assert found == f"E0255 CIR37: 'x': {text} @ graph"
     function = {"name": "F", "input_params": [open_], "output_params": [vector("q")], "node": [node("Relu", "x", "q")]}
@@ -182,7 +184,7 @@ def test_two_wildcards_in_a_shape_are_told_of_graphs_and_functions(path: Path) -
         ("[1]", "expected an object with one key, ModelProto or LibraryProto, found no object", None),
         (
             '{"ModelProto": {"graph": {"node": [{"name": "a",',
-            "the document is no JSON: expecting property name enclosed in double quotes at column 49",
+            "the document is not JSON: expecting property name enclosed in double quotes at column 49",
             "the document breaks off there: compare its size with that of the original",
         ),
     ],
@@ -225,9 +227,9 @@ def test_a_weight_that_cannot_be_read_is_not_called_missing_too(path: Path) -> N
 
 def test_what_nothing_defines_is_told_once(path: Path) -> None:
     found = told(path, model(graph(node("Relu", "q", "y", name="n"))))
-    assert found == ["E0255 CIR20: 'q' is no output of a node, no input and no initializer @ graph.node[0] 'n'"]
+    assert found == ["E0255 CIR20: 'q' is not an output of a node, no input and no initializer @ graph.node[0] 'n'"]
     found = told(path, model(graph(output=[vector("z")])))
-    assert found == ["E0255 CIR20: 'z' is no output of a node, no input and no initializer @ graph.outputs"]
+    assert found == ["E0255 CIR20: 'z' is not an output of a node, no input and no initializer @ graph.outputs"]
 
 
 # -- libraries that are imported

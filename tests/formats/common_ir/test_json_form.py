@@ -164,12 +164,12 @@ def test_a_type_may_be_a_number_or_its_name() -> None:
         (
             '{"ModelProto": {"graph": {"name": "a", "name": "b"}}}',
             "",
-            "the document is no JSON: the name 'name' occurs twice in one object",
+            "the document is not JSON: the name 'name' occurs twice in one object",
         ),
         ("[]", "", "expected an object with one key, ModelProto or LibraryProto, found no object"),
         ('{"ModelProto": {}, "LibraryProto": {}}', "", "expected an object with one key, ModelProto or LibraryProto, "),
-        ('{"ModelProto": {"ir_version": NaN}}', "", "the document is no JSON: 'NaN' is no number of JSON"),
-        ('{"ModelProto": ', "", "the document is no JSON: expecting value at column 16"),
+        ('{"ModelProto": {"ir_version": NaN}}', "", "the document is not JSON: 'NaN' is not a number of JSON"),
+        ('{"ModelProto": ', "", "the document is not JSON: expecting value at column 16"),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(text: str, place: str, message: str) -> None:

@@ -102,7 +102,7 @@ def test_a_dimension_of_which_nothing_is_said_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("text", ["q[n]", "f32[n**]", "f32[m*, n*]", "sparse<list<f32[]>>", "map<f32[]>", "grph"])
 def test_what_is_no_type_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no type|sparse<...> is|map<...> is"):
+    with pytest.raises(ValueError, match=r"is not a type|sparse<...> is|map<...> is"):
         typed(text)
 
 

@@ -183,7 +183,7 @@ def test_the_sidecar_is_a_safetensors_file(tmp_path: Path) -> None:
     cir.save(program(*given.items()), tmp_path / "m.cir")
     safe_open = oracle("safetensors").safe_open
     with safe_open(tmp_path / "m.safetensors", framework="np") as found:
-        names = {n for n in found.keys() if not n.startswith("__padding")}  # noqa: SIM118  it is no mapping
+        names = {n for n in found.keys() if not n.startswith("__padding")}  # noqa: SIM118  it is not a mapping
         assert names == given.keys()
         np.testing.assert_array_equal(found.get_tensor("numbers"), numbers.array())
         np.testing.assert_array_equal(found.get_tensor("wide").view(np.complex128)[:, 0], wide.array())

@@ -217,7 +217,7 @@ RULES: Sequence[Rule] = (
         "package: model that is not protobuf",
         lambda: Broken(SOMETHING_ELSE),
         DAMAGED_MESSAGE,
-        "the model file cannot be read: 0 is no field number",
+        "the model file cannot be read: 0 is not a field number",
     ),
     Rule(
         "package: no mlProgram where one is expected",
@@ -532,7 +532,7 @@ RULES: Sequence[Rule] = (
         "D13: an unknown type cannot be the type of an input or output",
     ),
     Rule(
-        "border: a list is no input",
+        "border: a list is not an input",
         lambda: passing(listed(), b.ARRAY_FLOAT32),
         INTERFACE_MISMATCH,
         "D3: the input is described as a multiarray, but its value is !builtin.list<tensor<2x3xf32>, 2>",

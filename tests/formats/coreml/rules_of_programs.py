@@ -162,7 +162,7 @@ RULES: Sequence[Rule] = (
         "mil.relu: operand 'x': expected element type f16, f32, found i32",
     ),
     Rule(
-        "program: int64 is no type of values inside",
+        "program: int64 is not a type of values inside",
         lambda: with_op(
             "add",
             {

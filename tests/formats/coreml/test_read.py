@@ -544,7 +544,7 @@ def _no_value() -> b.Message:
         (b.immediate(KIND, "floats", [1.0]), "tensor<2x3xf32> has 6 elements, found 1"),
         (b.immediate(KIND, "ints", [1] * 6), "elements of type fp32 must be in the field 'floats', found 'ints'"),
         (b.immediate(b.tensor(b.FLOAT16, 2), "bytes", b"\0"), "tensor<2xf16> takes 4 bytes, found 1"),
-        (b.immediate(b.tensor(22, 1), "ints", [40000]), "40000 is no value of type int16"),
+        (b.immediate(b.tensor(22, 1), "ints", [40000]), "40000 is not a value of type int16"),
         (
             b.immediate(b.tensor(b.FLOAT32, None), "floats", [1.0]),
             "the type of a constant must have no unknown dimension, found tensor<?xf32>",

@@ -1,6 +1,6 @@
 """Makes compiled models for tests: a folder as Apple's compiler writes it, from parts that tests state.
 
-There is no compiler outside of macOS, so these are no real samples. The layout of `coremldata.bin` is stated here
+There is no compiler outside of macOS, so these are not real samples. The layout of `coremldata.bin` is stated here
 independently of the reader: numbers as they were seen in files of compiler versions 3520 and 3600.
 """
 

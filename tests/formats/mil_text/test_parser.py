@@ -405,7 +405,7 @@ def test_message_of_a_use_before_the_definition_says_where_that_is() -> None:
 def test_message_of_a_number_that_does_not_fit_points_at_it() -> None:
     text = program("tensor<int8, [3]> y = const()[val = tensor<int8, [3]>([1,\n  200, 3])];")
     assert message(text) == (
-        "error[E0207]: 200 is no value of type int8\n"
+        "error[E0207]: 200 is not a value of type int8\n"
         "  --> net.mil:4:55: main.block[CoreML8].operations[0] 'y'.attributes['val']\n"
         "   = 4 | tensor<int8, [3]> y = const()[val = tensor<int8, [3]>([1,\n"
         "   =   |                                                       ^"
@@ -414,7 +414,7 @@ def test_message_of_a_number_that_does_not_fit_points_at_it() -> None:
 
 def test_message_of_an_unknown_type_suggests() -> None:
     assert message(program("float16 y = relu(x = x);")) == (
-        "error[E0208]: 'float16' is no type\n"
+        "error[E0208]: 'float16' is not a type\n"
         "  --> net.mil:4:1\n"
         "   = 4 | float16 y = relu(x = x);\n"
         "   =   | ^\n"
@@ -449,14 +449,14 @@ def test_message_of_a_constant_that_was_left_out_tells_what_to_do() -> None:
         ("tensor<fp32, [2, 2]>([[1, 2, 3], [4]])", "the list is neither flat nor nested like tensor<fp32, [2, 2]>"),
         ("tensor<fp32, [2]>(1)", "tensor<fp32, [2]> takes a list of elements, found 1"),
         ("tensor<fp32, [?]>([1])", "the type of a constant must have no unknown dimension, found tensor<fp32, [?]>"),
-        ("int32(1.5)", "1.5 is no value of type int32"),
-        ("int32(2147483648)", "2147483648 is no value of type int32"),
-        ("uint1(2)", "2 is no value of type uint1"),
-        ("fp16(70000)", "70000 is no value of type fp16"),
-        ("bool(1)", "1 is no value of type bool"),
-        ("fp16(nan(0x3c00))", "nan(0x3c00) is no value of type fp16"),
-        ("tensor<int32, [2]>([1, x])", "x is no value of type int32"),
-        ("tensor<int32, [2]>([1, ])", "nothing is no value of type int32"),
+        ("int32(1.5)", "1.5 is not a value of type int32"),
+        ("int32(2147483648)", "2147483648 is not a value of type int32"),
+        ("uint1(2)", "2 is not a value of type uint1"),
+        ("fp16(70000)", "70000 is not a value of type fp16"),
+        ("bool(1)", "1 is not a value of type bool"),
+        ("fp16(nan(0x3c00))", "nan(0x3c00) is not a value of type fp16"),
+        ("tensor<int32, [2]>([1, x])", "x is not a value of type int32"),
+        ("tensor<int32, [2]>([1, ])", "nothing is not a value of type int32"),
         ("list<int32, 2>([1])", "list<int32, 2> is declared, but the list has 1 values"),
         ("tuple<int32>((1, 2))", "tuple<int32> is declared, but the tuple has 2 values"),
         ('dict<string, int32>({{"a"}})', "an entry of a dictionary is a key and a value, found 1 constants"),
@@ -486,15 +486,15 @@ def test_constants_that_contradict_their_type(literal: str, text: str) -> None:
         ),
         (program('fp32 y = const()[val = fp32("1")];'), "expected a constant of type fp32, found '\"1\"'"),
         (program("string y = const()[val = string(1)];"), "expected a string, found '1'"),
-        (program('string y = const()[val = string("\\q")];'), "'\\q' is no escape sequence"),
+        (program('string y = const()[val = string("\\q")];'), "'\\q' is not an escape sequence"),
         (program('string y = const()[val = string("a)];'), "unterminated or malformed string"),
         (program("fp32 y = relu(x = x) $;"), "unexpected character '$'"),
         (program("state<fp32> y = const()[val = state<fp32>(1)];"), "there are no constants of type state<fp32>"),
         (program("tensor<fp32, [1, x]> y = relu(x = x);"), "expected a number or '?', found 'x'"),
-        (program("tensor<fp32, [-1]> y = relu(x = x);"), "'-1' is no size of a dimension"),
+        (program("tensor<fp32, [-1]> y = relu(x = x);"), "'-1' is not a size of a dimension"),
         (
             program("list<fp32, 9223372036854775808> y = relu(x = x);"),
-            "'9223372036854775808' is no size of a dimension",
+            "'9223372036854775808' is not a size of a dimension",
         ),
     ],
 )

@@ -111,7 +111,7 @@ def test_checksums_are_compared_when_a_model_is_checked(tmp_path: Path) -> None:
         ({"location": "link"}, "E0301", "a part of it is a symbolic link"),
         ({"location": "linked/secret"}, "E0301", "a part of it is a symbolic link"),
         ({"location": "hard"}, "E0301", "the file has another name"),
-        ({"location": "pipe"}, "E0301", "it is no regular file"),
+        ({"location": "pipe"}, "E0301", "it is not a regular file"),
         ({"location": "gone.bin"}, "E0111", "the file 'gone.bin' is missing"),
         ({"location": "w.bin", "basepath": "..", "offset": "999"}, "E0207", "end at byte 1,023"),
         ({"location": "gone", "basepath": ".."}, "E0301", "is refused"),

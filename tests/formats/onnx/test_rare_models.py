@@ -211,5 +211,5 @@ def test_unknown_operator_with_a_graph_is_told_when_it_runs(tmp_path: Path) -> N
         y = Nested <body = b (float[1,3] p) => (float[1,3] q) { q = Neg (p) }> (x)
     }"""
     module = cir.load(_saved(tmp_path / "m.onnx", text))
-    with pytest.raises(DiagnosticError, match=r"E0601.*Nested has no meaning in terms of the core"):
+    with pytest.raises(DiagnosticError, match=r"E0601.*Nested cannot be lowered to core"):
         cir.prepare(module).run({"x": X})

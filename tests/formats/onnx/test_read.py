@@ -1,4 +1,4 @@
-"""What reading gives: types, names, constants, and refusals of what is no model."""
+"""What reading gives: types, names, constants, and refusals of what is not a model."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_constants_that_old_models_declare_as_inputs_are_none() -> None:
 def test_inputs_with_defaults_need_not_be_given() -> None:
     module, _ = loads(odd_models.defaults_of_inputs().SerializeToString(), DIALECTS)
     zeros, counted = np.zeros(3, np.float32), np.array([1, 2, 3], np.float32)
-    # v, w and u hold 0, 1 and 2; w is no input.
+    # v, w and u hold 0, 1 and 2; w is not an input.
     np.testing.assert_array_equal(commonir.run(module, {"x": zeros})["y"], [3, 3, 3])
     np.testing.assert_array_equal(commonir.run(module, {"x": zeros, "u": counted})["y"], [2, 3, 4])
 

@@ -144,7 +144,7 @@ def test_numbers_that_are_no_elements_are_refused(tmp_path: Path) -> None:
     tensor = TensorProto(name="w", data_type=TensorProto.INT8, dims=[2000])
     tensor.int32_data.extend([200] * 2000)
     _, found = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
-    assert [d.message for d in found] == ["an element of 'int32_data' is no i8"]
+    assert [d.message for d in found] == ["an element of 'int32_data' is not of type i8"]
 
 
 def test_numbers_in_the_field_of_another_type_are_refused(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_runs_and_conversions_name_domain_and_operator(domain: str, op_type: str
     with pytest.raises(DiagnosticError) as caught:
         commonir.run(module, {"x": np.zeros(2, np.float32)})
     (told,) = caught.value.diagnostics
-    assert told.message == f"{domain}.{op_type} has no meaning in terms of the core"
+    assert told.message == f"{domain}.{op_type} cannot be lowered to core"
     assert told.help == "it can be printed, not run; a function of the model that has its name may state what it means"
 
 

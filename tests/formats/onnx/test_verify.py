@@ -249,7 +249,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     ),
     "an attribute that is none": (
         _model([helper.make_node("Softmax", ["x"], ["y"], axes=1)]),
-        ["E0505 graph.node[0] 'y': Softmax: 'axes' is none of its attributes"],
+        ["E0505 graph.node[0] 'y': Softmax has no attribute 'axes'"],
     ),
     "an attribute that is missing": (
         _model([helper.make_node("Concat", ["x"], ["y"])]),

@@ -114,13 +114,13 @@ def test_what_waits_for_all_ranks_stands_at_one_height() -> None:
 
 def test_a_deadlock_is_told_and_marked() -> None:
     drawing = draw(_circle(), "net")
-    told = "deadlock: these wait for each other for ever: rank 0 for rank 2, rank 2 for rank 1, rank 1 for rank 0"
+    told = "deadlock: these wait for each other forever: rank 0 for rank 2, rank 2 for rank 1, rank 1 for rank 0"
     assert drawing.findings == (told,)
     root = _root(drawing)
     assert told in _texts(root, "alert")
     stuck = [box for box in _groups(root, "box") if box.find(f"{SVG}rect").get("class") == "stuck"]  # type: ignore[union-attr]
     assert [_labels(box)[0] for box in stuck] == ["Recv ← rank 2", "Recv ← rank 0", "Recv ← rank 1"]
-    assert _texts(root, "end") == ["waits for ever", "2 operations not reached"] * 3
+    assert _texts(root, "end") == ["waits forever", "2 operations not reached"] * 3
     assert [_told(arrow) for arrow in _groups(root, "arrow")] == [
         ["rank 0 waits for rank 2"], ["rank 1 waits for rank 0"], ["rank 2 waits for rank 1"],
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def test_a_deadlock_is_told_and_marked() -> None:
 
 def test_a_rank_that_waits_for_one_that_has_ended_is_told() -> None:
     drawing = draw(programs.program([received(incoming(10, 4, [(1, 0)]), 1, 0, 12)], []), "net")
-    assert drawing.findings == ("rank 0 waits for ever",)
+    assert drawing.findings == ("rank 0 waits forever",)
 
 
 def test_what_nobody_receives_ends_in_a_ring() -> None:

@@ -14,7 +14,7 @@ DONE, MEETS = Step(StepKind.WAITS_FOR_SENDS, "SendDone"), Step(StepKind.MEETS, "
 
 
 def _drawn(draw: random.Random) -> Timeline:
-    """Ranks that do things in turn, so that nobody waits for ever."""
+    """Ranks that do things in turn, so that nobody waits forever."""
     world = draw.randint(1, 5)
     steps: list[list[Step]] = [[] for _ in range(world)]
     arrows: list[Arrow] = []

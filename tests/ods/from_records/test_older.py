@@ -139,9 +139,9 @@ def test_the_trait_tells_the_result_and_refuses_what_does_not_broadcast(tmp_path
     ("mnemonic", "message"),
     [
         ("tf.Other $lhs", "does not begin with its name"),
-        ("tf.Neg $rhs", "names 'rhs', which is no field"),
+        ("tf.Neg $rhs", "names 'rhs', which is not a field"),
         ("tf.Neg $x ; $x", "cannot be read from"),
-        ("tf.Neg $x : ${type(rhs)}", "names 'rhs', which is no field"),
+        ("tf.Neg $x : ${type(rhs)}", "names 'rhs', which is not a field"),
     ],
 )
 def test_a_wrong_short_form_is_refused(tmp_path: Path, mnemonic: str, message: str) -> None:

@@ -193,7 +193,7 @@ class World:
             running = [steps for steps in running if next(steps, "done") != "done"]
             if not running:
                 return
-        raise AssertionError("ranks wait for ever")
+        raise AssertionError("ranks wait forever")
 
     def _steps(self, rank: Rank) -> Generator[str]:
         for op in rank.ops:

@@ -125,7 +125,7 @@ def test_half_precision_results_have_the_declared_type_and_agree_within_its_roun
 
 
 def test_reference_engine_rounds_half_precision_after_every_operation_and_numpy_engine_at_outputs() -> None:
-    # 2048 + 1 is no value of f16, so the reference engine loses the 1 that the numpy engine keeps.
+    # 2048 + 1 is not a value of f16, so the reference engine loses the 1 that the numpy engine keeps.
     m = program(lambda v: core.sub(core.add(v, core.splat(1.0, v)), v), {"x": tensor(f16, 1)})
     x = np.array([2048], np.float16)
     assert REFERENCE.prepare(m).run({"x": x})["y0"].tolist() == [0]

@@ -282,7 +282,7 @@ def test_a_scan_over_a_batch_stops_at_the_length_of_each_member(engine: str) -> 
     assert_same([sums], [np.asarray([[[1], [3], [6]], [[11], [13], [0]]], np.float32)])
 
 
-# -- values that are no tensors
+# -- values that are not tensors
 
 PAIRS = _model(
     "(seq(float[n]) xs, float y) => (seq(float[m]) zs, int64 count)",

@@ -111,7 +111,7 @@ def test_messages_of_a_tag_come_in_order_and_tags_in_any() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_sent_in_half_precision_is_rounded_to_it(engine: str) -> None:
-    # 2048 + 1 is no number of half precision; in single precision 1 would be left.
+    # 2048 + 1 is not a number of half precision; in single precision 1 would be left.
     text = program(
         [
             ["%s = core.add %x, %x : tensor<1xf16>", "%y = core.mul %x, %x : tensor<1xf16>", send("%y", 1, 0, "1xf16")],
@@ -409,7 +409,7 @@ def test_programs_of_ranks_that_differ_are_told_by_output() -> None:
 
 
 def test_program_of_ranks_is_not_compared_with_one_of_other_ranks() -> None:
-    with pytest.raises(DiagnosticError, match="other numbers of ranks"):
+    with pytest.raises(DiagnosticError, match="different numbers of ranks"):
         cir.compare(parsed(all_reduce_program(2)), parsed(all_reduce_program(3)))
 
 

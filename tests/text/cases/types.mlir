@@ -36,7 +36,7 @@ func.func private @negative(tensor<-1xf32>)
 
 // -----
 
-// expected-error@+1 {{'none' is no type of elements}}
+// expected-error@+1 {{'none' is not a type of elements}}
 func.func private @vector_of_none(vector<4xnone>)
 
 // -----

@@ -18,7 +18,7 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 @verb(opens=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=PATH)
-@click.option("--strict", "is_strict", is_flag=True, help="Warnings also make the answer no.")
+@click.option("--strict", "is_strict", is_flag=True, help="Treat warnings as errors.")
 @click.option(
     "--level",
     type=click.Choice([level.value for level in _LEVELS]),

@@ -88,7 +88,7 @@ class ConvertOptions(NamedTuple):
     metavar="N",
     type=click.IntRange(min=1),
     help="The ONNX operator set to write, also of an ONNX model; of ARK the generation of files, 1 to 4."
-    "  [default: the oldest from 18 on that will do; 3]",
+    "  [default: ONNX: the oldest from 18 on that can express the model; ARK: 3]",
 )
 @click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that is to run it, such as iOS17.")
 @click.option("--function", metavar="NAME", help="Convert only this function.")

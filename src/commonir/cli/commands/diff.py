@@ -23,7 +23,7 @@ _KINDS = {
     "changed": "changed",
     "removed": "only in the first",
     "added": "only in the second",
-    "retyped": "of other types, as their operands are",
+    "retyped": "differ in type only because their inputs do",
     "renamed": "with other names",
 }
 _LISTED_ONLY_IF_ALL = ("retyped", "renamed")

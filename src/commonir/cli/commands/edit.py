@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     help="Set description, version, author, license or another text; `KEY=` removes it.",
 )
 @click.option("--add-output", "added", metavar="NAME", multiple=True, help="Return another value too.")
-@click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Return an output no longer.")
+@click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Remove an output.")
 @function_option("Change this function")
 def edit(
     session: Session,
@@ -58,7 +58,7 @@ def edit(
 ) -> Answer:
     """Change what a program receives and returns, in its own format; weights are copied as they are.
 
-    All names are those of the program as it is, so `--rename a=b --rename b=a` exchanges two. The result obeys every
+    All names are those of the program as it is, so `--rename a=b --rename b=a` swaps two. The result obeys every
     rule of its format, or nothing is written.
     """
     check_output(session, output)

@@ -30,7 +30,7 @@ def library(session: Session, dialect: str, *, output: str) -> Answer:
     """
     check_output(session, output)
     if output != "-" and not output.lower().endswith(_SUFFIXES):
-        message = f"'{output}' is no name of a library: it is a file of {' or '.join(_SUFFIXES)}"
+        message = f"'{output}' is not a name of a library: it is a file of {' or '.join(_SUFFIXES)}"
         help = f"write {os.path.splitext(output)[0]}.cir.json"
         raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help=help))
     with session.progress(f"declaring {dialect}") as progress:

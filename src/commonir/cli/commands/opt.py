@@ -100,8 +100,8 @@ def opt(
 ) -> Answer:
     """Write a program of the same format that computes the same with fewer operations.
 
-    What depends on constants alone is computed; shape arithmetic that is known becomes constants; operations that hand
-    on an operand, repeat another one or are not used go. Nothing is written when outputs differ.
+    What depends on constants alone is computed; shape arithmetic that is known becomes constants; no-ops,
+    duplicates and unused operations are removed. Nothing is written when outputs differ.
     """
     check_output(session, output)
     if passes is not None and pass_pipeline is not None:

@@ -225,7 +225,7 @@ class _Found(NamedTuple):
 def _check_suffix(path: str | None, *known: str) -> None:
     """Refuses a name that would tell something else than the file holds, before anything is computed."""
     if path is not None and os.path.splitext(path)[1].lower() not in ("", *known):
-        message = f"'{path}' is no name of a file of {' or '.join(known)}"
+        message = f"'{path}' is not a name of a file of {' or '.join(known)}"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="name one with such a suffix"))
 
 
@@ -249,7 +249,7 @@ def _save(session: Session, save: str | None, outputs: Mapping[str, Array], port
     wanted = name if equals else next(iter(images), "") if len(images) == 1 else ""
     if wanted not in images:
         listed = f"images among the outputs: {', '.join(images) or 'none'}"
-        message = f"the output '{wanted}' is no image" if wanted else "which output is meant?"
+        message = f"the output '{wanted}' is not an image" if wanted else "which output is meant?"
         help = did_you_mean(wanted, images) or "name one, as in `--save picture=out.png`, or save an .npz archive"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
     session.api.write_picture(path if equals else save, outputs[wanted], images[wanted])

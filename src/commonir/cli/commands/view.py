@@ -38,7 +38,7 @@ def view(
 ) -> Answer:
     """Draw a program as a graph, two programs side by side, or ranks as lanes.
 
-    Boxes are operations, lines the values that go from one to another; pointing at a box tells all that it says.
+    Boxes are operations, lines the values that go from one to another; pointing at a box shows its attributes.
     Operations that hold blocks are drawn around them. With OTHER, what differs (`cir diff`) stands out on both sides.
 
     Of a program of ranks - an ARK model, a program of the core in which each rank has a function, or with `--ranks` any

@@ -371,7 +371,7 @@ def is_inf(op: core.IsInf, work: Work) -> Made:
 
 @rule(core.IsNan)
 def is_nan(op: core.IsNan, work: Work) -> Made:
-    """What is neither infinite nor equal to itself; the difference of an infinity and itself is no number either."""
+    """What is neither infinite nor equal to itself; the difference of an infinity and itself is not a number either."""
     x = core.cast(op.x, f32)
     return core.logical_not(core.logical_or(core.is_inf(x), core.equal(x, x)))
 

@@ -87,7 +87,7 @@ def split(op: core.Split, work: Work) -> Made:
     axis, at = axis_of(op.axis, len(x.sizes)), 0
     out: list[Place] = []
     for y in op.results:
-        # A part without elements is no tensor of ARK, but nothing need be made of it.
+        # A part without elements is not a tensor of ARK, but nothing need be made of it.
         (count,) = _bounds(sizes_of(y)[axis : axis + 1])
         out.append(Place(x.buffer, x.layout.part(axis, at, count)))
         at += count

@@ -31,7 +31,7 @@ def port_type(element: ElementType) -> ElementType:
 
 
 def _element_of(value: Value) -> ElementType:
-    """The element type of an input or output. Raises: DiagnosticError (E0601) for what is no tensor."""
+    """The element type of an input or output. Raises: DiagnosticError (E0601) for what is not a tensor."""
     if not isinstance(value.type, TensorType):
         raise refused("ARK has tensors only")
     return value.type.element
@@ -111,7 +111,7 @@ class Conversion:
     def _tell(self, what: str, value: Value, element: ElementType) -> None:
         kind = tensor_type(value)
         if kind.element is not element:
-            message = f"the {what} of {kind.element} is one of {element}: ARK has no {kind.element}"
+            message = f"the {what} changes from {kind.element} to {element}: ARK has no {kind.element}"
             self._told.add(CHANGED_IN_CONVERSION, message)
         if kind.shape == ():
             self._told.add(CHANGED_IN_CONVERSION, f"the {what}, one number, has the shape [1]")

@@ -108,7 +108,7 @@ def average_pool(op: core.AveragePool, work: Work) -> Made:
     counts = [_covered(op, axis) for axis in range(len(op.kernel))]
     numbers = [float(prod(c)) for c in product(*counts)]
     if 0.0 in numbers:
-        return Mismatch("a window covers nothing, which is no number")
+        return Mismatch("a window covers nothing, which is not a number")
     held = core.constant(data_of(element, tuple(map(len, counts)), numbers))
     return core.div(core.reduce_sum(points, (0,)), held)
 

@@ -174,7 +174,7 @@ class Work:
         return self._in_pieces(place) if _is_in_order(layout) else self._transposed(place)
 
     def _in_pieces(self, place: Place) -> Place:
-        """Slice by slice along the first axis, where distances are no multiples of each other; many are looked up."""
+        """Slice by slice along the first axis, where distances are not multiples of each other; many are looked up."""
         axis = next(a for a, n in enumerate(place.sizes) if n > 1)
         if place.sizes[axis] > _MOST_PIECES:
             return self._picked(place)

@@ -22,7 +22,7 @@ def counted(
     if length is None:
         return Mismatch("the number of rounds is not known")
     if not all(isinstance(v.type, TensorType) for v in (*sequences, *initial, *op.ys)):
-        return Mismatch("a loop goes round with values that are no tensors")
+        return Mismatch("a loop goes round with values that are not tensors")
     stacks = [core.broadcast_to(core.splat(_nothing(y), y), sizes_of(y)) for y in op.ys[count:]]
     start, one = core.scalar(0, positions), core.scalar(1, positions)
     states = [*[v.type for v in initial], *[s.type for s in stacks]]

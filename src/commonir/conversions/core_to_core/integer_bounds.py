@@ -49,7 +49,7 @@ def _range_of(element: ElementType) -> Range:
     if element is boolean:
         return Range(0, 1)
     if not element.is_integer:
-        raise ValueError(f"{element} is no type of integers")
+        raise ValueError(f"{element} is not a type of integers")
     low, high = limits(element)
     return Range(int(low), int(high))
 

@@ -108,7 +108,7 @@ class _Walk:
         if self._missing is not None:
             marked = core.gather(self._missing, at, 0)
             is_marked = core.equal(marked, core.splat(1, marked))
-            # What does not equal itself is no number.
+            # What does not equal itself is not a number.
             holds = core.logical_or(holds, core.logical_and(is_marked, core.not_equal(given, given)))
         first, second = [core.gather(side, at, 0) for side in self._children]
         return core.select(holds, first, second)

@@ -41,7 +41,7 @@ def _constant(value: Number, element: ElementType) -> Op:
         parts = (FloatAttr(number.real, element.part), FloatAttr(number.imag, element.part))
         return complex_.Constant.build({"value": ArrayAttr(parts)}, [element])
     if isinstance(value, complex):
-        raise refused(f"{value} is no value of {element}")
+        raise refused(f"{value} is not a value of {element}")
     if element.is_float:
         return arith.Constant(FloatAttr(float(value), element))
     whole = int(value)

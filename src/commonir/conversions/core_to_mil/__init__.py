@@ -38,7 +38,7 @@ from commonir.conversions.core_to_mil.images import with_images
 from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
-from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
+from commonir.conversions.core_to_mil.versions import CHOICES, least_version, system_of, version_of
 from commonir.dialects import core
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
@@ -91,7 +91,8 @@ def core_to_mil(
                 raise
             continue
         if rules is DECOMPRESSING_RULES:
-            notes.add(LOST_IN_CONVERSION, f"compressed weights are stored as they are used: {version} lacks their form")
+            system = system_of(version)
+            notes.add(LOST_IN_CONVERSION, f"weights are stored decompressed: {system} cannot store them compressed")
         if lost is not None:
             lost.extend(notes)
         return made

@@ -188,7 +188,7 @@ def widened_weight(op: core.Cast, context: Context, x: Value) -> Result:
     """A weight in half precision that is used in single precision stays in half precision in the file."""
     data = _plain(x)
     if data is None or data.element.name != "f16" or op.to is not f32 or data.count < 10:
-        return Mismatch("this is no weight in half precision")
+        return Mismatch("this is not a weight in half precision")
     if context.target.version == CORE_ML_5:
         return const(converted_data(data, f32))
     if _has_attributes(context):

@@ -25,7 +25,7 @@ from commonir.symbolic import size_of
 def product_with_constant(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
     """A constant matrix on the right is the weight of a layer, stored with a row for each output."""
     if data_behind(b) is None or rank_of(b) != 2 or op.transpose_a or rank_of(a) < 2 or data_behind(a) is not None:
-        return Mismatch("the right operand is no constant matrix")
+        return Mismatch("the right operand is not a constant matrix")
     if op.transpose_b:
         return mil.LinearCoreML7(a, b).output
     data = plain_data(b)

@@ -119,7 +119,7 @@ def _elements(literal: object) -> tuple[tuple[int, ...], list[Scalar]]:
             inner = rows[0][0] if rows else ()
             return (len(rows), *inner), [v for _, values in rows for v in values]
         case _:
-            raise InternalError(f"{literal!r} is no literal of a parameter")
+            raise InternalError(f"{literal!r} is not a literal of a parameter")
 
 
 def _items(literal: Iterable[object]) -> Sequence[object]:

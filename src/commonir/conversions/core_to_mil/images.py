@@ -54,7 +54,7 @@ class _Imaging(Transcription):
         shape = kind.shape or ()
         channels = image.color.channels
         if len(shape) != 4 or shape[0] != 1 or shape[1] != channels or not kind.element.is_float:
-            message = f"the input '{argument.name}' of type {kind} is no image in {image.color.value}"
+            message = f"the input '{argument.name}' of type {kind} is not an image in {image.color.value}"
             help = f"an image is a tensor of floats [1, {channels}, height, width]"
             self.found.add(UNSUPPORTED_CONVERSION, message, help=help)
         return kind.with_element(f32)

@@ -323,7 +323,7 @@ def _cut_and_padded(op: core.Pad, x: Value) -> Value:
 
 
 def _padded_integers(op: core.Pad, x: Value) -> Value:
-    """Of values that are no floats, constant borders are joined on, axis by axis."""
+    """Of values that are not floats, constant borders are joined on, axis by axis."""
     if op.mode is not core.PadMode.CONSTANT:
         return _mirrored(op, x)
     element = element_of(x)

@@ -44,10 +44,15 @@ def version_of(options: ConversionOptions) -> str | None:
     known = {name.lower(): version for name, version in _SYSTEMS.items()}
     found = known.get(options.target.lower())
     if found is None:
-        message = f"'{options.target}' is no system that runs Core ML programs"
+        message = f"ML Programs need iOS 15 or later, not '{options.target}'"
         help = did_you_mean(options.target, _SYSTEMS) or "name one such as iOS17 or macOS14"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
     return found
+
+
+def system_of(version: str) -> str:
+    """Returns the first system that runs programs of an operation set, such as iOS15."""
+    return next(name for name, known in _SYSTEMS.items() if known == version)
 
 
 def least_version(module: Module) -> str:

@@ -138,7 +138,7 @@ def _of_slices(op: core.Pool, x: Value, fill: float, combine: Callable[[Value, V
 
 
 def padded_for_slices(op: core.Pool, x: Value) -> list[Value]:
-    """The operand at each place of the window, padded by what is no largest element."""
+    """The operand at each place of the window, padded by what is not a largest element."""
     return _slices(op, x, _least(element_of(x)))
 
 
@@ -208,7 +208,7 @@ def upsample(op: core.Resize, context: Context, x: Value) -> Result:
     factors = [_factor(n, m) for n, m in zip(shape_of(x)[-2:], op.sizes, strict=True)]
     height, width = factors
     if height is None or width is None:
-        return Mismatch("the sizes asked for are no multiples of those of the operand")
+        return Mismatch("the sizes asked for are not multiples of those of the operand")
     if op.mode is core.ResizeMode.NEAREST:
         if not _takes_floor(op) and not _rounds_down(op):
             return Mismatch("mil.upsample_nearest_neighbor takes the element at or before a position")

@@ -84,7 +84,7 @@ def _arranged_data(data: Data, layout: _Layout, element: ElementType) -> Data | 
         low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
         high = low + (1 << element.bits)
         if data.count > _MOST_OFFSETS or any(not low <= v < high or v != int(v) for v in _numbers(data)):
-            return Mismatch("offsets are no integers of the type of what they belong to")
+            return Mismatch("offsets are not integers of the type of what they belong to")
     return DeferredData(kind, lambda: _spread(data, kind))
 
 

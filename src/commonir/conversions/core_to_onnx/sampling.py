@@ -234,7 +234,7 @@ def non_max_suppression(
         best = onnx.Where(own, best, constant(context, f32, (), (-float("inf"),))).output
     most = onnx.Squeeze(dimension(context, count if op.most is None else op.most), integers(context, (0,))).squeezed
     limit = constant(context, f32, (), (op.iou_threshold,))
-    # Above the least number: scores of minus infinity are no candidates.
+    # Above the least number: scores of minus infinity are not candidates.
     least = constant(context, f32, (), (-_LARGEST,))
     rows = onnx.NonMaxSuppression(cast(boxes, f32), best, most, limit, least).selected_indices
     at = onnx.Gather(rows, integers(context, (0, 2)), axis=1).output

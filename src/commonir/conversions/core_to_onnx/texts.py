@@ -24,7 +24,7 @@ def format_numbers(op: core.FormatNumbers, context: Context, x: Value) -> Value:
 def equal_texts(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
     """For versions that compare no texts: equal ones have one place among all that differ."""
     if element_of(a) is not string:
-        return Mismatch("these are no texts")
+        return Mismatch("these are not texts")
     sizes = [sizes_of(v) for v in (a, b)]
     counts = [size_of(s) for s in sizes]
     _, _, places, _ = core.unique(core.concat((core.reshape(a, (counts[0],)), core.reshape(b, (counts[1],))), 0))

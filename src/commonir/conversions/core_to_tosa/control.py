@@ -32,7 +32,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     if len(op.ys) != len(initial):
         return Mismatch("a loop whose number of rounds is data cannot stack values of its rounds")
     if any(not isinstance(v.type, TensorType) for v in initial):
-        return Mismatch("a loop goes round with values that are no tensors")
+        return Mismatch("a loop goes round with values that are not tensors")
     fields = {"input_list": initial, "cond_graph": condition, "body_graph": body}
     return tosa.WhileLoop.build(fields, [y.type for y in op.ys]).results
 

@@ -51,12 +51,12 @@ def size(context: Context, dim: Dim | None) -> Value:
 
 
 def dynamic_sizes(context: Context, shape: Sequence[Dim | None]) -> tuple[Value, ...]:
-    """Those sizes of a shape that are no numbers, as values."""
+    """Those sizes of a shape that are not numbers, as values."""
     return tuple([size(context, d) for d in shape if not isinstance(d, int)])
 
 
 def static_sizes(shape: Sequence[Dim | None]) -> tuple[int, ...]:
-    """A shape with what stands for a value in place of sizes that are no numbers."""
+    """A shape with what stands for a value in place of sizes that are not numbers."""
     return tuple([d if isinstance(d, int) else DYNAMIC for d in shape])
 
 

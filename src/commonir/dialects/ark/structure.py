@@ -126,7 +126,9 @@ def _bounds(
             yield Problem(ARK_TENSOR, "Offsets", message)
     for n, (pad, extent) in enumerate(zip_longest(pads or (), strides, fillvalue=1)):
         if pads is not None and extent % pad:
-            yield Problem(ARK_TENSOR, "Pads", f"dimension {n} has the extent {extent}, which is no multiple of {pad}")
+            yield Problem(
+                ARK_TENSOR, "Pads", f"dimension {n} has the extent {extent}, which is not a multiple of {pad}"
+            )
         elif pad != 1 and pads is not None:
             yield Problem(ARK_PADS, "Pads", f"dimension {n} has the pad {pad}, which means nothing")
 
@@ -355,7 +357,7 @@ class Placeholder(VirtualOp, name="ark.Placeholder"):
 
 
 def view_of(value: Value) -> HoldsView | None:
-    """The operation that says where a tensor lies; None for a value that is no tensor of a file."""
+    """The operation that says where a tensor lies; None for a value that is not a tensor of a file."""
     at: Value | None = value
     while at is not None:
         owner = at.owner
@@ -542,7 +544,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
             return
         for op in self.body.operations:
             if not isinstance(op, ArkOp | Tensor):
-                yield Diagnostic(ARK_TENSOR, f"{self.name}: {op.name} is no operation of ARK")
+                yield Diagnostic(ARK_TENSOR, f"{self.name}: {op.name} is not an operation of ARK")
 
 
 def rank_of(op: Operation) -> Rank | None:

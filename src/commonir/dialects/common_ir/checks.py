@@ -63,11 +63,11 @@ def identity(name: str, domain: str) -> Iterator[Diagnostic]:
     if not name:
         yield rules.NAMED.broken("there is no name", where="name")
     elif not is_identifier(name):
-        yield rules.IDENTIFIERS.broken(f"the name '{name}' is no C identifier", where="name")
+        yield rules.IDENTIFIERS.broken(f"the name '{name}' is not a C identifier", where="name")
     if not domain:
         yield rules.HAS_DOMAIN.broken("there is no domain", where="domain")
     elif not is_dns_name(domain):
-        yield rules.DNS_DOMAIN.broken(f"'{domain}' is no valid DNS name", where="domain")
+        yield rules.DNS_DOMAIN.broken(f"'{domain}' is not a valid DNS name", where="domain")
     elif not is_reversed(domain):
         yield rules.REVERSED_DOMAIN.broken(f"'{domain}' is not a reversed domain name", where="domain")
 
@@ -128,7 +128,7 @@ def identifiers(names: Iterable[str]) -> Iterator[Diagnostic]:
     """Names of what is in a graph, a function or a declaration."""
     wrong = list(dict.fromkeys([n for n in names if n and not is_identifier(n)]))
     if wrong:
-        verb = "is no C identifier" if len(wrong) == 1 else "are no C identifiers"
+        verb = "is not a C identifier" if len(wrong) == 1 else "are not C identifiers"
         yield rules.IDENTIFIERS.broken(f"{_listed(wrong)} {verb}")
 
 
@@ -236,7 +236,7 @@ def defined(block: Block, names: Iterable[str]) -> Iterator[Diagnostic]:
     for where, values in places:
         for v in values:
             if v.owner is None:
-                text = f"'{v.name}' is no output of a node, no input and no initializer"
+                text = f"'{v.name}' is not an output of a node, no input and no initializer"
                 yield rules.DEFINED_INPUTS.broken(text, where=where, help=did_you_mean(v.name, known) or "")
 
 

@@ -66,8 +66,8 @@ class FunctionDefinition(
 
     Its parameters are the arguments of its block, its outputs the operands of `onnx.return`. `attributes` are formal:
     dictionaries with `name`, `type` and, unless it is required, `default`; operations inside refer to them by
-    `onnx.attribute_references`. It is no program of its own: what runs is an instance of it that has a value for each
-    attribute.
+    `onnx.attribute_references`. It is not a program of its own: what runs is an instance of it that has a value for
+    each attribute.
     """
 
     sym_name: str = attribute(attr_types.symbol_name, doc="the name of the function")

@@ -63,7 +63,7 @@ def markup_in(doc: str) -> str | None:
 def library_name(operation: str) -> str:
     """Returns the qualified name of an operation in the library of its dialect: `core.add` for `core.add`.
 
-    Further dots, as in `onnx.ml.Scaler`, are no part of an identifier and become two low lines.
+    Further dots, as in `onnx.ml.Scaler`, are not part of an identifier and become two low lines.
     """
     dialect, _, name = operation.partition(".")
     return f"{dialect}.{name.replace('.', '__')}"

@@ -204,7 +204,7 @@ TYPED_ATTRIBUTES = Rule(
     33, Level.MUST, "all attributes of a declaration are typed", _OPERATORS, "state a type other than `any`"
 )
 SCALAR_MAPS = Rule(
-    34, Level.MUST, "keys and values of a map are no collections", _TYPES, "use scalars, or a list of tuples"
+    34, Level.MUST, "keys and values of a map are not collections", _TYPES, "use scalars, or a list of tuples"
 )
 UTF8 = Rule(35, Level.MUST, "texts are encoded in UTF-8", _TYPES, "encode the file again", Checked.FILE, MALFORMED_JSON)
 ONE_OR_MANY = Rule(

@@ -53,7 +53,9 @@ def _variables(stated: Attribute | None) -> dict[str, ElementClass]:
         for n in names:
             if n not in ELEMENT_TYPES:
                 near = did_you_mean(n, ELEMENT_TYPES)
-                raise ValueError(f"type variable '{name}': '{n}' is no element type" + (f"; {near}" if near else ""))
+                raise ValueError(
+                    f"type variable '{name}': '{n}' is not an element type" + (f"; {near}" if near else "")
+                )
         out[name] = ElementClass([ELEMENT_TYPES[n] for n in names])
     return out
 
@@ -67,7 +69,7 @@ def _parameter(stated: DictionaryAttr, what: str, variables: Iterable[str]) -> P
     keyword = _text(entries.get("multiplicity"), "multiplicity") or Multiplicity.ONE.value
     found = {m.value: m for m in Multiplicity}.get(keyword)
     if found is None:
-        raise ValueError(f"{what} '{name}': '{keyword}' is no multiplicity: one, optional or many")
+        raise ValueError(f"{what} '{name}': '{keyword}' is not a multiplicity: one, optional or many")
     try:
         kind = declared_type(_text(entries["type"], "type"), variables)
     except ValueError as error:

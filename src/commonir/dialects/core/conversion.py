@@ -145,7 +145,7 @@ class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, trait
     """The number that each text writes, in decimal or scientific notation; `INF` and `NaN` in any case.
 
     To integers the fraction is dropped and bits that do not fit are cut off; to truth values, whether the number is
-    not zero, and `true` and `false` in any case. A text that is no number is an error when running.
+    not zero, and `true` and `false` in any case. A text that is not a number is an error when running.
     """
 
     x: Value = operand("T[s*]")

@@ -443,7 +443,7 @@ class _Parser:
         try:
             return chr(int(digits, base))
         except (ValueError, OverflowError):
-            raise self._error(f"{digits!r} is no number of a character") from None
+            raise self._error(f"{digits!r} is not a number of a character") from None
 
     def _class(self) -> Holds:
         """A class in brackets, of which the first was read."""

@@ -42,7 +42,7 @@ def common_type(a: Type, b: Type) -> Type:
 
 
 def _element(value: Value) -> Type:
-    """The type of the elements of a list. Raises: NotationError for what is no list."""
+    """The type of the elements of a list. Raises: NotationError for what is not a list."""
     if not isinstance(value.type, ListType):
         raise NotationError(f"expected a list, found {value.type}")
     return value.type.element

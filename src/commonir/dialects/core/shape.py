@@ -108,7 +108,7 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
     def reference(self, x: Array, shape: Array) -> Array:
         sizes: tuple[int, ...] = tuple(shape.tolist())
         if any(n < -1 for n in sizes):
-            raise ValueError(f"{min(sizes)} is no size")
+            raise ValueError(f"{min(sizes)} is not a size")
         return x.reshape(sizes)
 
 

@@ -110,7 +110,7 @@ class Case(Enum):
 
 
 class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,)):
-    """The texts that are no stop words, in lower or upper case; one empty text when none is left.
+    """The texts that are not stop words, in lower or upper case; one empty text when none is left.
 
     Letters have the case of Unicode, whatever the place. Whether a text is a stop word is decided with or without
     regard to case.

@@ -10,7 +10,8 @@ How a definition relates to the messages of a file:
 - `since=` is the first operation set with this definition: one of `VERSIONS`. A redefinition is another class with the
   same `name` and a later `since`.
 - A parameter that a file binds to a literal is bound to a `mil.literal` in the module, so that nothing of it is lost.
-- The attribute `name` that every operation carries in a file is no field. It is kept, as an undeclared attribute, only
+- The attribute `name` that every operation carries in a file is not a field. It is kept, as an undeclared attribute,
+only
   when it differs from the name of the first result.
 
 Source: MIL specification; coremltools 9 operation registry.
@@ -51,7 +52,7 @@ RESERVED = frozenset(
     {"any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string", "state", "bf16"}
     | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 )
-"""Words of the text form, which are no names."""
+"""Words of the text form, which are not names."""
 _NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
 
 

@@ -47,7 +47,7 @@ class CustomLayer(StatedResults, MilOp, name="mil.custom_layer"):
             listed = None if names is None else vector_of(names)
             for name in () if listed is None else map(str, listed.values()):
                 if name not in known:
-                    text = f"{self.name}: C2: {what} names '{name}', which is no input"
+                    text = f"{self.name}: C2: {what} names '{name}', which is not an input"
                     yield Diagnostic(WRONG_ATTRIBUTE, text, help=f"the inputs are {', '.join(known) or 'none'}")
 
     def reference(self, inputs: tuple[Value, ...]) -> tuple[Value, ...]:  # noqa: ARG002  the form of a reference

@@ -121,7 +121,7 @@ def _features(
 
 
 def _is_of(feature: Feature, type: Type) -> bool:
-    """Returns whether a feature describes a type; kinds that are no tensors follow from the operation that
+    """Returns whether a feature describes a type; kinds that are not tensors follow from the operation that
     makes them.
     """
     if isinstance(feature.type, MultiArray) and isinstance(type, TensorType):

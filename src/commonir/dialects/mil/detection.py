@@ -83,7 +83,7 @@ def _selected(
 ) -> tuple[Value, ...]:
     """The boxes that stay [n, most, 4], their scores [n, most, k], their positions [n, most] and their number [n].
 
-    `best` holds a score for each box; one of minus infinity is no candidate.
+    `best` holds a score for each box; one of minus infinity is not a candidate.
     """
     classes = shape_of(scores)[2]
     groups: Value | None = None

@@ -1,12 +1,13 @@
-"""Models that are made of models: pipelines, and the stages of them that are no programs.
+"""Models that are made of models: pipelines, and the stages of them that are not programs.
 
 A pipeline is a module that holds a module for each of its models, in order, and a function that runs them:
 
 - A model keeps its message, without program and without the models of a pipeline, as `coreml.model`, as every module
-  read from a file does. A model that is no program keeps its content there too (`nonMaximumSuppression`, or the bytes
-  of a `neuralNetwork`). A pipeline keeps the names of its models there. Modules and attributes together are the file.
+  read from a file does. A model that is not a program keeps its content there too (`nonMaximumSuppression`, or the
+  bytes of a `neuralNetwork`). A pipeline keeps the names of its models there. Modules and attributes together are the
+  file.
 - The function `mil.composition` follows from the description: inputs and outputs of the models are connected by name.
-  It is made when a file is read, and a writer leaves it out. The module of a model that is no program has one too.
+  It is made when a file is read, and a writer leaves it out. The module of a model that is not a program has one too.
 
 Source: Model.proto, Pipeline and NonMaximumSuppression; facts on Core ML, sections 2 and 3.
 """
@@ -35,7 +36,7 @@ from commonir.ods.traits import IsolatedFromAbove, SingleBlock, SymbolTrait
 class Composition(
     MilOp, DescribedFunction, name="mil.composition", traits=(IsolatedFromAbove, SymbolTrait, SingleBlock)
 ):
-    """The function of a model that is no program: what its description says, in terms of operations of this dialect.
+    """The function of a model that is not a program: what its description says, in terms of operations of this dialect.
 
     `defaults` are numbers that fill inputs which are not given.
 
@@ -143,9 +144,9 @@ class PickTop(StatedResults, MilOp, name="mil.pick_top"):
     """The boxes that stay when each, the best first, takes away those that it overlaps by more than iou_threshold.
 
     A row of coordinates is a centre (x, y), a width and a height. The confidence of a box is the greatest of its
-    classes; below confidence_threshold it is no candidate. With per_class a box takes away only those whose best class
-    is its own. Results are the rows that stay, the best first, of equal ones the first. With `least` and `most`, rows
-    are filled up with zeros or cut off; `most` of 0 is no limit.
+    classes; below confidence_threshold it is not a candidate. With per_class a box takes away only those whose best
+    class is its own. Results are the rows that stay, the best first, of equal ones the first. With `least` and `most`,
+    rows are filled up with zeros or cut off; `most` of 0 is no limit.
 
     Source: NonMaximumSuppression.proto, PickTop.
     """

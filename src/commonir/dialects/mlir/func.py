@@ -223,7 +223,7 @@ class Constant(
             return
         found = _function_for(self, self.value)
         if found is None:
-            yield _unknown_function(self, self.value, "is no function: reference to undefined function")
+            yield _unknown_function(self, self.value, "is not a function: reference to undefined function")
         elif found.function_type is not self.result_.type:
             message = f"{self.name}: C2: reference to function with mismatched type: expected {found.function_type}"
             yield Diagnostic(WRONG_TYPE, f"{message}, found {self.result_.type}")

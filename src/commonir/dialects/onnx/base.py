@@ -264,7 +264,7 @@ def trailing_axes(x: Value, first: int) -> tuple[int, ...]:
 def whole(value: float) -> int:
     """A number without its fraction. Raises: NotationError when it is not finite."""
     if not math.isfinite(value):
-        raise NotationError(f"{value} is no whole number")
+        raise NotationError(f"{value} is not a whole number")
     return int(value)
 
 

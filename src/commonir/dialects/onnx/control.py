@@ -447,7 +447,7 @@ def _to_axis(x: Value, axis: int) -> Value:
 class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
     """Runs a graph for each element of a sequence, and of further sequences beside it; gives sequences of its outputs.
 
-    What is no sequence among the additional inputs is the same in each round.
+    What is not a sequence among the additional inputs is the same in each round.
 
     Source: ONNX operator reference, SequenceMap.
     """

@@ -172,7 +172,7 @@ def continued(mode: str, data: Value, fill: Value | None, extended: Extension) -
     if value is not None and not is_text:
         return extended(data, core.PadMode.CONSTANT, value)
     inside = extended(core.fill(core.scalar(True, boolean), shape_of(data)), core.PadMode.CONSTANT, 0.0)
-    # A number that is no value of texts: what stands there is not read.
+    # A number that is not a value of texts: what stands there is not read.
     wide = extended(data, core.PadMode.EDGE if is_text else core.PadMode.CONSTANT, 0.0)
     return core.select(inside, wide, core.scalar("", string) if fill is None else core.reshape(fill, ()))
 

@@ -230,7 +230,7 @@ def _hertz(mel: float) -> float:
 def _triangle(corners: list[int], rows: int) -> list[float]:
     """The weights of a bin: from 0 at its first corner over 1 at the second to 0 at the third.
 
-    Raises: NotationError when a corner is no frequency of the transform.
+    Raises: NotationError when a corner is not a frequency of the transform.
     """
     first, middle, last = corners
     if not 0 <= first <= middle < rows or last > rows:

@@ -47,7 +47,7 @@ class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
 
 
 class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
-    """The texts that are no stop words, in lower or upper case; one empty text when none is left.
+    """The texts that are not stop words, in lower or upper case; one empty text when none is left.
 
     Letters have the case of Unicode whatever the `locale`.
     """

@@ -104,7 +104,7 @@ def pad_pairs(pads: tuple[int, ...] | None, rank: int) -> Pairs:
 
 
 def kernel_of(weight: Value) -> tuple[int, ...]:
-    """The spatial sizes of a filter. Raises: NotKnownError when they are no numbers."""
+    """The spatial sizes of a filter. Raises: NotKnownError when they are not numbers."""
     sizes = shape_of(weight)[2:]
     numbers = tuple([n for n in sizes if isinstance(n, int)])
     if len(numbers) != len(sizes):

@@ -99,7 +99,7 @@ class MpiExecutable(HoldsState):
         comm, mpi = self._processes.control, self._processes.mpi
         wrong = [name for name, x in own.items() if not is_array(x) or x.dtype.hasobject]
         if wrong:
-            message = f"'{wrong[0]}' is no tensor of numbers, and cannot be given to rank 0 over MPI"
+            message = f"'{wrong[0]}' is not a tensor of numbers, and cannot be given to rank 0 over MPI"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="run all ranks in one process"))
         described = [(name, name_of(x.dtype), x.shape) for name, x in own.items()]
         parts = [np.frombuffer(json.dumps(described).encode(), np.uint8), *[_bytes_of(x) for x in own.values()]]

@@ -120,7 +120,7 @@ class Processes:
             self._failed((), ExitStatus.INTERRUPTED)
             raise
         except Exception as error:
-            message = f"a fault of commonir, not of the input: {type(error).__name__}: {error}"
+            message = f"an internal error, not a fault of the input: {type(error).__name__}: {error}"
             self._failed([Diagnostic(INTERNAL_ERROR, message)], ExitStatus.OUR_BUG)
             raise
 

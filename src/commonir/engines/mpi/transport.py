@@ -2,7 +2,7 @@
 
 A message is its element type and shape in `HEADER_BYTES` bytes, then its elements. Sends are of private copies,
 receives go to buffers posted ahead, and nothing waits within MPI: this process asks again and again, and hears
-meanwhile what others tell, so that no rank waits for ever. Tags of a program may be any numbers and those of MPI may
+meanwhile what others tell, so that no rank waits forever. Tags of a program may be any numbers and those of MPI may
 not: each has its place among all tags of all ranks. Source: MPI 4.1, point-to-point communication.
 """
 

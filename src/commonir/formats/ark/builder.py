@@ -270,7 +270,7 @@ class Program:
 
 
 def _sizes(shape: Sequence[int]) -> tuple[int, ...]:
-    """Raises: DiagnosticError (E0273) for what are no whole numbers."""
+    """Raises: DiagnosticError (E0273) for what are not whole numbers."""
     try:
         return tuple([index(n) for n in shape])
     except TypeError:

@@ -21,7 +21,7 @@ _INDENT = 2
 def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Json:
     """The value of a JSON text.
 
-    Raises: DiagnosticError (E0302, E0303 for limits; E0270 for what is no JSON, for a name that occurs twice in one
+    Raises: DiagnosticError (E0302, E0303 for limits; E0270 for what is not JSON, for a name that occurs twice in one
         object, and for numbers that are not finite).
     """
     if len(content) > limits.max_text_bytes:

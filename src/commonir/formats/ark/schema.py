@@ -136,7 +136,7 @@ def generation_of(document: Object) -> str:
 
 
 def items_of(value: Json) -> Sequence[Json]:
-    """The items of an array; none of what is no array."""
+    """The items of an array; none of what is not an array."""
     return value if isinstance(value, list) else ()
 
 

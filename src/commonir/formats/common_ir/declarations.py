@@ -93,7 +93,7 @@ class DeclarationReader:
             element = handle if t.HasField("handle_type") else element_of(t.tensor_type)
             if element is None:
                 shown = t.tensor_type.elem_param or t.tensor_type.elem_type
-                text = f"type variable '{escape(proto.name)}': {escape(str(shown))} is no element type"
+                text = f"type variable '{escape(proto.name)}': {escape(str(shown))} is not an element type"
                 self._found.add(MALFORMED_TYPE, text, where=place)
             else:
                 names.append(StringAttr(element.name))
@@ -208,7 +208,7 @@ class DeclarationWriter:
                 made.handle_type.SetInParent()
                 continue
             if element is None:
-                self._tell(f"type variable '{escape(name)}': '{escape(_text(member))}' is no element type", op)
+                self._tell(f"type variable '{escape(name)}': '{escape(_text(member))}' is not an element type", op)
             else:
                 write_element(element.name, made.tensor_type)
 

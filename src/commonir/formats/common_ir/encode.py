@@ -192,7 +192,7 @@ class CommonGraphEncoder(GraphEncoder):
                 if len(region.blocks) == 1:
                     self.nested(region.block, made.graphs.add() if f.variadic else made.g, f.spelling)
                 else:
-                    message = f"{op.name}: the region '{f.spelling}' is no single graph"
+                    message = f"{op.name}: the region '{f.spelling}' is not a single graph"
                     self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
 
 

@@ -45,7 +45,7 @@ OWN_SCHEME = "commonir"
 """The scheme of the URIs of dialects of this program."""
 
 NOWHERE = "\0"
-"""The folder of bytes that are no file."""
+"""The folder of bytes that do not come from a file."""
 
 _DIGEST = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _ANY_DIGEST = "#sha256="
@@ -62,7 +62,7 @@ class ImportUri(NamedTuple):
 
 
 def parse_import(text: str) -> ImportUri:
-    """Takes an import apart; a fragment that is no digest is part of the URI."""
+    """Takes an import apart; a fragment that is not a digest is part of the URI."""
     uri, hash_, fragment = text.partition("#")
     found = _DIGEST.fullmatch(fragment)
     return ImportUri(uri, found[1]) if hash_ and found else ImportUri(text, "")
@@ -100,7 +100,7 @@ def closure_of(
 ) -> tuple[Imported, ...]:
     """The libraries that a file and what it imports need, each after those that it imports itself.
 
-    Bytes that are no file (`file` is empty) have no folder beside which anything could lie.
+    Bytes without a file (`file` is empty) have no folder beside which anything could lie.
     `found` receives what is wrong with each; a library that cannot be had is left out.
     """
     folder, name = os.path.split(os.path.abspath(file)) if file else (NOWHERE, "")

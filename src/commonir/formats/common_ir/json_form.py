@@ -204,7 +204,7 @@ def _parsed(text: str, file: str | None) -> Json:
         help = 'write it as a text, as in "nan"' if isinstance(error, JsonNumberError) else None
         if error.line is not None and error.line > text.rstrip().count("\n"):
             help = "the document breaks off there: compare its size with that of the original"
-        message = f"the document is no JSON: {error}"
+        message = f"the document is not JSON: {error}"
         raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=error.line, help=help)) from None
 
 

@@ -75,7 +75,7 @@ class Document(NamedTuple):
 
 
 def stage_of(content: memoryview) -> Stage:
-    """The encoding of a file. Raises: WireError when it is no protobuf message."""
+    """The encoding of a file. Raises: WireError when it is not a protobuf message."""
     found: dict[int, int] = {}
     graph: memoryview | None = None
     for field in fields(content):

@@ -1,7 +1,7 @@
 """Types of declarations: messages and the texts that stand for them in the program, such as `f32[n, m*]`.
 
 Names and wildcards are dimension parameters. What plain ONNX has no type for is one of the types of Common IR; kinds of
-attributes that are no values, such as `graph`, are opaque types of this project's domain.
+attributes that are not values, such as `graph`, are opaque types of this project's domain.
 Source: facts on ONNX and Common IR, sections 1 and 3.
 """
 
@@ -65,7 +65,7 @@ class TypeTexts:
             case "map_type":
                 key = ELEMENTS.get(proto.map_type.key_type)
                 if key is None:
-                    raise ValueError(f"{proto.map_type.key_type} is no element type")
+                    raise ValueError(f"{proto.map_type.key_type} is not an element type")
                 return f"map<{key}[], {self.read(proto.map_type.value_type)}>"
             case "tuple_type":
                 return f"tuple<{', '.join(map(self.read, proto.tuple_type.elem_type))}>"
@@ -85,7 +85,7 @@ class TypeTexts:
         if not element:
             known = ELEMENTS.get(proto.elem_type)
             if known is None:
-                raise ValueError(f"{proto.elem_type} is no element type")
+                raise ValueError(f"{proto.elem_type} is not an element type")
             element = known.name
         return f"{element}[{', '.join(self.shape(proto.shape))}]" if proto.HasField("shape") else element
 
@@ -96,12 +96,12 @@ class TypeTexts:
             match d.WhichOneof("value"):
                 case "dim_value":
                     if d.dim_value < 0:
-                        raise ValueError(f"{d.dim_value} is no size")
+                        raise ValueError(f"{d.dim_value} is not a size")
                     out.append(str(d.dim_value))
                 case "dim_param" if _DIMENSION.fullmatch(d.dim_param):
                     out.append(d.dim_param)
                 case "dim_param" if d.dim_param:
-                    raise ValueError(f"'{d.dim_param}' is no dimension: a name, '*' or a name followed by '*'")
+                    raise ValueError(f"'{d.dim_param}' is not a dimension: a name, '*' or a name followed by '*'")
                 case _:
                     self._unnamed += 1
                     out.append(f"unnamed{self._unnamed}")
@@ -148,7 +148,7 @@ def write_text(text: str, into: TypeProto, variables: Collection[str] = ()) -> N
     try:
         declared = declared_type(text, variables)
     except ValueError:
-        # What attributes can be beyond values, such as graphs; raises for a text that is no type at all.
+        # What attributes can be beyond values, such as graphs; raises for a text that is not a type at all.
         kind = declared_attr_type(text, variables).text
         into.opaque_type.domain, into.opaque_type.name = LIBRARY_DOMAIN, kind
         return

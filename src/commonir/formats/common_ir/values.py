@@ -114,7 +114,7 @@ class ValueReader:
         """The contents of a tensor. Raises: TensorError."""
         element = ELEMENTS.get(proto.data_type)
         if element is None:
-            raise TensorError(f"{proto.data_type} is no element type")
+            raise TensorError(f"{proto.data_type} is not an element type")
         shape = tuple(proto.dims)
         if any(d < 0 for d in shape):
             raise TensorError(f"a tensor has no size {min(shape)}")
@@ -307,7 +307,7 @@ def _entries(value: Attribute | None) -> dict[str, Attribute]:
 
 def _data(value: Attribute | None) -> Data:
     if not isinstance(value, DataAttr):
-        raise ValueError("a part of a value is no tensor")
+        raise ValueError("a part of a value is not a tensor")
     return value.data
 
 

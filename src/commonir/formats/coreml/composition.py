@@ -1,4 +1,4 @@
-"""Makes the function of a model that is no program from its description: what a pipeline or one of its stages does.
+"""Makes the function of a model that is not a program from its description: what a pipeline or one of its stages does.
 
 The models of a pipeline run in order. An input of a model is the last output of that name before it, or the input of
 the pipeline of that name, or else what fills it by default. Source: facts on Core ML, section 3, pipelines.
@@ -151,7 +151,9 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
             if source is None and port.default is not None and isinstance(v.type, TensorType):
                 source = _filled(block, v.type, port)
             if source is None:
-                message = f"input '{v.name}' of model {n} is no input of the pipeline and no output of an earlier model"
+                message = (
+                    f"input '{v.name}' of model {n} is not an input of the pipeline and no output of an earlier model"
+                )
                 found.add(MALFORMED_PROGRAM, message, where=f"modules[{n}]", help=did_you_mean(v.name, known))
                 source = Value(v.type, name=v.name)
             operands.append(_handed_over(block, source, v.type, port, is_outside=v.name in outside))
@@ -164,7 +166,7 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
     for f in interface.outputs:
         value = known.get(f.name)
         if value is None:
-            message = f"output '{f.name}' of the pipeline is no output of one of its models"
+            message = f"output '{f.name}' of the pipeline is not an output of one of its models"
             found.add(MALFORMED_PROGRAM, message, where="description.output", help=did_you_mean(f.name, known))
             value = Value(_type_of(f), name=f.name)
         outputs.append((f.name, value))

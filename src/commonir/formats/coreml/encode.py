@@ -68,7 +68,7 @@ class ProgramEncoder:
     """Encodes one program.
 
     `found` receives what is not of the format, `blobs` the constants that belong into a weight file; without it there
-    are no weight files.
+    are not weight files.
     """
 
     def __init__(

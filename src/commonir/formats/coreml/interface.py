@@ -10,7 +10,7 @@ D5: the default shape is one of those that the feature allows, and the allowed s
     of images.
 D6: the default function is one of those listed; it is empty when none is listed.
 D7: an image is a tensor of shape [1, channels, height, width].
-D8: the label and the probabilities of a classifier are outputs, and a model with several functions is no classifier.
+D8: the label and the probabilities of a classifier are outputs, and a model with several functions is not a classifier.
 D9: a state is half precision with a fixed shape, and only described as a state.
 D10: an optional input has a default value.
 D11: enumerated shapes of several inputs are as many for each, and only from specification version 9 on.

@@ -20,7 +20,7 @@ class FunctionNames:
     """The names of the values of one function, and new ones on request."""
 
     def __init__(self, function: Func, *, is_read: bool) -> None:
-        """Finds the names. `is_read`: the program comes from a file, so names that are no identifiers stay."""
+        """Finds the names. `is_read`: the program comes from a file, so names that are not identifiers stay."""
         self._function = function
         self._names: dict[Value, str] = {}
         self._taken: set[str] | None = None

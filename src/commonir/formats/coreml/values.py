@@ -213,7 +213,7 @@ def _numbers(kind: TensorType, numbers: Sequence[int | float | bool]) -> Data:
         data = data_of(element, kind.static_shape, tuple(numbers))
     except (struct.error, OverflowError):
         worst = next(n for n in numbers if not _fits(element, n))
-        raise _fault(f"{worst} is no value of type {MIL_NAMES[element]}") from None
+        raise _fault(f"{worst} is not a value of type {MIL_NAMES[element]}") from None
     return immediate_data(kind, bytes(data.buffer()))
 
 

@@ -15,8 +15,8 @@ V3: states need specification version 9.
 V4: a pipeline has at least the specification version of each of its models.
 B1: `classify` is the last operation, and its results are only returned.
 S1: a state is only used by `read_state` and `write_state`.
-R1: a value that is no constant has rank 5 at most (a warning).
-R2: what a function returns is made by an operation that is no constant (a warning).
+R1: a value that is not a constant has rank 5 at most (a warning).
+R2: what a function returns is made by an operation that is not a constant (a warning).
 
 Source: MIL specification; facts on Core ML, sections 2, 3 and 17.
 """

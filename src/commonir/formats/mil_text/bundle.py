@@ -91,7 +91,7 @@ def read_facts(folder: Path, module: Module, found: Diagnostics, limits: Limits)
 
 def _content(place: Path, limits: Limits) -> bytes:
     if place.is_symlink() or not place.is_file() or place.stat().st_size > limits.max_text_bytes:
-        raise OSError(f"{place} is no file of the expected size")
+        raise OSError(f"{place} is not a file of the expected size")
     return place.read_bytes()
 
 

@@ -165,7 +165,7 @@ class ConstantReader:
         if element is None:
             known = (*ELEMENTS, *_CONSTRUCTORS)
             help = did_you_mean(name, known) or f"types are {', '.join(known)}"
-            self._scanner.fail(f"'{name}' is no type", at=at, code=MALFORMED_TYPE, help=help)
+            self._scanner.fail(f"'{name}' is not a type", at=at, code=MALFORMED_TYPE, help=help)
         if shape is not None and len(shape) > self._limits.max_rank:
             message = f"a tensor type of rank {len(shape)} exceeds the limit of {self._limits.max_rank}"
             self._scanner.fail(message, at=at, code=LIMIT_EXCEEDED)
@@ -190,7 +190,7 @@ class ConstantReader:
         at = scanner.start
         digits = scanner.expect_kind("number", "a number or '?'")
         if not digits.isdecimal() or len(digits) > len(str(_MAX_DIMENSION)) or int(digits) >= _MAX_DIMENSION:
-            scanner.fail(f"'{digits[:_LONGEST]}' is no size of a dimension", at=at, code=MALFORMED_TYPE)
+            scanner.fail(f"'{digits[:_LONGEST]}' is not a size of a dimension", at=at, code=MALFORMED_TYPE)
         return int(digits)
 
     # -- constants
@@ -435,7 +435,7 @@ class ConstantReader:
             n = next(n for n, text in enumerate(texts) if not _is_element(element, text))
             place = at if offsets is None else offsets[n]
             shown = texts[n].strip()[:_LONGEST] or "nothing"
-            self._fault(f"{shown} is no value of type {MIL_NAMES[element]}", place)
+            self._fault(f"{shown} is not a value of type {MIL_NAMES[element]}", place)
             return None
 
 

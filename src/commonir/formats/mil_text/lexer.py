@@ -77,7 +77,9 @@ class MilScanner(Scanner):
             return content
         for found in _ESCAPE.finditer(content):
             if found[2] is not None and found[2] not in _NAMED:
-                self.fail(f"'{found[0]}' is no escape sequence", at=at, help='use \\", \\\\, \\n, \\r, \\t or \\xHH')
+                self.fail(
+                    f"'{found[0]}' is not an escape sequence", at=at, help='use \\", \\\\, \\n, \\r, \\t or \\xHH'
+                )
         return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _NAMED[m[2]], content)
 
     def about(self, found: Diagnostic, offset: int) -> Diagnostic:

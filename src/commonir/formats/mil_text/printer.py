@@ -199,7 +199,7 @@ class _Printer:
                         else:
                             yield f"{line};"
                     case _:
-                        self._refuse(op, "is no operation of an ML Program")
+                        self._refuse(op, "is not an operation of an ML Program")
             text = f"{' ' * (indent + _END_INDENT)}}} -> {end or '()'}"
         yield f"{text};"
 

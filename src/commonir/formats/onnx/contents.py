@@ -112,7 +112,7 @@ class Contents(InMessage):
     def _open(self, given: External) -> MappedFile:
         location = given.location
         if not self._model:
-            message = f"'{escape(location)}' cannot be read: the model is no file"
+            message = f"'{escape(location)}' cannot be read: the model is not a file"
             raise DiagnosticError(Diagnostic(MISSING_PART, message, help="load the model by its path"))
         try:
             name, stream = self._stream(given)

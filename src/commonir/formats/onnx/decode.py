@@ -414,7 +414,7 @@ class ModelDecoder(NodeDecoder):
         """
         element = ELEMENTS.get(proto.data_type)
         if element is None:
-            raise TensorError(f"{proto.data_type} is no element type")
+            raise TensorError(f"{proto.data_type} is not an element type")
         shape = tuple(proto.dims)
         if len(shape) > self._limits.max_rank:
             raise TensorError(f"the tensor has {len(shape)} dimensions, of {self._limits.max_rank} possible")

@@ -298,9 +298,11 @@ class NodeDecoder(ABC):
             name = attribute.name
             place = layout.spelled.get(name)
             if place is None or name in names:
-                what = "is given twice" if place is not None else "is none of its attributes"
-                near = None if place is not None else did_you_mean(name, layout.spelled)
-                raise Malformed(WRONG_ATTRIBUTE, f"{said.get(_OP_TYPE, '')}: '{name}' {what}", near)
+                op_type = said.get(_OP_TYPE, "")
+                if place is not None:
+                    raise Malformed(WRONG_ATTRIBUTE, f"{op_type}: attribute '{name}' is given twice")
+                near = did_you_mean(name, layout.spelled)
+                raise Malformed(WRONG_ATTRIBUTE, f"{op_type} has no attribute '{name}'", near)
             names.append(name)
             read = self.attribute(attribute, scope)
             if read.reference:
@@ -427,7 +429,7 @@ class NodeDecoder(ABC):
             )
         number = VALUE_NUMBERS.get(kind)
         if number is None:
-            raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is no kind of attribute")
+            raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is not a kind of attribute")
         rest: Rest = []
         storage = ""
         if len(present) != (2 if is_repeated(kind) and not _has(present, number) else 3) or self.keeps_unknown:

@@ -21,7 +21,7 @@ _CONTINUES = bytes(range(0x80, 0x100))
 
 
 class PackedError(ValueError):
-    """The bytes of a field are no numbers of its type, or one of them is no element of the tensor."""
+    """The bytes of a field are not numbers of its type, or one of them is not an element of the tensor."""
 
 
 def varint_count(pieces: Iterable[memoryview]) -> int:

@@ -121,7 +121,7 @@ def _packed(proto: TensorProto, element: ElementType) -> bytes:
     try:
         return struct.pack(f"<{len(given)}{code}", *given)
     except (struct.error, OverflowError):
-        raise TensorError(f"an element of '{name}' is no {element}") from None
+        raise TensorError(f"an element of '{name}' is not of type {element}") from None
 
 
 def packed_contents(kind: TensorType, field: str, pieces: Sequence[memoryview]) -> Data:
@@ -145,7 +145,7 @@ def packed_contents(kind: TensorType, field: str, pieces: Sequence[memoryview]) 
     try:
         check_varints(pieces, code, is_narrow=is_narrow)
     except PackedError:
-        raise TensorError(f"an element of '{name}' is no {element}") from None
+        raise TensorError(f"an element of '{name}' is not of type {element}") from None
     return DeferredData(kind, lambda: InlineData(kind, packed_varints(pieces, code, is_narrow=is_narrow)))
 
 

@@ -81,5 +81,5 @@ def quoted(text: str) -> str:
 
 
 def named(text: str) -> str:
-    """A name, in quotes where it is no identifier."""
+    """A name, in quotes where it is not an identifier."""
     return text if IDENTIFIER.fullmatch(text) else quoted(text)

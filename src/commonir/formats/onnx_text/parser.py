@@ -356,7 +356,7 @@ class _Parser:
     def _element_type(self, name: str, word: Word) -> int:
         if name not in _TYPES:
             help = did_you_mean(name, _TYPES)
-            fail(f"'{escape(name)}' is no element type{f'; {help}' if help else ''}", word.line, self._file)
+            fail(f"'{escape(name)}' is not an element type{f'; {help}' if help else ''}", word.line, self._file)
         return _TYPES[name]
 
     def _dense(self, name: str, into: TensorTypeProto | SparseTensorTypeProto, word: Word) -> None:
@@ -424,7 +424,7 @@ class _Parser:
             word = self._word
             name = self._name()
             if name not in _ATTRIBUTE_TYPES:
-                fail(f"'{escape(name)}' is no kind of attribute", word.line, self._file)
+                fail(f"'{escape(name)}' is not a kind of attribute", word.line, self._file)
             stated = _ATTRIBUTE_TYPES[name]
         self._expect("=")
         if self._accept("@"):
@@ -517,7 +517,7 @@ class _Parser:
                 case _:
                     pass
         except (ValueError, TypeError, struct.error) as error:
-            fail(f"attribute '{into.name}' is no {kind.name.lower()}: {error}", line, self._file)
+            fail(f"attribute '{into.name}' is not of type {kind.name.lower()}: {error}", line, self._file)
 
 
 _LISTS = {

@@ -77,7 +77,7 @@ def to_message(kind: type[Message], attribute: DictionaryAttr) -> Message:
 def merge_into(message: Message, attribute: DictionaryAttr) -> None:
     """Puts the fields of an attribute form into a message: repeated ones are appended, others replaced or merged.
 
-    Raises: WRONG_ATTRIBUTE when it is no form of such a message.
+    Raises: WRONG_ATTRIBUTE when it is not a form of such a message.
     """
     # Heavy, and loaded already where there is a message.
     from google.protobuf.message import DecodeError  # noqa: PLC0415

@@ -41,7 +41,7 @@ class WireField(NamedTuple):
 
 
 class WireError(Exception):
-    """The bytes are no protobuf message; `offset` is where that shows."""
+    """The bytes are not a protobuf message; `offset` is where that shows."""
 
     def __init__(self, code: Code, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -61,7 +61,7 @@ def fields(buffer: memoryview, start: int = 0, end: int | None = None) -> Iterat
         tag, content = _varint(buffer, at, stop)
         number, wire_type = tag >> 3, tag & 7
         if not 0 < number <= _MAX_FIELD_NUMBER:
-            raise WireError(DAMAGED_MESSAGE, f"{number} is no field number", at)
+            raise WireError(DAMAGED_MESSAGE, f"{number} is not a field number", at)
         if wire_type == VARINT:
             _, following = _varint(buffer, content, stop)
         elif wire_type == BYTES:
@@ -72,7 +72,7 @@ def fields(buffer: memoryview, start: int = 0, end: int | None = None) -> Iterat
         elif wire_type == GROUP_START:
             following = _group_end(buffer, at, stop)
         else:
-            raise WireError(DAMAGED_MESSAGE, f"{wire_type} is no wire type of this format", at)
+            raise WireError(DAMAGED_MESSAGE, f"{wire_type} is not a wire type of this format", at)
         if following > stop:
             missing = following - stop
             raise WireError(TRUNCATED_FILE, f"field {number} ends {missing} bytes after the message around it", at)
@@ -102,7 +102,7 @@ def _group_end(buffer: memoryview, start: int, stop: int) -> int:
         elif wire_type in _FIXED_BYTES:
             content += _FIXED_BYTES[wire_type]
         else:
-            raise WireError(DAMAGED_MESSAGE, f"{wire_type} is no wire type of this format", at)
+            raise WireError(DAMAGED_MESSAGE, f"{wire_type} is not a wire type of this format", at)
         at = content
         if not open_groups:
             return at

@@ -33,7 +33,7 @@ class Distance(NamedTuple):
 
 
 def distance(a: Data, b: Data, tolerance: float) -> Distance | None:
-    """How far constants of one shape are apart; None for constants that are no numbers, or of other shapes.
+    """How far constants of one shape are apart; None for constants that are not numbers, or of other shapes.
 
     `tolerance` is the part of the largest magnitude in the first by which an element may differ. NaN is equal to NaN.
     """

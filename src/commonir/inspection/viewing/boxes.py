@@ -31,7 +31,7 @@ _CLASSES = {
 _LEGEND = {
     "receives": "inputs and outputs",
     "sends": "with weights",
-    "computes": "without",
+    "computes": "no weights",
     "holds": "with blocks",
     "stuck": "different",
 }

@@ -1,6 +1,6 @@
 """What is drawn of the functions of a program: boxes and lines for each block, and blocks within boxes.
 
-Constants are no boxes: they are told by the operations that use them. Of a program of very many operations the middle
+Constants are not boxes: they are told by the operations that use them. Of a program of very many operations the middle
 of each block is one box that counts them.
 """
 

@@ -98,12 +98,12 @@ class _Drawing:
         circle = self._timeline.circle
         if circle:
             waits = ", ".join(f"rank {a} for rank {b}" for a, b in zip(circle, [*circle[1:], circle[0]], strict=True))
-            yield f"deadlock: these wait for each other for ever: {waits}"
+            yield f"deadlock: these wait for each other forever: {waits}"
         stuck = sorted({box.rank for box in self._rows.boxes if box.is_stuck} - set(circle))
         if stuck:
             verb = "waits" if len(stuck) == 1 else "wait"
             names = ", ".join(map(str, stuck[:_MOST_LISTED]))
-            yield f"{'rank' if len(stuck) == 1 else 'ranks'} {names} {verb} for ever"
+            yield f"{'rank' if len(stuck) == 1 else 'ranks'} {names} {verb} forever"
         lost = sum(arrow.target is None for arrow in self._timeline.arrows)
         if lost:
             yield f"{plural(lost, 'message')} never received"
@@ -146,7 +146,7 @@ class _Drawing:
                 x += 24 + width_of(label, 12) + 22
         lines = {"idle": "waits"}
         if any(box.is_stuck for box in self._rows.boxes):
-            lines["await"] = "waits for ever"
+            lines["await"] = "waits forever"
         if any(arrow.target is None for arrow in self._timeline.arrows):
             lines["lost"] = "never received"
         for class_, label in lines.items():
@@ -196,12 +196,12 @@ class _Drawing:
         yield element("text", words(label), class_="note", x=width / 2, y=top + 15, text_anchor="middle")
 
     def _ends(self) -> Iterator[str]:
-        """What becomes of ranks that wait for ever, below their last boxes."""
+        """What becomes of ranks that wait forever, below their last boxes."""
         for box in self._rows.boxes:
             if not box.is_stuck or box.rank not in self._center:
                 continue
             left = self._rows.unreached.get(box.rank, 0)
-            notes = ["waits for ever", *([f"{plural(left, 'operation')} not reached"] if left else [])]
+            notes = ["waits forever", *([f"{plural(left, 'operation')} not reached"] if left else [])]
             for n, note in enumerate(notes):
                 y = self._top_of(box) + _HEIGHT + 15 + 14 * n
                 yield element("text", words(note), class_="end", x=self._center[box.rank], y=y, text_anchor="middle")
@@ -259,7 +259,7 @@ class _Drawing:
         for arrow in self._by_point.get(Point(box.rank, box.first), [])[:_MOST_LISTED]:
             yield f"rank {arrow.source.rank} → rank {arrow.destination}, {_message(arrow)}"
         if box.is_stuck:
-            yield "waits for ever"
+            yield "waits forever"
 
     # -- messages
 
@@ -334,7 +334,7 @@ class _Drawing:
         return self._y(self._rows.cut) + 6
 
     def _awaits(self) -> Iterator[str]:
-        """Who waits for whom, between ranks that wait for ever."""
+        """Who waits for whom, between ranks that wait forever."""
         stuck = {box.rank: box for box in self._rows.boxes if box.is_stuck and box.rank in self._center}
         for rank, box in stuck.items():
             peer = self._lanes[rank].waits_for

@@ -27,7 +27,7 @@ _ALIKE = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
 class Box(NamedTuple):
     """Steps of a rank, from the first to the last, in a row of the picture.
 
-    `waits` is how many rows it stands below the one before because it waits. `is_stuck`: it waits for ever.
+    `waits` is how many rows it stands below the one before because it waits. `is_stuck`: it waits forever.
     """
 
     rank: int
@@ -157,7 +157,7 @@ class _Placing:
             self._advance(self._ready.popleft())
         for rank in self._lanes:
             if self._at[rank] < len(self._boxes[rank]) and rank not in self._stuck:
-                # Nothing says that it waits for ever, but it does.
+                # Nothing says that it waits forever, but it does.
                 self._place(rank, self._row[rank] + 1, is_stuck=True)
         return sorted(self._out, key=lambda box: (box.row, box.rank))
 

@@ -84,7 +84,7 @@ class DefiningOlder(Defining):
             of = (results[0] if results else "") if typed == _RESULT else typed or variable
             if of is not None and of not in fields:
                 shown = typed or variable
-                raise wrong(self.record, f"the short form of '{name}' names '{shown}', which is no field of it")
+                raise wrong(self.record, f"the short form of '{name}' names '{shown}', which is not a field of it")
             out += _layout(template[at : found.start(found.lastindex or 0)], mark or "")
             out.append(f"type(${of})" if typed else f"${variable}" if variable else f"`{word or mark}`")
             at = found.end()

@@ -248,7 +248,7 @@ class Defining:
     def add(self, name: str, made: Field) -> None:
         """Adds a field under a name that is free."""
         if not name.isidentifier():
-            raise wrong(self.record, f"'{self.record.name_text}': '{name}' is no name of a field")
+            raise wrong(self.record, f"'{self.record.name_text}': '{name}' is not a name of a field")
         if any(f.spelling == name for f in self.fields.values()) and made.kind is not FieldKind.RESULT:
             raise wrong(self.record, f"'{self.record.name_text}' has two fields of the name '{name}'")
         free = name

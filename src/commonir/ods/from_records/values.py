@@ -65,12 +65,12 @@ def texts_of(record: Record, name: str) -> tuple[str, ...]:
 def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
     """The arguments of a field that is a dag: records and the names they have there.
 
-    Raises: WRONG_DEFINITION_RECORD for an argument that is no record.
+    Raises: WRONG_DEFINITION_RECORD for an argument that is not a record.
     """
     found = value_of(record, name)
     for value, given in found.args if isinstance(found, Dag) else ():
         if not isinstance(value, DefRef):
-            raise wrong(record, f"'{value}' in '{name}' of '{record.name_text}' is no record")
+            raise wrong(record, f"'{value}' in '{name}' of '{record.name_text}' is not a record")
         yield value.record, given or ""
 
 

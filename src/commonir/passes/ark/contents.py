@@ -36,7 +36,7 @@ def hand_on_contents(before: ark.Rank, after: ark.Rank) -> None:
             continue
         whole = [(view, content) for view, content in given if contains(view, holder.view)]
         if not whole:
-            message = f"'{ark.port_name(holder.result_)}' lies across contents of others, and is no part of one"
+            message = f"'{ark.port_name(holder.result_)}' lies across contents of others, and is not a part of one"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=before.sym_name))
         _fill(holder, *whole[0])
 

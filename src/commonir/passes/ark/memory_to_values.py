@@ -59,7 +59,9 @@ def memory_to_values(module: Module) -> Module:
 
 
 def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
-    """What does not say which part of a buffer it is, and what is no operation of ARK, in a program that is no file."""
+    """What does not say which part of a buffer it is, and what is not an operation of ARK, in a program that is not a
+    file.
+    """
     if len(rank.content.blocks) != 1:
         yield Diagnostic(UNSUPPORTED_CONVERSION, f"{rank.name}: there is nothing to run", where=path_of(rank))
         return

@@ -101,7 +101,7 @@ class Message(NamedTuple):
 class Communication(NamedTuple):
     """What the ranks of a program exchange.
 
-    `messages` are in the order in which they are taken. `blocked` is where ranks wait for ever, `circle` the ranks that
+    `messages` are in the order in which they are taken. `blocked` is where ranks wait forever, `circle` the ranks that
     wait for each other, each for the next one and the last for the first; empty when they wait for one that has ended.
     `unreceived` is what nobody takes.
     """

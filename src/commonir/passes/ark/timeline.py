@@ -24,7 +24,9 @@ _KINDS: Mapping[type[Operation], StepKind] = {
 
 
 def timeline(module: Module) -> Timeline:
-    """The timeline of a program; of several ranks of one number, that of the first. Virtual operations are no steps."""
+    """The timeline of a program; of several ranks of one number, that of the first. Virtual operations are not
+    steps.
+    """
     ranks = ranks_by_number(module)
     communication = communicate(module)
     points: dict[Operation, Point] = {}

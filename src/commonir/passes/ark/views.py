@@ -13,7 +13,7 @@ from commonir.ir.operation import Value
 
 
 def view_of(value: Value) -> View:
-    """The part of a buffer that a tensor is. Raises: TypeError for a value that is no tensor of a file."""
+    """The part of a buffer that a tensor is. Raises: TypeError for a value that is not a tensor of a file."""
     held = ark.view_of(value)
     if held is None:
         raise TypeError(f"expected a tensor of a buffer, found {value.type}")

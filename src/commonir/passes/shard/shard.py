@@ -38,7 +38,7 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
     main = module.main
     if not isinstance(main, ml_program.Func):
-        raise InternalError(f"{main.name} is no function of a lowered program")
+        raise InternalError(f"{main.name} is not a function of a lowered program")
     _check(main, parallel)
     if ranks > 1:
         main = _separated(module, main)

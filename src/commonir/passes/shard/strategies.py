@@ -114,7 +114,7 @@ def _products_behind(program: Elementary, value: Value, products: Mapping[Node, 
 
 
 def _summed_with_weights(node: Node, program: Elementary, plan: Plan) -> tuple[Run, ...]:
-    """The indices over which an operation sums products of weights with what is no weight."""
+    """The indices over which an operation sums products of weights with what is not a weight."""
     op = node.kernel
     if op is None or not any(v in program.fixed for v in op.operands) or all(v in program.fixed for v in op.operands):
         return ()

@@ -119,7 +119,7 @@ class Evaluator:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
-        # A loop may go on for ever without an operation.
+        # A loop may run forever without an operation.
         self._check_time()
         check_depth(self._depth)
         sizes = sizes_inside(block, values, self._sizes)

@@ -176,7 +176,7 @@ class Scope:
         return np.arange(lo, hi).reshape([-1 if i == name else 1 for i in self.order])
 
     def positions(self, p: Dim, data: Mapping[str, Array] | None = None) -> Array:
-        """The values of an index expression over the grid; `data` gives values for names that are no index."""
+        """The values of an index expression over the grid; `data` gives values for names that are not index."""
         if isinstance(p, int):
             return np.full((1,) * len(self.order), p, np.int64)
         out: Array | int = 0

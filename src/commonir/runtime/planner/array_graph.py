@@ -619,7 +619,7 @@ def elements_of(node: Node) -> Array:
     if isinstance(node, View):
         return strided(elements_of(node.inputs[0]), node.offset, node.strides, node.shape)
     if not isinstance(node, Constant):
-        raise TypeError(f"{node} is no constant")
+        raise TypeError(f"{node} is not a constant")
     return node.elements()
 
 

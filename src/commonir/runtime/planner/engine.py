@@ -238,7 +238,7 @@ class _BlockRunner:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
-        # A loop may go on for ever without a step of a plan.
+        # A loop may run forever without a step of a plan.
         self._shared.check_time()
         check_depth(self._depth)
         schedule = self._shared.schedule.of(block)

@@ -125,7 +125,7 @@ def _plan_join(
     """Pieces planned one by one, each with its own range of the index."""
     axis = next((n for n, a in enumerate(kernel.axes) if not isinstance(a, int) and name_of(a) == body.along), None)
     if axis is None:
-        raise NotPlanned("a join along an index that is no axis")
+        raise NotPlanned("a join along an index that is not an axis")
     others = {i: n for i, n in extents.items() if i != body.along}
     parts: list[Node] = []
     for piece, size in zip(body.pieces, piece_extents(body, others), strict=True):

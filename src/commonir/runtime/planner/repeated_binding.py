@@ -56,7 +56,9 @@ _Likeness = _Like | _ListLike | _Nothing
 
 
 def _likeness(given: object, bound: object) -> _Likeness | None:
-    """What others are like that can be taken as they are; None of what is converted, or is no array or list of them."""
+    """What others are like that can be taken as they are; None of what is converted, or is not an array or list of
+    them.
+    """
     if given is None and bound is None:
         return _Nothing()
     if type(given) is np.ndarray:

@@ -1,4 +1,5 @@
-"""Programs of linalg's operations that are no loops over elements: softmax, tiles of tensors, Winograd's transforms."""
+"""Programs of linalg's operations that are not loops over elements: softmax, tiles of tensors, Winograd's
+transforms."""
 
 from __future__ import annotations
 

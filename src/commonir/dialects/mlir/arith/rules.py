@@ -134,7 +134,7 @@ _EXTENDED: tuple[Rewrite, ...] = (
     AddUIExtended.like(x, ZERO) >> (x, computed(_none_of, x)),
     MulSIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
     MulUIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
-    (MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x))).where("one is no truth value", _is_no_truth, x),
+    (MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x))).where("one is not a truth value", _is_no_truth, x),
     MulUIExtended.like(x, ONE) >> (x, _ZERO_LIKE_X),
 )
 

@@ -78,5 +78,5 @@ def _terms(index: str) -> list[re.Match[str]]:
     found = [_TERM.match(part.strip()) for part in index.split("+")]
     whole = [m for m in found if m is not None]
     if len(whole) != len(found):
-        raise ValueError(f"'{index}' is no index")
+        raise ValueError(f"'{index}' is not an index")
     return whole

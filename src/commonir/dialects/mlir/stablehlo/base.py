@@ -509,12 +509,12 @@ def stated_shape(value: Value) -> Shape | None:
 
 
 def shape_of(value: Value) -> Shape:
-    """The shape of a tensor as the program says it, of what is no tensor that of a single number."""
+    """The shape of a tensor as the program says it, of what is not a tensor that of a single number."""
     return stated_shape(value) or NO_SHAPE
 
 
 def rank_of(value: Value) -> int:
-    """The number of axes of a tensor as the program says it, of what is no tensor 0."""
+    """The number of axes of a tensor as the program says it, of what is not a tensor 0."""
     return len(stated_shape(value) or ())
 
 

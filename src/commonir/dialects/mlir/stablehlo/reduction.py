@@ -97,7 +97,7 @@ def check_reducer(
                 yield malformed(op, f"{message} corresponding result type: {at.type} vs {value.type}")
             if rank_of(at):
                 yield malformed(
-                    op, f"{label}: the reduction-region has an argument of type {at.type}, which is no scalar"
+                    op, f"{label}: the reduction-region has an argument of type {at.type}, which is not a scalar"
                 )
 
     for n, x in enumerate(inputs, len(inits)):

@@ -568,7 +568,7 @@ class Mul(TosaOp, name="tosa.mul"):
         elif is_integer(kind) and element(self.output).bits < kind.bits:
             yield self.violated("invalid data type size for operands or result")
         if shift and kind is not i32:
-            yield self.violated("C1: require shift to be 0 for elements that are no 32-bit integers")
+            yield self.violated("C1: require shift to be 0 for elements that are not 32-bit integers")
 
     def _check_shapes(self) -> Iterator[Diagnostic]:
         shapes = [stated_shape(v) for v in (self.input1, self.input2)]

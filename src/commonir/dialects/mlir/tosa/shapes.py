@@ -152,7 +152,7 @@ def _exp2(size: Dim) -> Dim:
     if not isinstance(size, int):
         raise NotKnownError("a size is not known before running")
     if not 0 <= size < i64.bits - 1:
-        raise NotationError(f"two to the power of {size} is no size")
+        raise NotationError(f"two to the power of {size} is not a size")
     return 1 << size
 
 

@@ -94,7 +94,7 @@ def _check_lengths(name: str, count: int, *arrays: Array) -> None:
 
 
 def of_nodes(op: TreeEnsemble, element: ElementType) -> Tables:
-    """The trees of TreeEnsemble. Raises: NotationError for attributes that are no trees."""
+    """The trees of TreeEnsemble. Raises: NotationError for attributes that are not trees."""
     for name, data in (("modes", op.nodes_modes), ("splits", op.nodes_splits), ("weights", op.leaf_weights)):
         if not (data.element.is_integer or data.element.is_float) or len(data.shape) != 1:
             raise NotationError(f"{name} of type {data.type}")

@@ -55,7 +55,7 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
 
 
 def _lost(found: Communication) -> list[Put]:
-    """What is sent and would not be received either if no rank waited for ever."""
+    """What is sent and would not be received either if no rank waited forever."""
     expected = Counter([e.key for events in found.events.values() for e in events if isinstance(e, Take)])
     expected.subtract([message.take.key for message in found.messages])
     lost: list[Put] = []
@@ -190,7 +190,7 @@ def _waiting(found: Communication) -> Iterator[Fault]:
             shown = " -> ".join([f"rank {n}" for n in (*circle, circle[0])])
             message = f"ranks wait for each other: {shown}"
         else:
-            message = f"{event.op.name}: rank {root} waits for ever, {_reason(event, waits.next_of(root))}"
+            message = f"{event.op.name}: rank {root} waits forever, {_reason(event, waits.next_of(root))}"
         finding = Diagnostic(ARK_DEADLOCK, message, notes=[waits.note(n) for n in (*circle, *behind)])
         yield Fault(event.op, event.op.node, finding)
 
