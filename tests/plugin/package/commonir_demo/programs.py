@@ -75,7 +75,7 @@ class DemoFormat(Format):
                     outputs.append(name)
                 case _:
                     return None, [Diagnostic(UNREAD_FORMAT, f"line {number} is not understood: {line}")]
-        returned = [values[name] for name in outputs]
+        returned = tuple([values[name] for name in outputs])
         block.append(ml_program.Return(returned))
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in returned]))
         module = Module()
