@@ -52,7 +52,8 @@ def write_networks(folder: Path) -> list[Path]:
             path = folder / f"{Path(network).stem}.{target}.mlir"
             if not path.exists():
                 command = [sys.executable, "-m", "commonir", "convert", str(model_path(network)), "--to", target]
-                done = subprocess.run([*command, "-o", str(path)], capture_output=True, text=True)
+                command += ["-o", str(path)]
+                done = subprocess.run(command, check=False, capture_output=True, text=True)
                 if done.returncode or not path.exists():
                     print(f"{path.name} is left out: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
                     path.unlink(missing_ok=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
@@ -13,7 +14,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import DialectType, Type, i32, i64
 from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.definition import RESULT_SIZES
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import result_fields
 from commonir.ods.mlir_op import built
 from commonir.ods.property_types import PropertyType
@@ -45,6 +46,12 @@ from commonir.text.python_forms import PythonReader
 if TYPE_CHECKING:
     from commonir.text.parser import Parser, Task
 
+Reading: TypeAlias = "Generator[Task, object, None]"
+Step: TypeAlias = "Callable[[FormReader], Reading | None]"
+"""Reads an element of a form, or gives what reads it."""
+DeducedTypes = tuple[list[tuple[Field, list[Type]]], list[Type] | None]
+"""Types of operands by field, and those of results; None when they are not known."""
+
 
 def _has_its_type(field: Field) -> bool:
     """Whether a number is written with its type in a dictionary, though not where a form names the attribute."""
@@ -54,6 +61,170 @@ def _has_its_type(field: Field) -> bool:
 # The words that attributes of the syntax itself begin with.
 _NUMBER_WORDS = frozenset({"true", "false", "array", "dense", "dense_resource", "sparse"})
 _ATTRIBUTE_WORDS = _NUMBER_WORDS | {"unit", "affine_map", "affine_set", "strided", "loc", "distinct"}
+
+
+class _Plan:
+    """What follows from a definition for reading its form: made once.
+
+    `has_tasks`: whether reading may come to regions. `is_simple`: an operation has one value for each operand, and
+    beside operands, attributes and results nothing.
+    """
+
+    __slots__ = ("deduces", "evident", "fields", "form", "has_tasks", "inputs", "is_simple", "results", "steps")
+
+    def __init__(self, definition: type[Op]) -> None:
+        layout = definition.layout
+        self.form = format_of(definition)
+        self.steps = _compiled(self.form.elements)
+        self.has_tasks = _has_tasks(self.form.elements)
+        self.deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
+        self.evident = built([*layout.inputs, *layout.results])
+        self.inputs = [f.name for f in layout.inputs]
+        self.results = [f.name for f in layout.results]
+        self.fields = {f.spelling: f for f in layout.attributes}
+        of_operands = all(f.kind is FieldKind.OPERAND and f.is_required for f in layout.inputs)
+        self.is_simple = of_operands and not layout.regions and not layout.successors and not layout.parameters
+        self.is_simple = self.is_simple and layout.is_plain
+
+
+@cache
+def plan_of(definition: type[Op]) -> _Plan:
+    """Returns how the form of a definition is read."""
+    return _Plan(definition)
+
+
+def _has_tasks(elements: Sequence[Element]) -> bool:
+    for e in elements:
+        match e:
+            case Regions() | Custom() | AnyOrder():
+                return True
+            case Variable(field=field):
+                if field.kind is FieldKind.REGION:
+                    return True
+            case Optional(elements=inner, otherwise=otherwise):
+                if _has_tasks(inner) or _has_tasks(otherwise):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _compiled(elements: Sequence[Element]) -> tuple[Step, ...]:
+    """Returns the steps that read elements; layout alone needs none."""
+    return tuple([_step(e) for e in elements if not (isinstance(e, Literal) and not e.text.strip())])
+
+
+def _step(element: Element) -> Step:
+    """Returns what reads an element."""
+    match element:
+        case Literal(text=text):
+            return _literal(text)
+        case Variable(field=field):
+            return _variable(field)
+        case TypeOf(group=group):
+            short = element.short
+            return lambda reader: reader.read_type_of(group, short)
+        case Operands():
+            return FormReader.read_all_operands
+        case AttributeDictionary(keyword=keyword):
+            return lambda reader: reader.read_attributes(keyword=keyword)
+        case FunctionalType(inputs=inputs, results=results):
+            return lambda reader: reader.read_functional_type(inputs, results)
+        case Signature():
+            return FormReader.read_signature
+        case Successors():
+            return FormReader.read_all_successors
+        case PropertyDictionary():
+            return FormReader.read_properties
+        case Regions():
+            return FormReader.read_regions
+        case Custom(name=name, arguments=arguments):
+            read = DIRECTIVES[name].read
+            return lambda reader: read(reader, arguments)
+        case Optional():
+            return _optional(element)
+        case AnyOrder():
+            return _any_order(element)
+        case Results() | Reference():
+            raise AssertionError("only their types are read, and what they refer to")
+
+
+def _literal(text: str) -> Step:
+    def read(reader: FormReader) -> None:
+        source = reader.source
+        if not source.take(text):
+            source.unexpected(f"'{text}'", at=source.start if text[0].isalpha() else None)
+
+    return read
+
+
+def _variable(field: Field) -> Step:
+    def read_one(reader: FormReader) -> None:
+        reader.operands[field] = [reader.source.use()]
+
+    if field.kind is FieldKind.REGION:
+        return lambda reader: reader.read_region(field)
+    if field.kind is FieldKind.OPERAND and field.is_required:
+        return read_one
+    return lambda reader: reader.read_variable(field)
+
+
+class _Part:
+    """Elements that are read together, if they are there; flags that nothing else says are thereby set."""
+
+    __slots__ = ("flags", "has_tasks", "steps")
+
+    def __init__(self, elements: Sequence[Element], silent: Sequence[Element]) -> None:
+        self.flags = [e.field for e in silent if isinstance(e, Variable)]
+        read = [e for e in elements if e not in silent]
+        self.steps = _compiled(read)
+        self.has_tasks = _has_tasks(read)
+
+    def read(self, reader: FormReader) -> Reading | None:
+        """Reads the elements."""
+        for field in self.flags:
+            reader.attributes[field] = UnitAttr()
+        if self.has_tasks:
+            return self._tasks(reader)
+        for step in self.steps:
+            step(reader)
+        return None
+
+    def _tasks(self, reader: FormReader) -> Reading:
+        for step in self.steps:
+            task = step(reader)
+            if task is not None:
+                yield from task
+
+
+def _optional(group: Optional) -> Step:
+    first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
+    there = _Part(group.elements, [e for e in group.elements if group.is_silent(e)])
+    otherwise = _Part(group.otherwise, [e for e in group.otherwise if group.is_silent(e)])
+
+    def read(reader: FormReader) -> Reading | None:
+        return (otherwise if first is None or not reader.starts(first) else there).read(reader)
+
+    return read
+
+
+def _any_order(group: AnyOrder) -> Step:
+    clauses = [(c[0], _Part(c, [e for e in c if group.is_silent(c, e)])) for c in group.clauses]
+
+    def read(reader: FormReader) -> Reading:
+        left = list(clauses)
+        while True:
+            found = next((c for c in left if reader.starts(c[0])), None)
+            if found is None:
+                if any(reader.starts(c[0]) for c in clauses if c not in left):
+                    reader.source.fail(f"'{reader.source.text}' stands twice, but may stand once")
+                return
+            left.remove(found)
+            task = found[1].read(reader)
+            if task is not None:
+                yield from task
+
+    return read
 
 
 class FormReader:
@@ -68,7 +239,8 @@ class FormReader:
         self.definition = definition
         self.bound = bound
         self.start = start
-        self.form = format_of(definition)
+        self.plan = plan_of(definition)
+        self.form = self.plan.form
         self.operands: dict[Field, list[Use]] = {}
         self.types: dict[Field, list[Type]] = {}
         self.all_operands: list[Use] | None = None
@@ -82,96 +254,64 @@ class FormReader:
 
     def read(self) -> Generator[Task, object, Operation]:
         """Reads the operation after its name."""
-        yield from self._elements(self.form.elements)
+        for step in self.plan.steps:
+            task = step(self)
+            if task is not None:
+                yield from task
+        return self._build()
+
+    def read_at_once(self) -> Operation:
+        """Reads the operation after its name, of a form without regions."""
+        for step in self.plan.steps:
+            step(self)
         return self._build()
 
     # -- elements
 
-    def _elements(self, elements: Iterable[Element]) -> Generator[Task, object, None]:
-        for e in elements:
-            if isinstance(e, Optional):
-                yield from self._optional(e)
-            elif isinstance(e, AnyOrder):
-                yield from self._any_order(e)
-            elif isinstance(e, Custom):
-                task = DIRECTIVES[e.name].read(self, e.arguments)
-                if task is not None:
-                    yield from task
-            elif isinstance(e, Variable) and e.field.kind is FieldKind.REGION:
-                yield from self._region_field(e.field)
-            elif isinstance(e, Regions):
-                for f in self.definition.layout.regions:
-                    yield from self._region_field(f)
-            else:
-                self._element(e)
+    def read_regions(self) -> Reading:
+        """Reads all regions."""
+        for f in self.definition.layout.regions:
+            yield from self.read_region(f)
 
-    def _element(self, element: Element) -> None:
-        match element:
-            case Literal(text=text):
-                if text.strip():
-                    self._literal(text)
-            case Variable(field=field):
-                self._variable(field)
-            case TypeOf(group=group):
-                if element.short and self.source.at("<"):
-                    self._give(group, (self._short_type(element.short),))
-                else:
-                    self._types(group)
-            case Operands():
-                self.all_operands = self._uses()
-            case AttributeDictionary(keyword=keyword):
-                if self.source.take("attributes") if keyword else self.source.at("{"):
-                    self._dictionary(has_properties=False)
-            case FunctionalType(inputs=inputs, results=results):
-                found = self.source.function_type()
-                self._give(inputs, found.inputs)
-                self._give(results, found.results)
-            case Signature():
-                self._signature()
-            case Successors():
-                if self.source.kind == "block":
-                    self._successors()
-            case PropertyDictionary():
-                if self.source.take("<"):
-                    self._dictionary(has_properties=True)
-                    self.source.expect(">")
-            case Optional() | AnyOrder() | Custom() | Regions() | Results() | Reference():
-                raise AssertionError("handled where elements are walked")
+    def read_functional_type(self, inputs: Group, results: Group) -> None:
+        """Reads types of operands, an arrow and types of results."""
+        found = self.source.function_type()
+        self._give(inputs, found.inputs)
+        self._give(results, found.results)
+
+    def read_type_of(self, group: Group, short: str) -> None:
+        """Reads the types of a group, of which that of a dialect may leave out its prefix."""
+        if short and self.source.at("<"):
+            self._give(group, (self._short_type(short),))
+        else:
+            self._types(group)
+
+    def read_attributes(self, *, keyword: bool) -> None:
+        """Reads the attribute dictionary, if there is one."""
+        if self.source.take("attributes") if keyword else self.source.at("{"):
+            self._dictionary(has_properties=False)
+
+    def read_properties(self) -> None:
+        """Reads the dictionary of properties, if there is one."""
+        if self.source.take("<"):
+            self._dictionary(has_properties=True)
+            self.source.expect(">")
+
+    def read_all_operands(self) -> None:
+        """Reads all operands."""
+        self.all_operands = self._uses()
+
+    def read_all_successors(self) -> None:
+        """Reads all successors, perhaps none."""
+        if self.source.kind == "block":
+            self._successors()
 
     def _successors(self) -> None:
         self.blocks.append(self.source.successor())
         while self.source.take(","):
             self.blocks.append(self.source.successor())
 
-    def _any_order(self, group: AnyOrder) -> Generator[Task, object, None]:
-        left = list(group.clauses)
-        while True:
-            found = next((c for c in left if self._starts(c[0])), None)
-            if found is None:
-                twice = next((c for c in group.clauses if c not in left and self._starts(c[0])), None)
-                if twice is not None:
-                    self.source.fail(f"'{self.source.text}' stands twice, but may stand once")
-                return
-            left.remove(found)
-            yield from self._present(found, [e for e in found if group.is_silent(found, e)])
-
-    def _literal(self, text: str) -> None:
-        if not self.source.take(text):
-            self.source.unexpected(f"'{text}'", at=self.source.start if text[0].isalpha() else None)
-
-    def _optional(self, group: Optional) -> Generator[Task, object, None]:
-        first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
-        chosen = group.otherwise if first is None or not self._starts(first) else group.elements
-        yield from self._present(chosen, [e for e in chosen if group.is_silent(e)])
-
-    def _present(self, elements: Sequence[Element], silent: Sequence[Element]) -> Generator[Task, object, None]:
-        """Reads elements that are there; flags that nothing else says are thereby set."""
-        for e in silent:
-            if isinstance(e, Variable):
-                self.attributes[e.field] = UnitAttr()
-        yield from self._elements([e for e in elements if e not in silent])
-
-    def _starts(self, element: Element) -> bool:
+    def starts(self, element: Element) -> bool:
         """Whether the current token can begin an element: how an optional group is recognized."""
         source = self.source
         match element:
@@ -216,7 +356,7 @@ class FormReader:
         started = source.kind in ("string", "int", "float", "attribute", "symbol") or source.at("[") or source.at("-")
         return started or (source.kind == "word" and source.text in _ATTRIBUTE_WORDS)
 
-    def _variable(self, field: Field) -> None:
+    def read_variable(self, field: Field) -> None:
         if field.kind is FieldKind.SUCCESSOR:
             if not field.variadic:
                 self.blocks.append(self.source.successor())
@@ -239,7 +379,7 @@ class FormReader:
     def _uses(self) -> list[Use]:
         return self.source.uses()
 
-    def _region_field(self, field: Field) -> Generator[Task, object, None]:
+    def read_region(self, field: Field) -> Generator[Task, object, None]:
         found: list[Region] = []
         if self.source.at("{") or not field.variadic:
             while True:
@@ -302,7 +442,7 @@ class FormReader:
 
     def _dictionary(self, *, has_properties: bool) -> None:
         source = self.source
-        fields = {f.spelling: f for f in self.definition.layout.attributes}
+        fields = self.plan.fields
         source.expect("{")
 
         def entry() -> None:
@@ -360,7 +500,7 @@ class FormReader:
             case Results():
                 self.result_types = list(types)
 
-    def _signature(self) -> None:
+    def read_signature(self) -> None:
         source = self.source
         if source.at("("):
             found = source.function_type()
@@ -378,6 +518,9 @@ class FormReader:
         self._divide_results()
         for f, attr in self.attributes.items():
             arguments[f.name] = source.decoded(definition, f, attr, self.start)
+        if self.plan.is_simple and self.all_operands is None and len(self.operands) == len(self.plan.inputs):
+            types = self._deduced(arguments)
+            return self._constructed(arguments) if types is None else self._simple(arguments, types)
         for f in definition.layout.regions:
             found = self.regions.get(f, [])
             arguments[f.name] = tuple(found) if f.variadic else found[0] if found else Region()
@@ -386,6 +529,14 @@ class FormReader:
         arguments |= self._operands()
         if types is not None:
             return source.built(definition, arguments, types, self.extra, self.start)
+        return self._make(arguments)
+
+    def _constructed(self, arguments: dict[str, object]) -> Operation:
+        """Returns an operation whose result types its constructor infers."""
+        return self._make(arguments | self._operands())
+
+    def _make(self, arguments: dict[str, object]) -> Operation:
+        definition, source = self.definition, self.source
         self._require(arguments)
         try:
             op = definition(**arguments)
@@ -393,6 +544,23 @@ class FormReader:
             raise DiagnosticError(*[source.located(d, self.start) for d in error.diagnostics]) from None
         except TypeError as error:
             source.fail(str(error), at=self.start, code=WRONG_ATTRIBUTE)
+        for key, value in self.extra.items():
+            op.set_extra(key, value)
+        return op
+
+    def _simple(self, arguments: Mapping[str, object], types: Sequence[Type]) -> Operation:
+        """Returns an operation that has one value for each operand, of values that the form named one by one."""
+        source, definition, layout = self.source, self.definition, self.definition.layout
+        uses = [self.operands[f][0] for f in layout.inputs]
+        stated: Sequence[Type | None] | None = self.operand_types
+        if stated is None:
+            stated = [t[0] if (t := self.types.get(f)) else None for f in layout.inputs]
+        self._check_count(len(uses), len(stated), uses[0].at if uses else self.start)
+        operands = tuple([source.resolve(u, t) for u, t in zip(uses, stated, strict=True)])
+        attributes = tuple([arguments.get(f.name, f.default) for f in layout.attributes])
+        op = definition.assembled(operands, None, attributes, (), types)
+        if any(v is MISSING for v in attributes):
+            source.report_missing(op, self.start)
         for key, value in self.extra.items():
             op.set_extra(key, value)
         return op
@@ -415,10 +583,10 @@ class FormReader:
                 message = f"{self.definition.name}: attribute '{f.spelling}' is missing"
                 self.source.fail(message, at=self.start, code=WRONG_ATTRIBUTE)
 
-    def _deduced(self, arguments: dict[str, object]) -> list[Type] | None:
+    def _deduced(self, arguments: Mapping[str, object]) -> list[Type] | None:
         """Finds types that the text leaves out, of operands and results; those of results, None when unknown."""
-        definition = self.definition
-        if not definition.type_rules and not issubclass(definition, MlirOp):
+        definition, plan = self.definition, self.plan
+        if not plan.deduces:
             return self._results()
         layout = definition.layout
         if self.all_operands is not None:
@@ -427,14 +595,44 @@ class FormReader:
             for f, n in zip(layout.inputs, sizes, strict=True):
                 self.operands[f] = [next(flat) for _ in range(n)]
             self.all_operands = None
-        counts = {f.name: len(self.operands.get(f, ())) for f in layout.inputs}
-        known = {f.name: tuple(types) for f, types in self.types.items()}
-        if self.operand_types is not None:
-            stated = iter(self.operand_types)
+        counts = tuple([len(self.operands.get(f, ())) for f in layout.inputs])
+        stated: list[tuple[str, Type]] = [(f.name, t) for f, types in self.types.items() for t in types]
+        empty = tuple([f.name for f, types in self.types.items() if not types])
+        for f in layout.attributes:
+            held = type_of_attribute(arguments.get(f.name))
+            if held is not None:
+                stated.append((f.name, held))
+        of_operands, of_results = self.operand_types, self.result_types
+        if of_operands is not None:
             at = min([u.at for uses in self.operands.values() for u in uses], default=self.start)
-            self._check_count(sum(counts.values()), len(self.operand_types), at)
-            known |= {f.name: tuple([next(stated) for _ in range(counts[f.name])]) for f in layout.inputs}
+            self._check_count(sum(counts), len(of_operands), at)
             self.operand_types = None
+        key = (
+            definition,
+            counts,
+            tuple(stated),
+            empty,
+            None if of_operands is None else tuple(of_operands),
+            None if of_results is None else tuple(of_results),
+        )
+        known = self.source.deduced.get(key)
+        if known is None:
+            known = self.source.deduced[key] = self._typed(counts, arguments, of_operands)
+        inputs, results = known
+        for f, types in inputs:
+            self.types[f] = types
+        return of_results if of_results is not None else results
+
+    def _typed(
+        self, counted: Sequence[int], arguments: Mapping[str, object], of_operands: Sequence[Type] | None
+    ) -> DeducedTypes:
+        """Returns the types of operands by field and those of results, of what the text and the definition say."""
+        layout, plan = self.definition.layout, self.plan
+        counts = dict(zip(plan.inputs, counted, strict=True))
+        known = {f.name: tuple(types) for f, types in self.types.items()}
+        if of_operands is not None:
+            stated = iter(of_operands)
+            known |= {name: tuple([next(stated) for _ in range(n)]) for name, n in counts.items()}
         if self.result_types is not None:
             for f, t in result_fields(layout.results, self.result_types):
                 known[f.name] = (*known.get(f.name, ()), t)
@@ -443,18 +641,14 @@ class FormReader:
             if held is not None:
                 known[f.name] = (held,)
         counts |= {f.name: 1 for f in layout.results if not f.variadic and not f.optional}
-        typing = Typing([f.name for f in layout.inputs], [f.name for f in layout.results], counts, known)
-        deduce(definition.type_rules, built([*layout.inputs, *layout.results]), typing)
-        for f in layout.inputs:
-            if counts[f.name] and f.name in typing.types:
-                self.types[f] = list(typing.types[f.name])
-        if self.result_types is not None:
-            return self.result_types
+        typing = Typing(plan.inputs, plan.results, counts, known)
+        deduce(self.definition.type_rules, plan.evident, typing)
+        inputs = [(f, list(typing.types[f.name])) for f in layout.inputs if counts[f.name] and f.name in typing.types]
         if any(f.name not in typing.types and not f.optional and not f.variadic for f in layout.results):
-            return None
+            return inputs, None
         if any(f.variadic and f.name not in typing.types for f in layout.results) and not self.form.states_results:
-            return None
-        return typing.all(typing.results)
+            return inputs, None
+        return inputs, typing.all(typing.results)
 
     def _operands(self) -> dict[str, object]:
         source = self.source

@@ -48,6 +48,7 @@ from commonir.text.unresolved_locations import UnresolvedLocations
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
     from commonir.ods.own_forms import OwnForms
+    from commonir.text.custom_forms import DeducedTypes
 
 _MAX_SUGGESTIONS = 20
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
@@ -133,6 +134,8 @@ class Parser(GroupReader):
         self.unresolved_locations = UnresolvedLocations()
         self.lines = TextLines(file, lines_before)
         self._suggestions = 0
+        self.deduced: dict[object, DeducedTypes] = {}
+        """Types that definitions gave for operations, by what the text says of them."""
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             # Hardly a text has use for it.
@@ -388,13 +391,17 @@ class Parser(GroupReader):
     ) -> Op:
         """An operation, unchecked but for attributes that it cannot be without. It stands at an offset."""
         op = definition.build(arguments, types)
-        for f, v in zip(definition.layout.attributes, op.attribute_values, strict=True):
-            if v is MISSING:
-                message = f"{definition.name}: requires attribute '{f.spelling}'"
-                self.report(message, at, WRONG_ATTRIBUTE)
+        if any(v is MISSING for v in op.attribute_values):
+            self.report_missing(op, at)
         for key, value in extra.items():
             op.set_extra(key, value)
         return op
+
+    def report_missing(self, op: Op, at: int) -> None:
+        """Reports the attributes that an operation lacks."""
+        for f, v in zip(op.layout.attributes, op.attribute_values, strict=True):
+            if v is MISSING:
+                self.report(f"{op.name}: requires attribute '{f.spelling}'", at, WRONG_ATTRIBUTE)
 
     def find(self, name: str, since: Attribute | None = None) -> type[Op] | None:
         """The definition of an operation, of the version that it or the module states."""
@@ -434,7 +441,8 @@ class Parser(GroupReader):
             self.fail(f"{name} has no custom form", at=start)
         from commonir.text.custom_forms import FormReader  # noqa: PLC0415  see above
 
-        return (yield from FormReader(self, definition, bound, start).read())
+        reader = FormReader(self, definition, bound, start)
+        return (yield from reader.read()) if reader.plan.has_tasks else reader.read_at_once()
 
     def _named(self) -> tuple[str, type[Op] | None]:
         """The full name of the operation at the current token, and its definition."""
