@@ -6,9 +6,10 @@ Source: MLIR operation definitions, declarative assembly format; spacing as of m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.attributes import (
@@ -37,7 +38,6 @@ from commonir.text.assembly import (
     AttributeDictionary,
     Custom,
     Element,
-    Format,
     FunctionalType,
     Group,
     Literal,
@@ -53,11 +53,14 @@ from commonir.text.assembly import (
     Variable,
     format_of,
 )
-from commonir.text.directives import DIRECTIVES
+from commonir.text.directives import DIRECTIVES, Arguments
 from commonir.text.lexer import BARE_ID
 
 if TYPE_CHECKING:
     from commonir.text.printer import CustomPrinter
+
+Step: TypeAlias = "Callable[[Writer], None]"
+"""Writes an element of a form."""
 
 
 def formatted(printer: CustomPrinter, op: Op) -> list[Piece]:
@@ -65,20 +68,172 @@ def formatted(printer: CustomPrinter, op: Op) -> list[Piece]:
 
     Raises: Inexpressible when its format cannot say what it is.
     """
-    form = format_of(type(op))
-    _check_expressible(op, form)
-    writer = Writer(printer, op, form)
-    writer.elements(form.elements)
-    return writer.pieces
+    plan = plan_of(type(op))
+    _check_expressible(op, plan)
+    writer = Writer(printer, op, plan)
+    for step in plan.steps:
+        step(writer)
+    return [*writer.done, writer.text]
+
+
+class _Plan:
+    """What follows from a definition for writing its form: made once.
+
+    `named` and `unnamed`: the attributes that the form names, by their spelling, and whether there are others.
+    `required`: positions of operands that must be there, among all inputs.
+    """
+
+    __slots__ = ("fields", "form", "is_mlir", "named", "region_count", "required", "steps", "unnamed")
+
+    def __init__(self, definition: type[Op]) -> None:
+        layout = definition.layout
+        self.form = format_of(definition)
+        self.steps = _compiled(self.form.elements)
+        self.is_mlir = issubclass(definition, MlirOp)
+        self.named = frozenset(f.spelling for f in self.form.named)
+        self.fields = {f.spelling: f for f in layout.attributes}
+        self.unnamed = any(name not in self.named for name in self.fields)
+        self.required = [n for n, f in enumerate(layout.inputs) if f.kind is FieldKind.OPERAND and f.is_required]
+        self.region_count = None if any(f.variadic for f in layout.regions) else len(layout.regions)
+
+
+@cache
+def plan_of(definition: type[Op]) -> _Plan:
+    """Returns how the form of a definition is written."""
+    return _Plan(definition)
+
+
+def _compiled(elements: Sequence[Element]) -> tuple[Step, ...]:
+    return tuple(map(_step, elements))
+
+
+def _step(element: Element) -> Step:
+    """Returns what writes an element."""
+    match element:
+        case Literal(text=text):
+            return _literal(text)
+        case Variable(field=field):
+            if field.kind is FieldKind.OPERAND and field.is_required:
+                return _operand(field)
+            return lambda writer: writer.variable(element)
+        case TypeOf(group=group):
+            return _types_of(group, element.short)
+        case AttributeDictionary(keyword=keyword):
+            return lambda writer: writer.attributes(keyword)
+        case Custom(name=name, arguments=arguments):
+            return _directive(name, arguments)
+        case FunctionalType(inputs=inputs, results=results):
+            return lambda writer: writer.function_type(writer.types(inputs), writer.types(results))
+        case Optional():
+            return _optional(element)
+        case AnyOrder():
+            return _any_order(element)
+        case Operands():
+            return lambda writer: writer.put(writer.printer.values(writer.op.operands))
+        case Regions():
+            return lambda writer: writer.regions(writer.op.regions)
+        case Successors():
+            return lambda writer: writer.put(", ".join(map(writer.printer.label, writer.op.successors)))
+        case PropertyDictionary():
+            return Writer.properties
+        case Signature():
+            return Writer.signature
+        case Results() | Reference():
+            return Writer.refuse
+
+
+def _literal(text: str) -> Step:
+    """Returns what writes a keyword or punctuation, with the blanks that belong around it."""
+    if text == "\n" or not text.strip():
+        return lambda writer: writer.literal(text)
+    is_mark = len(text) == 1
+    closes, closes_after_mark = is_mark and text in "<>(){}[],", is_mark and text in ">)}],"
+    space, mark = text not in ("<", "(", "{", "["), not (text[0].isalpha() or text[0] == "_")
+    spaced = f" {text}"
+
+    def write(writer: Writer) -> None:
+        close = closes_after_mark if writer.punctuation else closes
+        writer.text += text if close or not writer.space else spaced
+        writer.space, writer.punctuation = space, mark
+
+    return write
+
+
+def _operand(field: Field) -> Step:
+    """Returns what writes an operand that is always there."""
+
+    def write(writer: Writer) -> None:
+        op = writer.op
+        if op.operand_offsets is not None:
+            writer.put(writer.printer.values(writer.values(field)))
+            return
+        name = writer.printer.naming.value(op.operands[op.places[field].input])
+        writer.text += f" {name}" if writer.space or not writer.punctuation else name
+        writer.space, writer.punctuation = True, False
+
+    return write
+
+
+def _types_of(group: Group, short: str) -> Step:
+    """Returns what writes the types of a group of values."""
+
+    def write(writer: Writer) -> None:
+        types = writer.types(group)
+        if not short:
+            shown = writer.printer.type(types[0]) if len(types) == 1 else ", ".join(map(writer.printer.type, types))
+        else:
+            shown = ", ".join([writer.type(t, short) for t in types])
+        writer.put(shown)
+
+    return write
+
+
+def _directive(name: str, arguments: Arguments) -> Step:
+    written = DIRECTIVES[name].write
+
+    def write(writer: Writer) -> None:
+        writer.text += " " if writer.space or not writer.punctuation else ""
+        written(writer, arguments)
+        writer.space, writer.punctuation = True, False
+
+    return write
+
+
+def _optional(group: Optional) -> Step:
+    """Returns what writes the elements of a group, or those that stand for it."""
+    there = _compiled([e for e in group.elements if not group.is_silent(e)])
+    otherwise = _compiled([e for e in group.otherwise if not group.is_silent(e)])
+    anchor, inverted = group.anchor, group.inverted
+
+    def write(writer: Writer) -> None:
+        for step in there if writer.is_present(anchor) != inverted else otherwise:
+            step(writer)
+
+    return write
+
+
+def _any_order(group: AnyOrder) -> Step:
+    clauses = [(clause, _compiled([e for e in clause if not group.is_silent(clause, e)])) for clause in group.clauses]
+
+    def write(writer: Writer) -> None:
+        for clause, steps in clauses:
+            if any(map(writer.is_present, clause)):
+                for step in steps:
+                    step(writer)
+
+    return write
 
 
 class Writer:
     """The text of one operation. `put` and `literal` place blanks as mlir-opt does."""
 
-    def __init__(self, printer: CustomPrinter, op: Op, form: Format) -> None:
+    __slots__ = ("done", "form", "op", "plan", "printer", "punctuation", "space", "text")
+
+    def __init__(self, printer: CustomPrinter, op: Op, plan: _Plan) -> None:
         self.printer = printer
         self.op = op
-        self.form = form
+        self.plan = plan
+        self.form = plan.form
         self.text = printer.name(op)
         self.done: list[Piece] = []
         self.space = True
@@ -87,11 +242,6 @@ class Writer:
     def refuse(self) -> NoReturn:
         """Gives up: the format cannot say what this operation is."""
         raise Inexpressible
-
-    @property
-    def pieces(self) -> list[Piece]:
-        """What was written."""
-        return [*self.done, self.text]
 
     def put(self, text: str) -> None:
         """Appends anything that is not a literal, with a blank before it where one belongs."""
@@ -108,67 +258,17 @@ class Writer:
         """Appends a keyword or punctuation."""
         if text == "\n":
             self.text += f"\n{self.printer.margin}"
-            return
-        if not text.strip():
+        elif not text.strip():
             self.text += text
             self.punctuation, self.space = not text, False
-            return
-        close = len(text) == 1 and text in ("<>(){}[]," if not self.punctuation else ">)}],")
-        self.text += text if close or not self.space else f" {text}"
-        self.space = text not in ("<", "(", "{", "[")
-        self.punctuation = not (text[0].isalpha() or text[0] == "_")
-
-    def elements(self, elements: Iterable[Element]) -> None:
-        """Writes elements in order."""
-        for e in elements:
-            self.element(e)
-
-    def element(self, element: Element) -> None:
-        match element:
-            case Literal(text=text):
-                self.literal(text)
-            case Variable():
-                self.variable(element)
-            case TypeOf(group=group):
-                self.put(", ".join([self.type(t, element.short) for t in self.types(group)]))
-            case Operands():
-                self.put(self.printer.values(self.op.operands))
-            case Regions():
-                self.regions(self.op.regions)
-            case Successors():
-                self.put(", ".join(map(self.printer.label, self.op.successors)))
-            case AttributeDictionary(keyword=keyword):
-                self.attributes(keyword)
-            case PropertyDictionary():
-                self.properties()
-            case FunctionalType(inputs=inputs, results=results):
-                self.function_type(self.types(inputs), self.types(results))
-            case Signature():
-                self.signature()
-            case Custom(name=name, arguments=arguments):
-                self.text += " " if self.space or not self.punctuation else ""
-                DIRECTIVES[name].write(self, arguments)
-                self.space, self.punctuation = True, False
-            case Optional():
-                self.optional(element)
-            case AnyOrder(clauses=clauses):
-                for clause in clauses:
-                    if any(map(self.is_present, clause)):
-                        self.elements([e for e in clause if not element.is_silent(clause, e)])
-            case Results() | Reference():
-                raise Inexpressible
+        else:
+            _literal(text)(self)
 
     def type(self, kind: Type, short: str) -> str:
         """A type, without the prefix of the one that forms write short."""
         if isinstance(kind, DialectType) and f"{kind.dialect}.{kind.mnemonic}" == short:
             return f"<{kind.body}>"
         return self.printer.type(kind)
-
-    def optional(self, group: Optional) -> None:
-        """Writes the elements of a group, or those that stand for it."""
-        present = self.is_present(group.anchor)
-        chosen = group.elements if present != group.inverted else group.otherwise
-        self.elements([e for e in chosen if not group.is_silent(e)])
 
     def variable(self, element: Variable) -> None:
         field = element.field
@@ -285,11 +385,13 @@ class Writer:
 
     def attributes(self, keyword: bool) -> None:
         """Writes what the format does not name."""
-        if isinstance(self.op, MlirOp):
+        if self.plan.is_mlir:
             held: Mapping[str, Attribute] = self.op.discardable
-            if not self.form.has_properties:
-                held = self.printer.shown_attributes(self.op, frozenset(f.spelling for f in self.form.named))
-                if any(isinstance(f.type, PropertyType) and f.spelling in held for f in self.op.layout.attributes):
+            if not self.form.has_properties and (held or self.plan.unnamed):
+                held = self.printer.shown_attributes(self.op, self.plan.named)
+                if held and any(
+                    isinstance(f.type, PropertyType) and f.spelling in held for f in self.op.layout.attributes
+                ):
                     # mlir-opt prints, and reads, no properties there.
                     self.refuse()
             shown = self.printer.dictionary(held) if held else ""
@@ -307,14 +409,15 @@ class Writer:
 
     def properties(self) -> None:
         """Writes declared attributes that the format does not name."""
-        named = frozenset(f.spelling for f in self.form.named)
-        held = {k: v for k, v in self.printer.shown_attributes(self.op, named).items() if k not in self.op.extra}
+        held = {
+            k: v for k, v in self.printer.shown_attributes(self.op, self.plan.named).items() if k not in self.op.extra
+        }
         self.text += f" <{self.printer.dictionary(held)}>" if held else " " if self.printer.upstream else ""
         self.punctuation = False
 
     def declared_entries(self) -> Iterator[str]:
         """Attributes of the definition that are not their defaults and not named in the format."""
-        fields = {f.spelling: f for f in self.op.layout.attributes}
+        fields = self.plan.fields
         for name, value in self.op.properties.items():
             field = fields.get(name)
             if field is not None and field not in self.form.named:
@@ -377,15 +480,14 @@ def short_text(value: Attribute, printer: ConstantPrinter) -> str:
 _PLAIN = (i64, f64, boolean)
 
 
-def _check_expressible(op: Op, form: Format) -> None:
+def _check_expressible(op: Op, plan: _Plan) -> None:
     """Raises: Inexpressible when operands or regions are missing, or result types are neither stated nor inferred."""
-    layout = op.layout
-    for f, count in zip(layout.inputs, op.group_sizes, strict=True):
-        if f.kind is FieldKind.OPERAND and f.is_required and count != 1:
-            raise Inexpressible
-    if not any(f.variadic for f in layout.regions) and len(op.regions) != len(layout.regions):
+    offsets = op.operand_offsets
+    if offsets is not None and any(offsets[n + 1] - offsets[n] != 1 for n in plan.required):
         raise Inexpressible
-    if not form.states_results and not isinstance(op, MlirOp):
+    if plan.region_count is not None and len(op.regions) != plan.region_count:
+        raise Inexpressible
+    if not plan.form.states_results and not plan.is_mlir:
         try:
             inferred = infer(op).types
         except DiagnosticError:
