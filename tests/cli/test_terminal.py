@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commonir.cli.terminal import Column, plain_table
+from commonir.cli.columns import Column
+from commonir.cli.terminal import plain_table
 
 from tests.cli.conftest import FAKED, environment
 from tests.command_lines import Cir

@@ -9,9 +9,10 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
+from commonir.cli.columns import Column
 from commonir.cli.progress import Progress
 from commonir.cli.session import Session
-from commonir.cli.terminal import Column, Terminal
+from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from commonir.api import Array, Module

@@ -11,8 +11,9 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
+from commonir.cli.columns import Column
 from commonir.cli.findings import write_finding
-from commonir.cli.terminal import Column, Terminal, quiet_pipes
+from commonir.cli.terminal import Terminal, quiet_pipes
 
 if TYPE_CHECKING:
     from commonir.reports import JsonValue, OperationEntry

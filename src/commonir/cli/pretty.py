@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from commonir.cli.terminal import Column
+from commonir.cli.columns import Column
 
 
 def print_table(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.base.text import format_bytes, plural
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.columns import Column
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

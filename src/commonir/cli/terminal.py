@@ -16,7 +16,7 @@ from typing import TextIO
 import click
 
 from commonir.base.text import escape, escape_lines
-from commonir.base.tuples import NamedTuple
+from commonir.cli.columns import Column
 
 
 class Style(Enum):
@@ -38,13 +38,6 @@ class Style(Enum):
     def is_bold(self) -> bool:
         """Whether it is bold."""
         return self.value[1]
-
-
-class Column(NamedTuple):
-    """A column of a table; numbers are aligned to the right."""
-
-    title: str
-    is_number: bool = False
 
 
 class Terminal:

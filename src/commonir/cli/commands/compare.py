@@ -13,6 +13,7 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
+from commonir.cli.columns import Column
 from commonir.cli.options import (
     PATH,
     collected_as,
@@ -24,7 +25,7 @@ from commonir.cli.options import (
     tolerance_options,
 )
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

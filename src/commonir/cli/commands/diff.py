@@ -9,9 +9,10 @@ import click
 from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
+from commonir.cli.columns import Column
 from commonir.cli.options import PATH
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.cli.answer import Answer
+from commonir.cli.columns import Column
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from commonir.reports import DoctorReport, PackageReport

@@ -8,10 +8,11 @@ import click
 
 from commonir.base.text import format_bytes, format_count
 from commonir.cli.answer import Answer
+from commonir.cli.columns import Column
 from commonir.cli.options import PATH
 from commonir.cli.rank_tables import rank_pairs, write_ranks
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,10 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
+from commonir.cli.columns import Column
 from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Terminal
+from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_output, written_of
 
 if TYPE_CHECKING:

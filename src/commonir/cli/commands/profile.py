@@ -10,6 +10,7 @@ import click
 from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
+from commonir.cli.columns import Column
 from commonir.cli.options import (
     PATH,
     extern_option,
@@ -21,7 +22,7 @@ from commonir.cli.options import (
     time_limit_option,
 )
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

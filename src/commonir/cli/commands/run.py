@@ -14,6 +14,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
+from commonir.cli.columns import Column
 from commonir.cli.options import (
     PATH,
     collected_as,
@@ -27,7 +28,7 @@ from commonir.cli.options import (
 )
 from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Style, Terminal
+from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ import click
 
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
+from commonir.cli.columns import Column
 from commonir.cli.options import PATH, sizes_option
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column
 
 
 @verb(opens=True)

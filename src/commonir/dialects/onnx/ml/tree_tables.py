@@ -19,7 +19,7 @@ from commonir.ir.types import ElementType, TensorType, boolean, i64, u8
 from commonir.notation import NotationError
 
 if TYPE_CHECKING:
-    from commonir.dialects.onnx.ml.trees import NamedNodes, TreeEnsemble
+    from commonir.dialects.onnx.ml.tree_nodes import NamedNodes, NumberedNodes
 
 Array = NDArray[Any]
 
@@ -93,7 +93,7 @@ def _check_lengths(name: str, count: int, *arrays: Array) -> None:
         raise NotationError(f"{name}: attributes of nodes differ in length")
 
 
-def of_nodes(op: TreeEnsemble, element: ElementType) -> Tables:
+def of_nodes(op: NumberedNodes, element: ElementType) -> Tables:
     """The trees of TreeEnsemble. Raises: NotationError for attributes that are not trees."""
     for name, data in (("modes", op.nodes_modes), ("splits", op.nodes_splits), ("weights", op.leaf_weights)):
         if not (data.element.is_integer or data.element.is_float) or len(data.shape) != 1:

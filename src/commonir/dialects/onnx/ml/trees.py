@@ -6,14 +6,12 @@ Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 5; where it is
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import OnnxOp, element_of, shape_of
+from commonir.dialects.onnx.base import element_of, shape_of
 from commonir.dialects.onnx.ml.scores import (
     LABELS,
     REAL,
-    TRANSFORM,
     TRANSFORMS,
     chosen,
-    floats,
     labels_of,
     largest_position,
     of_two_classes,
@@ -21,11 +19,12 @@ from commonir.dialects.onnx.ml.scores import (
     single,
     transformed,
 )
+from commonir.dialects.onnx.ml.tree_nodes import NamedNodes, NumberedNodes
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64, i64, string
+from commonir.ir.types import TensorType, Type, f16, f32, f64, i64, string
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, element_type, non_negative, one_of, operand, result
+from commonir.ods import attr_types, attribute, element_type, one_of, operand, result
 from commonir.symbolic import Dim
 
 AGGREGATES = (core.Aggregate.AVERAGE, core.Aggregate.SUM, core.Aggregate.MIN, core.Aggregate.MAX)
@@ -40,23 +39,9 @@ def _rows(x: Value) -> Dim | None:
     return None if shape is None else 1 if len(shape) == 1 else shape[0]
 
 
-class TreeEnsemble(OnnxOp, name="onnx.ml.TreeEnsemble", since="ml5"):
+class TreeEnsemble(NumberedNodes, name="onnx.ml.TreeEnsemble", since="ml5"):
     """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
 
-    X: Value = operand("T")
-    tree_roots: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
-    nodes_featureids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
-    nodes_modes: Data = attribute(attr_types.data)
-    nodes_splits: Data = attribute(attr_types.data)
-    nodes_truenodeids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
-    nodes_falsenodeids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
-    nodes_trueleafs: tuple[int, ...] = attribute(attr_types.integers)
-    nodes_falseleafs: tuple[int, ...] = attribute(attr_types.integers)
-    leaf_targetids: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
-    leaf_weights: Data = attribute(attr_types.data)
-    nodes_hitrates: Data | None = attribute(attr_types.data, default=None)
-    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    membership_values: Data | None = attribute(attr_types.data, default=None)
     n_targets: int | None = attribute(attr_types.integer, default=None)
     aggregate_function: int = attribute(attr_types.integer, default=1, check=one_of(*range(len(AGGREGATES))))
     post_transform: int = attribute(attr_types.integer, default=0, check=one_of(*range(len(TRANSFORMS))))
@@ -76,38 +61,6 @@ class TreeEnsemble(OnnxOp, name="onnx.ml.TreeEnsemble", since="ml5"):
         tables = of_nodes(self, element_of(X))
         scores = tables.scores(rows_of(X), self._targets, AGGREGATES[self.aggregate_function])
         return transformed(scores, TRANSFORMS[self.post_transform])
-
-
-class NamedNodes(OnnxOp):
-    """Trees whose nodes are named by the numbers of their tree and within it; a node of mode LEAF is one."""
-
-    X: Value = operand("T")
-    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
-    nodes_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    nodes_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    nodes_featureids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    nodes_modes: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
-    nodes_values: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    nodes_values_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
-    nodes_truenodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    nodes_falsenodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    nodes_hitrates: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    nodes_hitrates_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
-    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    base_values: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    base_values_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
-
-    def precision(self, x: Value) -> ElementType:
-        """The type in which features are compared and weights summed."""
-        return f64 if element_of(x) is f64 else f32
-
-    def based(self, scores: Value) -> Value:
-        """Scores plus the base value of each."""
-        given = self.base_values_as_tensor
-        if given is not None:
-            values = core.constant(given)
-            return core.add(scores, values if element_of(values) is element_of(scores) else core.cast(values, f64))
-        return core.add(scores, floats(self.base_values, element_of(scores))) if self.base_values else scores
 
 
 class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", since="ml1 ml3 ml5"):
