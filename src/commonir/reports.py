@@ -1,4 +1,4 @@
-"""What the surface reports about programs, engines and comparisons.
+"""Reports of the API about programs, engines and comparisons.
 
 Plain immutable data of texts and numbers, with no reference to the program it describes: commands print it, and
 `to_json` is the `result` of the command's JSON envelope. Nothing here computes.
@@ -107,7 +107,7 @@ class BufferEntry(Report):
 
 
 class RankSummary(Report):
-    """What a rank holds; `name` is the function that it runs. Sizes are None where values lie in no buffers.
+    """The memory of a rank; `name` is the function that it runs. Sizes are None where values lie in no buffers.
 
     `size_bytes` is what its buffers take together, `peak_bytes` what those take that are needed at once, at the
     operation `peak_operation`; `reused_bytes` is what is enough when buffers that are not needed at once share memory.
@@ -123,7 +123,7 @@ class RankSummary(Report):
 
 
 class TrafficEntry(Report):
-    """What one rank sends to another under a tag; `tag` is None for what all ranks exchange together.
+    """The messages from one rank to another under a tag; `tag` is None for collective exchanges.
 
     `size_bytes` is None where it depends on dynamic dimensions; `unreceived` counts those of the messages that nobody
     takes.
@@ -151,7 +151,7 @@ class RanksSummary(Report):
     blocked: tuple[int, ...] = ()
 
     def by_pair(self) -> tuple[TrafficEntry, ...]:
-        """What each rank sends to each other one, under all tags together."""
+        """The traffic from each rank to each other one, over all tags."""
         pairs: dict[tuple[int, int], list[TrafficEntry]] = {}
         for entry in self.traffic:
             pairs.setdefault((entry.source, entry.destination), []).append(entry)
@@ -159,7 +159,7 @@ class RanksSummary(Report):
 
     @property
     def total(self) -> TrafficEntry:
-        """What all ranks send."""
+        """The traffic of all ranks."""
         return _together(-1, -1, self.traffic)
 
 
@@ -189,7 +189,7 @@ class Picture(Report):
 
 
 class DeclarationEntry(Report):
-    """What a file declares for nodes to call: a `kind`, which is "function" or "operator", and its signatures.
+    """A declaration that nodes can call: a `kind`, which is "function" or "operator", and its signatures.
 
     A signature has the parameters, attributes and results with their types, and what type variables stand for.
     """
@@ -201,7 +201,7 @@ class DeclarationEntry(Report):
 
 
 class Summary(Report):
-    """What `cir info` tells about a program.
+    """The summary of a program, as `cir info` shows it.
 
     `format` is the short name that `--to` takes, `title` what people call it, with its version. `weight_bytes` is the
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
@@ -352,7 +352,7 @@ class Comparison(Report):
 
 
 class ProfileEntry(Report):
-    """What it costs to compute a value alone: the median and the least of the times in seconds, the bytes of what comes
+    """The cost of computing a value alone: the median and the least of the times in seconds, the bytes of what comes
     out, and floating-point operations, None where only running tells.
 
     `operation` is what computes the value in the program's own format, `operations` what that is on the engine.
@@ -369,7 +369,7 @@ class ProfileEntry(Report):
 
 
 class Profile(Report):
-    """What a program costs on an engine. Times are in seconds.
+    """The cost of a program on an engine. Times are in seconds.
 
     `first_seconds` is a first run with making ready, `seconds` the median of `repeat` runs of the whole. `call_seconds`
     is what a run of next to nothing costs, which is in the time of each entry. `peak_bytes` is the most that values
@@ -434,7 +434,7 @@ class WeightDifference(Report):
 
 
 class Differences(Report):
-    """What two programs differ in, told by their text alone.
+    """The static differences of two programs.
 
     `formats` are those of the files, `compared_as` the form in which they were compared: their common format, or core.
     `interface` is about inputs and outputs, `about` about what files say besides the program, which makes no difference
@@ -508,7 +508,7 @@ class RuleMismatch(Report):
 
 
 class RuleReport(Report):
-    """What became of a rewrite rule, or of a pass that tells: how often it was applied, and why not to the operations
+    """The statistics of a rewrite rule or a pass: how often it was applied, and why not to the operations
     that are left.
 
     `place` is where the rule is written. `others` counts the operations whose reasons are not listed.
@@ -557,7 +557,7 @@ class PluginReport(Report):
 
 
 class DoctorReport(Report):
-    """What is installed and works."""
+    """The state of the environment."""
 
     version: str
     python: str

@@ -176,7 +176,7 @@ def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.gene
 
 
 def _members(value: object) -> list[tuple[object, object]] | None:
-    """What a list or a map holds, by position or key; None for what is neither."""
+    """Returns the members of a list or a map by position or key; None for anything else."""
     if value is None:
         return []
     if _is_list(value):

@@ -54,7 +54,7 @@ _Copy = Callable[[int, int, int, int], int]
 
 
 def _kernel_copies() -> tuple[_Copy, ...]:
-    """What this system offers, fastest first; looked up late so that a test can take one away."""
+    """Returns the copy functions of this system, fastest first; looked up lazily so that a test can remove one."""
     found: list[_Copy] = []
     if hasattr(os, "copy_file_range"):
         found.append(lambda dst, src, offset, count: os.copy_file_range(src, dst, count, offset))

@@ -154,7 +154,7 @@ def _sibling(target: Path) -> Path:
 
 
 def _mode_of(path: Path) -> int:
-    """What kind of file is at a path, links followed; 0 when there is none."""
+    """Returns the mode of the file at a path, links followed; 0 when there is none."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -19,7 +19,7 @@ _OWN = "commonir."
 
 @cache
 def imported(reference: str) -> object:
-    """What a reference `module:member` names."""
+    """Imports and returns the object that a reference `module:member` names."""
     module, _, member = reference.partition(":")
     return getattr(import_module(module), member)
 
@@ -29,7 +29,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is asked for by."""
+        """The name by which it is selected."""
         ...
 
 

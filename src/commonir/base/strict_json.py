@@ -17,7 +17,7 @@ _SHOWN = 40
 
 
 class JsonError(ValueError):
-    """What makes a text no JSON; `line` tells where, if that is known."""
+    """The error of a text that is not JSON; `line` is its line, where known."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)

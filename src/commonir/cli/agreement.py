@@ -24,7 +24,7 @@ _ORACLE_FORMAT = "onnx"
 
 
 class Check(NamedTuple):
-    """What the user asked of a check."""
+    """The options of a check."""
 
     runs: int
     seed: int
@@ -85,7 +85,7 @@ def check_agreement(
 
 
 def _not_by_the_oracle(error: DiagnosticError, path: str) -> list[Diagnostic]:
-    """What is told when onnxruntime does not take a file. Raises: the error, when it says something else."""
+    """Returns the findings when onnxruntime refuses a file. Raises: the error, when it has another cause."""
     if any(d.code is not codes.UNSUPPORTED_EXECUTION for d in error.diagnostics):
         raise error
     message = f"{_ORACLE} does not take the file, which is written; it is checked with an engine of commonir"
@@ -108,7 +108,7 @@ def write_agreement(agreement: Agreement, form: str, out: Terminal) -> None:
 
 
 def differences(errors: Iterable[OutputError], of: str = "") -> list[str]:
-    """What is to be told of outputs beyond the tolerance, the worst of each; `of` says which function they are of."""
+    """Returns a line for each output beyond the tolerance, with its worst element; `of` names the function."""
     worst: dict[str, OutputError] = {}
     for error in errors:
         if not error.is_within:

@@ -1,4 +1,4 @@
-"""What a command gives back, and how it reaches the user: as text, or as one versioned JSON envelope.
+"""The answer of a command, and how it reaches the user: as text, or as one versioned JSON envelope.
 
 The envelope is `{"schema": "commonir.VERB/1", "ok": ..., "result": ..., "diagnostics": [...]}`; the number changes when
 a field changes its meaning or goes, not when one is added.

@@ -1,4 +1,4 @@
-"""What users choose by options with a name and a value: sizes and ranges of dimensions, inputs that become images."""
+"""Options with a name and a value: dims and their ranges, inputs that become images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `cir info` tells of programs of ranks: memory, and what ranks send each other."""
+"""Tables of `cir info` for programs of ranks: memory, and the messages between ranks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _ranks_title(ranks: RanksSummary) -> str:
 
 
 def _traffic_title(ranks: RanksSummary) -> str:
-    """What all ranks send, in one line."""
+    """Returns the total traffic of all ranks in one line."""
     total = ranks.total
     sent = f"{plural(total.messages, 'message')}, {_size(total.size_bytes)}" if total.messages else ""
     barriers = plural(ranks.barriers, "barrier") if ranks.barriers else ""

@@ -39,7 +39,7 @@ class _Allowed(TypedDict, total=False):
 
 
 class Opening(NamedTuple):
-    """What the options of verbs that open models say."""
+    """The options of verbs that open models."""
 
     library_path: tuple[str, ...] = ()
     allow_fetch: bool = False
@@ -51,7 +51,7 @@ _OPENS_PLAINLY = Opening()
 
 
 class Session:
-    """What a command works with."""
+    """The context of a command."""
 
     __slots__ = (
         "_allowed",
@@ -139,7 +139,7 @@ class Session:
         return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
 
     def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:
-        """What is used and allowed beyond the model."""
+        """Returns what a command uses and is allowed beyond the model."""
         return {**self._allowed, "dialects": tuple(dialects)} if dialects else self._allowed
 
     def with_externs(self, program: Module, archives: Sequence[str]) -> Module:
@@ -151,8 +151,8 @@ class Session:
     def called(
         self, program: Module, function: str | None, texts: Sequence[str] = ()
     ) -> tuple[Module, str | None, list[str]]:
-        """What runs a function of a program: the program itself, or one that calls a function of a Common IR file with
-        those values among inputs that are for its attributes; with the name of the function there, and the inputs.
+        """Returns a program that runs a function: the program itself, or one that calls a function of a Common IR file
+        with those values among inputs that are for its attributes; with the name of the function there, and the inputs.
         """
         names = self.api.call_attributes(program, function)
         if names is None:

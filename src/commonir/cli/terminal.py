@@ -20,7 +20,7 @@ from commonir.cli.columns import Column
 
 
 class Style(Enum):
-    """What a piece of text is, with how click shows it."""
+    """The role of a piece of text, with its style in click."""
 
     ERROR = ("red", True)
     WARNING = ("yellow", True)

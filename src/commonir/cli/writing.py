@@ -1,4 +1,4 @@
-"""What the verbs that change a program have in common: writing the result and telling what became of it."""
+"""Shared by the verbs that change a program: writing the result and reporting what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a path holds, as formats look at it to recognize their files: the first bytes, text, outermost protobuf fields.
+"""The content of a path as formats look at it to recognize their files: first bytes, text, outermost fields.
 
 It reads a few kilobytes and the outermost tags of a protobuf message, whatever the size of the file; it never parses a
 program.

@@ -1,4 +1,4 @@
-"""What a path holds instead of a model, and what to do about it: the diagnostics of first contact.
+"""Diagnostics for a path that holds something other than a model, with advice.
 
 Sources: the magic numbers are those of the formats' own documentation.
 """

@@ -1,4 +1,4 @@
-"""What a format is to the rest of the program, and how one is found.
+"""The interface of a format, and the lookup of formats.
 
 A format recognizes its files, reads them into its own dialect and writes that dialect; it never converts. Formats are
 found through the entry points of installed packages (group `commonir.formats`), ours like anybody's.
@@ -55,7 +55,7 @@ _OURS = {
 
 
 class ReadOptions(NamedTuple):
-    """What a user allows a reader beyond the model itself: folders of libraries, and the network."""
+    """Permissions of a reader beyond the model itself: folders of libraries, and the network."""
 
     library_path: tuple[str, ...] = ()
     allow_fetch: bool = False
@@ -77,7 +77,7 @@ DEFAULT_WRITE_OPTIONS = WriteOptions()
 
 
 class Outline(NamedTuple):
-    """What a file says about its program beyond the program itself.
+    """The facts in a file beyond its program.
 
     `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or
     state, by function and name: sizes a dimension may have, images. `declarations` are the functions and operators that
@@ -114,7 +114,7 @@ class Certainty(IntEnum):
 
 
 class Recognition(NamedTuple):
-    """What a format recognizes in a file: `description` is what people call such a file.
+    """A file as a format recognized it; `description` is the common name of such files.
 
     `missing_bytes` are those that a file which begins like one of the format lacks.
     """

@@ -1,1 +1,1 @@
-"""What looks at programs without changing them: summaries, text, differences, graphs, environment reports."""
+"""Inspection of programs without changing them: summaries, text, differences, graphs, environment reports."""

@@ -1,4 +1,4 @@
-"""What is installed and works, for `cir doctor`: versions, engines, formats, plugins."""
+"""Checks the environment for `cir doctor`: versions, engines, formats, plugins."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _formats() -> list[FormatReport]:
 
 
 def _plugins() -> list[PluginReport]:
-    """What other packages add; each is loaded, for only that shows whether it works."""
+    """Returns reports of the plugins; each is loaded, for only that shows whether it works."""
     sources = (
         (DIALECTS, "dialect", Dialects().get),
         (FORMATS, "format", Formats().get),

@@ -52,7 +52,7 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
 
 
 def _names_of(op: Operation) -> Iterator[str]:
-    """What an operation may be asked for by: its results, what its file calls it, and what kind it is."""
+    """Yields the names that select an operation: its results, its name in the file, and its type."""
     yield from [r.name for r in op.results if r.name]
     if isinstance(op, TextForm) and op.given_name:
         yield op.given_name

@@ -36,7 +36,7 @@ def summarize(
     with_weights: bool = False,
     ranks: RanksSummary | None = None,
 ) -> Summary:
-    """What a program is. `flops` and `ranks` are computed elsewhere, where they were asked for."""
+    """Returns the summary of a program. `flops` and `ranks` are computed by the caller where requested."""
     outline = Outline() if format is None else format.outline(module)
     constants = list(_distinct(_constants(module)))
     weights = [data for _, data in constants]
@@ -65,7 +65,7 @@ def summarize(
 
 
 def _without_format(module: Module) -> tuple[str, str]:
-    """What the dialects of a program are called that is not a file of another format."""
+    """Returns the names of the dialects of a program that is not a file of another format."""
     return (MLIR, "MLIR program") if naming_of(module) is Naming.MLIR else (CORE_FORMAT, "")
 
 

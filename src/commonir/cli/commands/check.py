@@ -74,7 +74,7 @@ def _weights(found: Sequence[Diagnostic]) -> dict[Severity, int]:
 def _entries(
     session: Session, files: Sequence[str], found: Sequence[Diagnostic], *, is_good: bool
 ) -> Iterator[dict[str, str | int | bool]]:
-    """What is reported of each file of a program; what is found in a file that nobody named counts for the first."""
+    """Yields the report of each file of a program; findings in a file that was not named count for the first."""
     paths = [session.input_path(file) for file in files]
     for file, path in zip(files, paths, strict=True):
         own = [d for d in found if d.file == path or (path == paths[0] and d.file not in paths)]

@@ -187,7 +187,7 @@ def _summaries(session: Session, values: Mapping[str, Array]) -> list[ArraySumma
 
 
 class _Found(NamedTuple):
-    """What a run gave, and what it was given by chance."""
+    """The outputs of a run, and its random inputs."""
 
     outputs: Sequence[ArraySummary]
     empty: Sequence[str]

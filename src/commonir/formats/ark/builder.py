@@ -73,7 +73,7 @@ class Tensor(NamedTuple):
 
 
 class RankProgram:
-    """What one rank runs, in order."""
+    """The operations that one rank runs, in order."""
 
     def __init__(self, rank: int, world_size: int) -> None:
         self.rank = rank

@@ -39,12 +39,12 @@ def _verified(opened: Opened, dialects: Dialects) -> Opened:
 
 
 def _as_error(finding: Diagnostic) -> Diagnostic:
-    """What a program can be opened without, but is not right without."""
+    """Returns a finding as an error: the program can be opened, but is not valid."""
     return Diagnostic(ARK_RANKS, finding.message, where=finding.where, file=finding.file, help=finding.help)
 
 
 def verify_program(module: Module) -> list[Diagnostic]:
-    """What is wrong with a program of ranks beyond its operations, by places in the program."""
+    """Returns findings about a program of ranks beyond its operations, ordered by location."""
     return broken_rules(module, lambda op, finding: finding.located(where=path_of(op)))
 
 

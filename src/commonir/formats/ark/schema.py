@@ -110,7 +110,7 @@ class NodeData(NamedTuple):
 
 
 class RankData(NamedTuple):
-    """What a file states."""
+    """The contents of a rank's file."""
 
     rank: int
     world_size: int
@@ -163,7 +163,7 @@ class Schema:
         self._buffers: dict[int, tuple[BufferData, str]] = {}
 
     def read(self, document: Json) -> RankData | None:
-        """What a document states; None when too little of it can be read."""
+        """Reads a document; returns None when too little of it can be read."""
         try:
             top = self._object(document, "", TOP, "a model file")
             self._generation = generation_of(top)

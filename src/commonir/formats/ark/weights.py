@@ -89,7 +89,7 @@ def _hold(value: Value, array: Array, name: str, file: str) -> list[Diagnostic]:
 
 
 def weights_of(rank: ark.Rank) -> dict[str, Data]:
-    """What tensors of a rank hold at first, by the names of inputs."""
+    """Returns the initial contents of a rank's tensors, by the names of inputs."""
     views = {name: value.owner for value, name in rank.initial_names.items()}
     return {
         name: view.content

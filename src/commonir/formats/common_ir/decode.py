@@ -171,7 +171,7 @@ class CommonIrDecoder(ModelDecoder):
         place: str,
         library: str,
     ) -> list[Operation]:
-        """What a file declares, which is known under bare names while it is read."""
+        """Reads the declarations of a file and makes them known under bare names while it is read."""
         reader = DeclarationReader(self._values, self.found, place)
         out: list[Operation] = []
         self._own_operators, self._own_functions = {}, {}

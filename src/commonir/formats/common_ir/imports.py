@@ -183,7 +183,7 @@ class _Resolving:
         return False
 
     def _name_of(self, place: Place) -> str:
-        """What the user calls a file."""
+        """Returns the name by which the user knows a file."""
         return str(place._replace(folder=self._named.get(place.folder, place.folder)) if place.folder else place)
 
     def _shown(self, place: Place) -> str:

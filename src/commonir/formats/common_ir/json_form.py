@@ -288,7 +288,7 @@ class _Reading:
             self._fault(place, expected, value)
 
     def _decoded(self, value: object, field: Declared, owner: type[Message]) -> tuple[str, object | None]:
-        """What was expected, and the value if it is that."""
+        """Returns a description of the expected value, and the value where it matches."""
         match field.type:
             case "string":
                 return "a text", value if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""What a Common IR file says about its graph or library beyond the program itself."""
+"""The outline of a Common IR file: what it records about its graph or library beyond the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from commonir.reports import DeclarationEntry
 
 
 def outline(module: Module) -> Outline:
-    """What a file tells around its graph, or a library of itself."""
+    """Returns the outline of a file: metadata around its graph or library."""
     about = onnx_outline(module)
     libraries = [op for op in module.body.operations if isinstance(op, common_ir.Library)]
     if not any(isinstance(op, onnx.Graph) for op in module.body.operations):

@@ -80,7 +80,7 @@ def check(
 
 
 def _quoted(found: Diagnostic) -> str:
-    """What a message quotes first."""
+    """Returns the first quoted text of a message."""
     return found.message.partition("'")[2].partition("'")[0]
 
 
@@ -119,7 +119,7 @@ def _decoded(
     found: Diagnostics,
     open_url: OpenUrl | None,
 ) -> _Read:
-    """What the content of a file says; a file without a name is bytes. Findings are those of `found`.
+    """Decodes the content of a file; bytes have no file name. Findings go to `found`.
 
     Raises: DiagnosticError when there is nothing to return.
     """

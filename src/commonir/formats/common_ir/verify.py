@@ -1,4 +1,4 @@
-"""What a Common IR file must obey beyond the definitions of its operations. Changes nothing.
+"""Checks of a Common IR file beyond the definitions of its operations. Changes nothing.
 
 Rules that only files show: what programs made in memory need not have, such as names, and what is inferred where a file
 says nothing. Rules of ONNX for what both formats have (`formats/onnx/verify.py`) hold here too: M3 and G9.

@@ -162,7 +162,7 @@ def _write_inline(encoded: Encoded, outside: Iterable[int] = ()) -> None:
 
 
 def _placed(encoded: Encoded, outside: Iterable[int], location: str, graph: str) -> Sidecar:
-    """What the file of a name holds of the weights outside, to which their messages refer then, in the graph file."""
+    """Places external weights in the named file, and makes the messages of the graph file refer to it."""
     chosen = [encoded.weights[n] for n in outside]
     sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], graph)
     for weight, placed in zip(chosen, sidecar.weights, strict=True):

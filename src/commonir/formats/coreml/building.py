@@ -67,7 +67,7 @@ Attributes = list[tuple[str, Data | Compound]]
 
 
 class Statement(NamedTuple):
-    """What a file says of one operation.
+    """The fields of one operation as read from a file.
 
     `name` is the name that it states, None for none; `attributes` are its other attributes, and `keys` those of all of
     them in the order of the file. `results` are names and types.
@@ -83,7 +83,7 @@ class Statement(NamedTuple):
 
 
 class _Plan:
-    """What reading operations of one type and version needs to know of their definition."""
+    """The facts of a definition that reading operations of one type and version needs."""
 
     __slots__ = ("attributes", "definition", "inputs", "regions", "rest")
 

@@ -206,7 +206,7 @@ def _handed_over(block: Block, source: Value, kind: Type, port: Port, *, is_outs
 
 
 def _filled(block: Block, kind: TensorType, port: Port) -> Value:
-    """What stands for an optional input that nothing gives."""
+    """Returns the value that replaces a missing optional input."""
     shape = port.shape if kind.shape is None or not kind.is_static else kind.static_shape
     value = port.default if port.default is not None else 0
     count = 1

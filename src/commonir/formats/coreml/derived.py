@@ -35,7 +35,7 @@ _ANY_SIZE = SizeRange(1, 2)
 
 
 def derived_description(module: Module) -> Description:
-    """What can be said of a model from its functions.
+    """Returns the description that follows from the functions of a model.
 
     Raises: DiagnosticError (E0806) with every input and output that no model may have.
     """

@@ -41,7 +41,7 @@ class Place:
 
 
 class Findings:
-    """What is wrong, in order. `faulty` are the places of all operations with errors."""
+    """Diagnostics in order. `faulty` are the locations of all operations with errors."""
 
     __slots__ = ("_found", "_limit", "_searches", "_suggestions", "_unusable", "faulty")
 

@@ -1,4 +1,4 @@
-"""What a file says of an operation, told from the operation: the inverse of what `building.py` does with a `Statement`.
+"""Computes the fields of an operation for a file: the inverse of what `building.py` does with a `Statement`.
 
 Both forms of a program, messages and text, are written from it. What was read comes out as it was: the order of inputs
 and attributes, the way a parameter is bound, the name that the operation states.
@@ -43,7 +43,7 @@ Inputs = dict[str, Sequence[Value | Data]]
 
 
 class OperationForm(NamedTuple):
-    """What a file says of an operation, in the order of the file.
+    """The fields of an operation, in the order of the file.
 
     An input is bound to values, or to the constant of a parameter that the module holds as a Python value.
     """
@@ -54,7 +54,7 @@ class OperationForm(NamedTuple):
 
 
 def form_of(op: Operation, names: FunctionNames, refuse: Refuse) -> OperationForm:
-    """What a file says of an operation but for its results and blocks; what it cannot say goes to `refuse`."""
+    """Returns the fields of an operation without its results and blocks; `refuse` gets what a file cannot express."""
     kind = CONST if isinstance(op, CompoundConstant) else op.name.removeprefix(PREFIX)
     input_order, attribute_order = _orders(op)
     if isinstance(op, Op) and PARAMETERS not in op.extra:

@@ -62,7 +62,7 @@ IMAGE_TYPES_SINCE: Mapping[ElementType, int] = {f32: 6, f16: 7, u8: 8}
 
 
 def verify_description(functions: Mapping[str, Function], description: Description) -> Iterator[Diagnostic]:
-    """What in a description contradicts the functions of its program."""
+    """Yields contradictions between a description and the functions of its program."""
     yield from _check_functions(functions, description)
     for interface in description.interfaces:
         function = functions.get(interface.name)
@@ -113,7 +113,7 @@ class _InterfaceCheck:
         self.is_program = isinstance(function, Func)
 
     def findings(self) -> Diagnostics:
-        """What is wrong."""
+        """Returns the diagnostics."""
         inputs = {v.name: v.type for v in self.function.inputs}
         outputs = dict(zip(self.function.output_names, [v.type for v in self.function.outputs], strict=False))
         plain = {name: t for name, t in inputs.items() if not isinstance(t, StateType)}

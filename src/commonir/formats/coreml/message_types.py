@@ -22,7 +22,7 @@ class Repeated(Sequence[T]):
 
 
 class AnyMessage(Protocol):
-    """What every message can do."""
+    """The interface of every message."""
 
     DESCRIPTOR: Descriptor
 
@@ -472,7 +472,7 @@ class FeatureMessage(AnyMessage, Protocol):
 
 
 class InterfaceMessage(AnyMessage, Protocol):
-    """What `FunctionDescription` and `ModelDescription` share."""
+    """The fields that `FunctionDescription` and `ModelDescription` share."""
 
     predictedFeatureName: str  # noqa: N815
     predictedProbabilitiesName: str  # noqa: N815

@@ -1,4 +1,4 @@
-"""What the description of a Core ML model tells besides the types of its program."""
+"""The outline of a Core ML model: its description besides the types of its program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TOOL_VERSION = "com.github.apple.coremltools.version"
 
 
 def outline(module: Module) -> Outline:
-    """What the description of a model tells besides the types of its program."""
+    """Returns the description of a model besides the types of its program."""
     description = description_of(module)
     if description is None:
         return Outline(title="Core ML program")

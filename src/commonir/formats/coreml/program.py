@@ -119,7 +119,7 @@ class ProgramReader:
         return self._findings.faulty
 
     def findings(self) -> list[Diagnostic]:
-        """What is wrong, in order."""
+        """Returns the diagnostics in order."""
         return self._findings.complete()
 
     # -- program and functions

@@ -1,4 +1,4 @@
-"""What a message says beyond its form in the module, kept so that a file can be written without loss.
+"""Fields of a message without a form in the module, preserved so that a file can be written without loss.
 
 Two kinds of fields have no form in the module: those of later versions of the format, and some that no tool is known
 to write (documentation of constants, attributes of tensor types, variadic dimensions). They are kept as bytes by the

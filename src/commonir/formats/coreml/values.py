@@ -309,7 +309,7 @@ def belongs_in_weights(data: Data, specification_version: int) -> bool:
 
 
 def too_large(found: str) -> DiagnosticError:
-    """What tells that a model does not fit into one message."""
+    """Returns the error for a model that does not fit into one message."""
     message = f"the model file is larger than a message can be: at most {DEFAULT_LIMITS.max_message_bytes:,} bytes"
     help = "write a package, whose weights are in files of their own"
     return DiagnosticError(Diagnostic(OUTPUT_TOO_LARGE, message, notes=(f"found: {found}",), help=help))

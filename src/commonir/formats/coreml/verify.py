@@ -51,7 +51,7 @@ _STATE_USERS = frozenset({"mil.read_state", "mil.write_state"})
 
 
 def verify_model(module: Module) -> list[Diagnostic]:
-    """What the format does not allow in a module, and in the models of a pipeline inside of it."""
+    """Returns violations of the format in a module and in the models of its pipeline."""
     found: list[Diagnostic] = []
     pending = [module]
     while pending:

@@ -158,7 +158,7 @@ def _append(blobs: Iterable[Blob], target: PlannedFile) -> None:
 
 
 def _sample(data: Data) -> tuple[object, ...]:
-    """What equal constants have in common, read quickly."""
+    """Returns a key that equal constants share and that is cheap to read."""
     return (data.element, data.size_bytes, bytes(data.buffer()[:_SAMPLE_BYTES]))
 
 

@@ -1,4 +1,4 @@
-"""What a compiled model says about itself beside its program: the description of its inputs and outputs, and metadata.
+"""Facts of a compiled model beside its program: the description of its inputs and outputs, and metadata.
 
 It stands in `coremldata.bin`, as the message that a package has; where that cannot be read, `metadata.json` and the
 attribute `FlexibleShapeInformation` of functions tell the most of it.
@@ -61,7 +61,7 @@ _PIPELINE_NAMES = 2
 
 
 class ModelFacts(NamedTuple):
-    """What is known of a model beside its program, in the forms in which a module keeps it."""
+    """Facts of a model beside its program, in the forms in which a module stores them."""
 
     attribute: DictionaryAttr
     metadata: Metadata
@@ -69,7 +69,7 @@ class ModelFacts(NamedTuple):
 
 
 def read_facts(folder: Path, module: Module, found: Diagnostics, limits: Limits) -> ModelFacts | None:
-    """What the files of a compiled model say beside its program. Warnings go to `found`.
+    """Reads the files of a compiled model beside its program. Warnings go to `found`.
 
     Raises: NO_PROGRAM when the model is of another type.
     """
@@ -99,7 +99,7 @@ def _content(place: Path, limits: Limits) -> bytes:
 
 
 class _Data(NamedTuple):
-    """What the data of a compiled model say: its type by number, its specification version, and its description."""
+    """The data of a compiled model: its type by number, its specification version, and its description."""
 
     kind: int
     version: int

@@ -121,7 +121,7 @@ class _Frame:
 
 
 class _Attributes(NamedTuple):
-    """What stands in brackets: the name stated, the other attributes, all keys in order, and kept attributes."""
+    """The attributes in brackets: the explicit name, the others, all keys in order, and preserved attributes."""
 
     name: str | None
     values: list[tuple[str, Value | None]]
@@ -282,7 +282,7 @@ class _Parser:
         self._enter(frames, Block(types, names), path, header)
 
     def _leave(self, frame: _Frame) -> None:
-        """What a block returns, behind its closing brace."""
+        """Reads the results of a block, behind its closing brace."""
         scanner = self._scanner
         scanner.expect("->")
         scanner.expect("(")

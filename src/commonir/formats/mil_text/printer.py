@@ -300,7 +300,7 @@ def _opset(label: str) -> str:
 
 
 def _label(label: str, opset: str, count: int) -> str:
-    """What stands before the body of a function: the operation set, where it is not that of the function."""
+    """Returns the label of a function body: the operation set, where it differs from that of the function."""
     return "" if label == opset and count == 1 else f" <{_opset(label)}>"
 
 

@@ -92,7 +92,7 @@ def parse(
 
 
 def _verify_format(module: Module) -> list[Diagnostic]:
-    """What the format does not allow; of a text without a description, what its program alone contradicts."""
+    """Returns violations of the format; without a description, those of the program alone."""
     if description_of(module) is not None:
         return verify_model(module)
     try:

@@ -50,7 +50,7 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
 
 
 def _order_of(module: Module) -> list[Diagnostic]:
-    """What is wrong with the order of operations in subgraphs, which few programs have."""
+    """Returns findings about the order of operations in subgraphs, which few programs have."""
     if not any(isinstance(op, Op) and op.has_trait(GraphRegion) for op in module.walk()):
         return []
     from commonir.passes.order_subgraphs import check_order  # noqa: PLC0415  loads all of the core

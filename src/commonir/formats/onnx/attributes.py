@@ -138,7 +138,7 @@ PLAIN_VALUES: Mapping[int, PlainValue] = MappingProxyType(
 
 
 def value_of(proto: AttributeProto, kind: int) -> object:
-    """What the field holds that is the value of an attribute of a kind."""
+    """Returns the content of the field that holds the value of an attribute of a type."""
     return getattr(proto, _FIELDS[AttributeType(kind)])
 
 

@@ -38,7 +38,7 @@ _BLOBS = "blobs"
 
 
 class External(NamedTuple):
-    """What a tensor says of contents that lie in another file. Units: bytes."""
+    """The location of a tensor's contents in another file. Units: bytes."""
 
     location: str
     offset: int
@@ -165,7 +165,7 @@ class Contents(InMessage):
 
 
 def external_of(proto: TensorProto) -> External:
-    """What a tensor says of its external data.
+    """Returns the location of a tensor's external data.
 
     Raises: TensorError for what is not known, or no number.
     """

@@ -54,7 +54,7 @@ def many(number: int, type: str, *, packed: bool = False) -> Any:
 
 
 class Repeated(Generic[T]):
-    """What a repeated field offers."""
+    """The interface of a repeated field."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -83,7 +83,7 @@ class Repeated(Generic[T]):
 
 
 class Message:
-    """What every message offers."""
+    """The interface of every message."""
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Its bytes."""

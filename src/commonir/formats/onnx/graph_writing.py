@@ -64,7 +64,7 @@ class Weight(NamedTuple):
 
 
 def items(attribute: Attribute | None) -> tuple[Attribute, ...]:
-    """What an array holds; nothing when there is none."""
+    """Returns the items of an array; an empty tuple when there is none."""
     return attribute.values if isinstance(attribute, ArrayAttr) else ()
 
 

@@ -1,4 +1,4 @@
-"""What ONNX files say that operations have no field for, kept as undeclared attributes so that nothing is lost.
+"""Fields of ONNX files that operations do not have, preserved as undeclared attributes so that nothing is lost.
 
 What an operation can say is written from it; what was read in another way than it would be written, or has no meaning
 for the program, is in the attributes named here. Attributes of the outermost graph and of local functions are kept by
@@ -72,13 +72,13 @@ def array(forms: Iterable[Attribute]) -> ArrayAttr:
 
 
 def metadata_entries(metadata: Metadata) -> list[tuple[str, str]]:
-    """What the author of a model says about it as texts by name, without the description."""
+    """Returns the metadata of a model as strings by name, without the description."""
     named = {"author": metadata.author, "license": metadata.license, "version": metadata.version}
     return [*[(k, v) for k, v in named.items() if v], *metadata.user_defined]
 
 
 def metadata_from(description: str, entries: Iterable[tuple[str, str]]) -> Metadata:
-    """What the author of a model says about it, from its documentation and texts by name."""
+    """Returns the metadata of a model from its documentation and strings by name."""
     texts = {"version": "", "author": "", "license": ""}
     others: list[tuple[str, str]] = []
     for key, value in entries:

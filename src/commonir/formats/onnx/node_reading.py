@@ -138,7 +138,9 @@ class NodeDecoder(ABC):
 
     @abstractmethod
     def around_contents(self, tensor: TensorProto, *, named: bool = True) -> tuple[Rest, str]:
-        """What a tensor says beyond its contents, and how it holds them; `named`: its name is that of a value."""
+        """Returns the fields of a tensor beyond its contents, and how it stores them; `named`: its name is that of a
+        value.
+        """
 
     # -- shared by all parts
 
@@ -154,7 +156,7 @@ class NodeDecoder(ABC):
         self.found.add(code, message, where=where, help=help)
 
     def leftover(self, message: Message, held: frozenset[int], listed: Listed | None = None) -> Rest:
-        """What of a message has no other place; `listed` are its fields, where they are at hand."""
+        """Returns the fields of a message that have no other place; `listed` are all its fields, where known."""
         return leftover(message, held, listed, keeps_unknown=self.keeps_unknown)
 
     def keep_texts(self, op: Operation, doc: str, metadata: Iterable[StringStringEntryProto]) -> None:

@@ -1,4 +1,4 @@
-"""What an ONNX file says about its model beyond the graph itself."""
+"""The outline of an ONNX file: what it records about its model beyond the graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from commonir.ir.module import Module
 
 
 def outline(module: Module) -> Outline:
-    """What a model tells around its graph."""
+    """Returns the metadata around the graph of a model."""
     stated = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
     producer = " ".join(filter(None, (stated.get(onnx.PRODUCER_NAME), stated.get(onnx.PRODUCER_VERSION))))
     about = metadata_of(module)
@@ -34,7 +34,7 @@ def outline(module: Module) -> Outline:
 
 
 def _annotations(module: Module) -> tuple[str, ...]:
-    """What a model says of devices."""
+    """Returns the device annotations of a model."""
     is_divided = any(kept.DEVICES in op.extra for op in module.nested())
     if not is_divided and kept.CONFIGURATION not in module.extra:
         return ()

@@ -62,7 +62,7 @@ def _items(attribute: Attribute | None) -> tuple[Attribute, ...]:
 
 
 def check_sharding(module: Module, places: Places) -> Iterator[Diagnostic]:
-    """What is wrong with the configurations of a model, and with the nodes that refer to them."""
+    """Yields findings about the device configurations of a model and the nodes that refer to them."""
     known: dict[str, int] = {}
     for n, form in enumerate(_items(module.extra.get(kept.CONFIGURATION))):
         try:

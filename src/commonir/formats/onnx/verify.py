@@ -1,4 +1,4 @@
-"""What the ONNX format demands of a model beyond the definitions of its operators. Changes nothing.
+"""Checks of an ONNX model beyond the definitions of its operators. Changes nothing.
 
 Rules are labelled: M of the model, G of graphs, F of local functions, S of sharding (`sharding.py`).
 

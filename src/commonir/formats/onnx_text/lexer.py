@@ -16,7 +16,7 @@ from commonir.base.tuples import NamedTuple
 
 
 class Kind(Enum):
-    """What a word is."""
+    """The type of a token."""
 
     NAME = auto()
     TEXT = auto()

@@ -158,7 +158,7 @@ def _check(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str
 
 
 def explain(kind: type[Message], buffer: memoryview, limits: Limits) -> Diagnostic | None:
-    """What keeps bytes from being a message of some kind: the first fault, with its place; None when none is found."""
+    """Returns the first error that keeps bytes from being a message, with its offset; None when there is none."""
     outermost: Descriptor = kind.DESCRIPTOR  # pyright: ignore[reportAssignmentType]  either implementation will do
     pending: list[tuple[Descriptor, int, int, str, int]] = [(outermost, 0, len(buffer), "", 1)]
     while pending:

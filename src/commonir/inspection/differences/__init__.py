@@ -1,4 +1,4 @@
-"""What two programs differ in, told by their text alone: `matching` finds what stands for what, `comparing` what is not
+"""Static differences of two programs: `matching` pairs their operations, `comparing` finds what is not
 the same about it, `weights` how far constants are apart. Nothing is run.
 """
 

@@ -1,4 +1,4 @@
-"""What is not the same about two programs, once it is known what stands for what."""
+"""Finds the differences of two programs whose operations are matched."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Side(NamedTuple):
 
     @property
     def outline(self) -> Outline:
-        """What its file says besides the program."""
+        """Returns the outline of its file."""
         return Outline() if self.format is None else self.format.outline(self.program)
 
 
 def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> Differences:
-    """What two programs differ in.
+    """Returns the differences of two programs.
 
     Weights whose elements differ by no more than `tolerance` times the largest magnitude are the same; without one they
     are when all bits are. `measure` tells how far the others are apart.
@@ -72,7 +72,7 @@ def marks(a: Module, b: Module) -> dict[Operation, tuple[str, ...]]:
 
 
 def _about(a: Outline, b: Outline) -> Iterator[Change]:
-    """What files say about their programs."""
+    """Yields differences in the metadata of files."""
     left, right = (
         {"format": o.title, "producer": o.producer, **{f"opset of '{k}'": v for k, v in o.opsets.items()}, **o.metadata}
         for o in (a, b)
@@ -191,7 +191,7 @@ class _Comparing:
 
 
 def _stated(a: Operation, b: Operation) -> Iterator[Change]:
-    """What operations say themselves: their kind, attributes, small contents."""
+    """Yields differences of operations themselves: their types, attributes, small contents."""
     if a.name != b.name:
         yield Change("operation", a.name, b.name)
         return

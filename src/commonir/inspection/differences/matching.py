@@ -31,7 +31,7 @@ _Keys = dict[Operation, int]
 
 
 class Matching:
-    """What of one program stands for what of another one."""
+    """The pairs of matching operations and values of two programs."""
 
     def __init__(self, a: Module, b: Module) -> None:
         self.operations: dict[Operation, Operation] = {}
@@ -145,7 +145,7 @@ class Matching:
             self.pair(op, other)
 
     def _forward_keys(self, ops: Iterable[Operation]) -> _Keys:
-        """What operations compute from what."""
+        """Returns structural keys of operations from their operands."""
         out: _Keys = {}
         for op in ops:
             key = self._id((self._own_key(op), tuple([self._value_ids.get(v, -1) for v in op.operands])))
@@ -155,7 +155,7 @@ class Matching:
         return out
 
     def _backward_keys(self, ops: Sequence[Operation], marks: _Keys) -> _Keys:
-        """What operations are, as marks say, and in which way their results are used."""
+        """Returns structural keys of operations from their marks and the uses of their results."""
         uses: defaultdict[Value, list[int]] = defaultdict(list)
         out: _Keys = {}
         for op in reversed(ops):
@@ -166,12 +166,12 @@ class Matching:
         return out
 
     def _mark(self, op: Operation) -> int:
-        """What an operation is by itself; one that is matched is known as such."""
+        """Returns the mark of an operation by itself; a matched one is marked as such."""
         is_known = bool(op.results) and self.is_matched(op)
         return self._value_ids[op.results[0]] if is_known else self._own_key(op)
 
     def _own_key(self, op: Operation) -> int:
-        """What an operation says by itself."""
+        """Returns the structural key of an operation without its operands."""
         data = op.constant_data()
         if data is not None:
             return self._id((op.name, data.type, _content(data)))
@@ -203,14 +203,14 @@ class Matching:
             self.pair(op, next((c for c in found if _name_of(c) == _name_of(op)), found[0]))
 
     def _behind(self, op: Operation) -> Iterator[Operation]:
-        """What uses, in the same places, what stands for the operands of an operation."""
+        """Yields operations that use the counterparts of an operation's operands in the same positions."""
         for n, value in enumerate(op.operands):
             other = self.values.get(value)
             if other is not None:
                 yield from [user for user, at in other.uses if at == n]
 
     def _before(self, op: Operation) -> Iterator[Operation]:
-        """What makes the operands of what stands for the users of an operation."""
+        """Yields producers of the operands of the counterparts of an operation's users."""
         for result in op.results:
             for user, at in result.uses:
                 other = self.operations.get(user)

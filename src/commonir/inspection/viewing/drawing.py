@@ -1,4 +1,4 @@
-"""What every picture of a program is: its size, its parts, what is told of it, and its colours.
+"""The drawing of a program: its size, its parts, its captions and its colours.
 
 Colours are told apart also without seeing colour: what sends points away, what receives points inward, what goes wrong
 is dashed and says so. They are of the palette of Okabe and Ito, for light and dark backgrounds.

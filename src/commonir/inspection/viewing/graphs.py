@@ -1,4 +1,4 @@
-"""What is drawn of the functions of a program: boxes and lines for each block, and blocks within boxes.
+"""The graphs of the functions of a program: boxes and lines for each block, and blocks within boxes.
 
 Constants are not boxes: they are told by the operations that use them. Of a program of very many operations the middle
 of each block is one box that counts them.
@@ -74,7 +74,7 @@ class Picture(NamedTuple):
 
 
 def picture_of(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Picture:
-    """What is drawn of a program; marked operations stand out, and a name stands before those of its functions."""
+    """Returns the graphs of a program; marked operations stand out, and a name precedes those of its functions."""
     functions = list(module.defined_functions.values())
     total = sum([_is_drawn(op) for function in functions for op in function.walk()]) - len(functions)
     reading = _Reading(marks, 1.0 if total <= MAX_BOXES else MAX_BOXES / total)
@@ -191,7 +191,7 @@ def _owner_block(value: Value) -> Block | None:
 
 
 def _ends(block: Block, holder: Operation | None) -> Iterator[tuple[Node, list[Value]]]:
-    """What a block gives: the outputs of a function, or the operation that ends it."""
+    """Yields the ends of a block: the outputs of a function, or the operation that ends it."""
     if isinstance(holder, Function) and len(holder.regions[0].blocks) == 1:
         for name, value in zip(holder.output_names, holder.outputs, strict=False):
             yield _port("output", name, value.type), [value]
@@ -207,7 +207,7 @@ def _port(kind: str, name: str, type: Type) -> Node:
 
 
 def _title(block: Block, holder: Operation | None) -> str:
-    """What a block is to the operation that holds it."""
+    """Returns the role of a block in its parent operation."""
     if isinstance(holder, Function) and len(holder.regions[0].blocks) == 1:
         return holder.symbol_name
     if holder is None or block.parent is None:

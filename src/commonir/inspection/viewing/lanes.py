@@ -91,7 +91,7 @@ class _Drawing:
         return " · ".join(told)
 
     def _kind_of(self, together: Mapping[int, int]) -> str:
-        """What ranks do at which all of them go on together."""
+        """Returns the label of a step at which all ranks proceed together."""
         return next((self._lanes[rank].steps[step].title for rank, step in together.items()), "")
 
     def _find_alerts(self) -> Iterator[str]:
@@ -196,7 +196,7 @@ class _Drawing:
         yield element("text", words(label), class_="note", x=width / 2, y=top + 15, text_anchor="middle")
 
     def _ends(self) -> Iterator[str]:
-        """What becomes of ranks that wait forever, below their last boxes."""
+        """Yields the notes on blocked ranks, below their last boxes."""
         for box in self._rows.boxes:
             if not box.is_stuck or box.rank not in self._center:
                 continue
@@ -228,7 +228,7 @@ class _Drawing:
 
     @staticmethod
     def _found_by(steps: Sequence[Step]) -> Mapping[str, str]:
-        """What a search finds of steps that are not told."""
+        """Returns the searchable texts of steps that are not drawn."""
         return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
 
     def _labels(self, box: Box, steps: Sequence[Step]) -> tuple[str, str | None]:
@@ -334,7 +334,7 @@ class _Drawing:
         return self._y(self._rows.cut) + 6
 
     def _awaits(self) -> Iterator[str]:
-        """Who waits for whom, between ranks that wait forever."""
+        """Yields the lines between blocked ranks and those they wait for."""
         stuck = {box.rank: box for box in self._rows.boxes if box.is_stuck and box.rank in self._center}
         for rank, box in stuck.items():
             peer = self._lanes[rank].waits_for

@@ -50,7 +50,7 @@ def words(content: str) -> str:
 
 
 def title(lines: Iterable[str]) -> str:
-    """What is told of an element when one points at it."""
+    """Returns the tooltip of an element."""
     return element("title", "\n".join(map(words, lines)))
 
 
@@ -88,7 +88,7 @@ def tail_of(content: str, size: float, room: float) -> str:
 
 
 def _fitting(content: str, size: float, room: float) -> str:
-    """What fits of the beginning of a text, beside what says that something is left out."""
+    """Returns the longest prefix of a text that fits, with a mark where it is cut."""
     used = width_of(_ELLIPSIS, size)
     for n, char in enumerate(content):
         used += size * _width(char)

@@ -1,4 +1,4 @@
-"""What rules of ARK programs look at, and what they give: findings, each with the operation and node it is about."""
+"""The inputs and findings of rules for ARK programs; each finding names its operation and node."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Lists = Sequence[Sequence[int]]
 
 
 def graph_faults(tensors: RankTensors) -> Iterator[Fault]:
-    """What is wrong with the nodes of a rank."""
+    """Yields findings about the nodes of a rank."""
     rank = tensors.rank
     if len(rank.producers) != len(rank.consumers):
         message = f"{len(rank.producers)} nodes have producers, but {len(rank.consumers)} have consumers"

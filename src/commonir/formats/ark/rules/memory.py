@@ -23,7 +23,7 @@ _SHOWN = 3
 
 
 class _Written(NamedTuple):
-    """What was written last to a part of a buffer."""
+    """The last write to a part of a buffer."""
 
     number: int
     op: ark.ArkOp
@@ -40,7 +40,7 @@ class _Part:
 
 
 def memory_warnings(tensors: RankTensors) -> Iterator[Fault]:
-    """What an operation finds in memory that it may not expect, and what edges leave open."""
+    """Yields warnings about memory that an operation may read unexpectedly, and about orders that edges leave open."""
     return _Memory(tensors).warnings()
 
 
@@ -81,7 +81,7 @@ class _Memory:
             near.append((last, part))
 
     def warnings(self) -> Iterator[Fault]:
-        """What was found, in the order of the file."""
+        """Yields the warnings in the order of the file."""
         for op in self._tensors.ops:
             if op.is_virtual:
                 continue

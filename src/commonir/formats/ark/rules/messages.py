@@ -24,7 +24,7 @@ _PACKET_TAKES = (ark.RecvPacket, ark.RecvReduceSendPacket)
 
 
 def message_faults(found: Communication, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
-    """What is wrong with messages, at the operations that receive them, each thing once for an operation."""
+    """Yields findings about messages at the operations that receive them, each once for an operation."""
     sizes = {
         rank: buffer_bytes([each.view_of(holder) for holder in each.holders if each.is_local(holder)])
         for rank, each in tensors.items()

@@ -36,7 +36,7 @@ def _of_rank(rank: ark.Rank, message: str, where: str) -> Fault:
 
 
 def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
-    """What is wrong with what ranks exchange; `tensors` are theirs, by rank."""
+    """Yields findings about the messages between ranks; `tensors` are those of each rank."""
     found = communicate(module)
     yield from [Fault(w.op, w.op.node, w.finding) for w in found.found]
     # What operations cannot tell is not told once more of their buffers.
@@ -55,7 +55,7 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
 
 
 def _lost(found: Communication) -> list[Put]:
-    """What is sent and would not be received either if no rank waited forever."""
+    """Returns the messages that would not be received even if no rank waited forever."""
     expected = Counter([e.key for events in found.events.values() for e in events if isinstance(e, Take)])
     expected.subtract([message.take.key for message in found.messages])
     lost: list[Put] = []
@@ -140,7 +140,7 @@ def _place(event: Put | Take | Meet) -> str:
 
 
 class _Waits:
-    """Who waits for whom when nobody can go on."""
+    """The wait graph of a deadlock."""
 
     def __init__(self, found: Communication) -> None:
         self.blocked = found.blocked

@@ -13,7 +13,7 @@ from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, holder_
 
 
 def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
-    """What is wrong with the tensors of a rank together."""
+    """Yields findings about the tensors of a rank together."""
     nodes = tensors.nodes()
     by_buffer: dict[int, list[ark.HoldsView]] = {}
     for holder in tensors.holders:
