@@ -134,7 +134,7 @@ ENDLESS_LOOP = Code(
     "requires a positive step of `scf.for`. Running ends with E0716 when it reaches the loop with a round to do.",
     severity=Severity.WARNING,
 )
-DOUBTED_SHAPE = Code(
+UNTRUSTED_SHAPE = Code(
     "W0502",
     "the declared shape contradicts the inferred one, and does not count",
     "Shapes within an ONNX model and of its outputs are notes that no runtime relies on, and tools that change models "

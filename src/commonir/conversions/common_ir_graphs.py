@@ -113,7 +113,7 @@ def keep_names(made: Module, renamed: Mapping[str, str]) -> None:
         made.set_extra(onnx.METADATA, DictionaryAttr(tuple(texts.items())))
 
 
-def tell_names(renamed: Mapping[str, str], found: Diagnostics) -> None:
+def report_renamed(renamed: Mapping[str, str], found: Diagnostics) -> None:
     """Tells users that names changed; `renamed` has the new ones by old ones."""
     for old, new in renamed.items():
         found.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")

@@ -18,7 +18,7 @@ from commonir.conversions.common_ir_graphs import (
     identifier,
     keep_names,
     name_values,
-    tell_names,
+    report_renamed,
 )
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.onnx_to_common_ir import onnx_to_common_ir
@@ -36,7 +36,7 @@ from commonir.passes.without_requirements import without_requirements
 
 
 def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Module:
-    """The main function of a lowered module as a Common IR model. What changes for its users is told to `found`.
+    """The main function of a lowered module as a Common IR model. What changes for its users is metadata to `found`.
 
     Raises: DiagnosticError (E0601) for functions that call themselves.
     """
@@ -49,7 +49,7 @@ def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Modul
     _describe(made, source)
     keep_names(made, renamed)
     if found is not None:
-        tell_names(renamed, found)
+        report_renamed(renamed, found)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
@@ -58,17 +58,17 @@ def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Modul
 
 def _describe(made: Module, source: Function) -> None:
     """Gives a module the metadata that a Common IR model must have, and those that it may."""
-    told = metadata_of(made)
+    metadata = metadata_of(made)
     made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
     made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.ir_version_of(IDENTITY_OPSET)))
-    made.set_extra(onnx.MODEL_VERSION, IntegerAttr(int(told.version) if told.version.isdecimal() else 1))
+    made.set_extra(onnx.MODEL_VERSION, IntegerAttr(int(metadata.version) if metadata.version.isdecimal() else 1))
     made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
     made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
-    made.set_extra(onnx.DOC_STRING, StringAttr(told.description or f"The program `{source.symbol_name}`."))
-    if told.author:
-        made.set_extra(common_ir.MODEL_AUTHOR, StringAttr(told.author))
-    if told.license:
-        made.set_extra(common_ir.MODEL_LICENSE, StringAttr(told.license))
+    made.set_extra(onnx.DOC_STRING, StringAttr(metadata.description or f"The program `{source.symbol_name}`."))
+    if metadata.author:
+        made.set_extra(common_ir.MODEL_AUTHOR, StringAttr(metadata.author))
+    if metadata.license:
+        made.set_extra(common_ir.MODEL_LICENSE, StringAttr(metadata.license))
 
 
 class _Graph:

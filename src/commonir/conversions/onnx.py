@@ -18,7 +18,7 @@ from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
 from commonir.conversions.core_to_onnx.building import opset_of
-from commonir.conversions.core_to_onnx.known_elements import uses_unknown_elements
+from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
@@ -189,7 +189,7 @@ def _within(module: Module, options: ConversionOptions) -> Module | None:
         if _gains_in_core(module, options.opset):
             return None
         raise
-    return None if uses_unknown_elements(made, options.opset) else made
+    return None if uses_illegal_types(made, options.opset) else made
 
 
 def _gains_in_core(module: Module, opset: int) -> bool:
@@ -200,7 +200,7 @@ def _gains_in_core(module: Module, opset: int) -> bool:
     version = onnx.version_of(opset)
     missing = [op for op in module.nested() if isinstance(op, onnx.OnnxOp) and op.regions]
     is_new = any(op.form is Form.COMPOSITE and onnx.DIALECT.find(op.name, version) is None for op in missing)
-    return is_new or uses_unknown_elements(module, opset)
+    return is_new or uses_illegal_types(module, opset)
 
 
 CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx, keeps_defaults=True)

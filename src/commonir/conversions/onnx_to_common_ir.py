@@ -24,7 +24,7 @@ from commonir.conversions.common_ir_graphs import (
     keep_names,
     name_values,
     put_call,
-    tell_names,
+    report_renamed,
 )
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir.naming import is_dns_name, is_identifier, markup_in
@@ -64,28 +64,28 @@ def onnx_to_common_ir(module: Module, found: Diagnostics) -> Module | None:
     uses = _uses_in(source)
     if uses is None:
         return None
-    told = Diagnostics()
-    conversion = _Conversion(list(uses), {onnx.operator_of(op.name)[1] for op in inside}, told)
+    diagnostics = Diagnostics()
+    conversion = _Conversion(list(uses), {onnx.operator_of(op.name)[1] for op in inside}, diagnostics)
     graph, renamed = conversion.graph(source)
     made = Module(module.extra, graph.sym_name)
     if conversion.has_new_names:
-        _free_initializers(made, told)
-    _describe(made, graph, told)
+        _free_initializers(made, diagnostics)
+    _describe(made, graph, diagnostics)
     keep_names(made, renamed)
-    tell_names(renamed, told)
+    report_renamed(renamed, diagnostics)
     definitions = [conversion.function(f, use) for f, use in uses.items()]
     if any(d is None for d in definitions):
         return None
     for op in conversion.placed([d for d in definitions if d is not None], made):
         made.body.append(op)
     made.body.append(graph)
-    _make_literal(made, told)
+    _make_literal(made, diagnostics)
     for f in functions:
         if f not in uses:
-            told.add(
+            diagnostics.add(
                 LOST_IN_CONVERSION, f"the function '{f.sym_name}' is left out: nothing calls it, or tells its types"
             )
-    found.extend(told)
+    found.extend(diagnostics)
     return made
 
 
@@ -168,8 +168,8 @@ def _attribute_type(value: Attribute) -> str | None:
 class _Conversion:
     """The conversion of one model."""
 
-    def __init__(self, functions: Sequence[onnx.LocalFunction], operators: set[str], told: Diagnostics) -> None:
-        self._told = told
+    def __init__(self, functions: Sequence[onnx.LocalFunction], operators: set[str], diagnostics: Diagnostics) -> None:
+        self._diagnostics = diagnostics
         # Whether the graph has values of other names than its source.
         self.has_new_names = False
         self._library = _library_of(functions)
@@ -181,10 +181,12 @@ class _Conversion:
         self._names = {f.sym_name: names.take(f.function_name) for f in functions}
         for f in functions:
             if self._names[f.sym_name] != f.function_name:
-                told.add(CHANGED_IN_CONVERSION, f"the function '{f.sym_name}' is called '{self._names[f.sym_name]}'")
+                diagnostics.add(
+                    CHANGED_IN_CONVERSION, f"the function '{f.sym_name}' is called '{self._names[f.sym_name]}'"
+                )
         if functions and self._library is None:
             domains = ", ".join(dict.fromkeys([f"'{f.domain}'" for f in functions]))
-            told.add(CHANGED_IN_CONVERSION, f"functions of the domain {domains} are in the domain of the model")
+            diagnostics.add(CHANGED_IN_CONVERSION, f"functions of the domain {domains} are in the domain of the model")
 
     def graph(self, source: onnx.Graph) -> tuple[common_ir.Graph, dict[str, str]]:
         """The graph, and new names of inputs and outputs by old ones where they changed."""
@@ -222,7 +224,7 @@ class _Conversion:
         _keep_texts(source, made, is_changed=True)
         if made.extra.get(onnx.METADATA) is not None:
             made.set_extra(onnx.METADATA, None)
-            self._told.add(
+            self._diagnostics.add(
                 LOST_IN_CONVERSION, f"metadata of the function '{source.sym_name}': Common IR has none there"
             )
         return made
@@ -331,7 +333,7 @@ def _free_initializers(made: Module, told: Diagnostics) -> None:
         told.add(CHANGED_IN_CONVERSION, text)
 
 
-def _describe(made: Module, graph: common_ir.Graph, told: Diagnostics) -> None:
+def _describe(made: Module, graph: common_ir.Graph, diagnostics: Diagnostics) -> None:
     """Gives a module the metadata that a Common IR model must have and its source lacks, and author and licence."""
     about = metadata_of(made)
     texts = {key: text for key, text in about.user_defined if text}
@@ -347,7 +349,7 @@ def _describe(made: Module, graph: common_ir.Graph, told: Diagnostics) -> None:
         before = domain.value if isinstance(domain, StringAttr) else ""
         why = f"'{before}' is not a DNS name" if before else "none is stated"
         made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
-        told.add(CHANGED_IN_CONVERSION, f"the domain of the model is '{DEFAULT_DOMAIN}': {why}")
+        diagnostics.add(CHANGED_IN_CONVERSION, f"the domain of the model is '{DEFAULT_DOMAIN}': {why}")
     versions = [v.value for d, v in graph.opset_import.entries if d in ("", "ai.onnx") and isinstance(v, IntegerAttr)]
     for what, key, value in (
         ("IR", onnx.IR_VERSION, onnx.ir_version_of(versions[0] if versions else IDENTITY_OPSET)),
@@ -355,13 +357,13 @@ def _describe(made: Module, graph: common_ir.Graph, told: Diagnostics) -> None:
     ):
         if made.extra.get(key) is None:
             made.set_extra(key, IntegerAttr(value))
-            told.add(CHANGED_IN_CONVERSION, f"the version of the {what} is {value}: none is stated")
+            diagnostics.add(CHANGED_IN_CONVERSION, f"the version of the {what} is {value}: none is stated")
     if not about.description and not {onnx.DOC_STRING} & {*made.extra, *graph.extra}:
         made.set_extra(onnx.DOC_STRING, StringAttr(f"The program `{graph.sym_name}`."))
-        told.add(CHANGED_IN_CONVERSION, "the documentation is the name of the graph: none is stated")
+        diagnostics.add(CHANGED_IN_CONVERSION, "the documentation is the name of the graph: none is stated")
 
 
-def _make_literal(made: Module, told: Diagnostics) -> None:
+def _make_literal(made: Module, diagnostics: Diagnostics) -> None:
     """Puts documentation strings with markup that is not Markdown into code blocks, where it says what it said."""
     changed = 0
     for op in made.walk():
@@ -373,4 +375,4 @@ def _make_literal(made: Module, told: Diagnostics) -> None:
             changed += 1
     if changed:
         strings = plural(changed, "documentation string")
-        told.add(CHANGED_IN_CONVERSION, f"{strings} with HTML or other markup, now in code blocks")
+        diagnostics.add(CHANGED_IN_CONVERSION, f"{strings} with HTML or other markup, now in code blocks")

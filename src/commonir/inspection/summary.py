@@ -20,7 +20,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
-from commonir.passes.local_sizes import SizeNames
+from commonir.passes.data_dependent_dims import DimNames
 from commonir.reports import FileEntry, FunctionSummary, Port, RanksSummary, ShapeEntry, Summary, WeightEntry
 from commonir.text.printer import Naming, naming_of
 
@@ -97,7 +97,7 @@ def _summarize_functions(program: Module, format: Format | None) -> Iterator[Fun
 def _summarize_function(name: str, function: Function, outline: Outline) -> FunctionSummary:
     # Dimensions are shown by the names that lowering gives them, which are those that a user sets.
     inputs = function.inputs
-    sizes = SizeNames(inputs)
+    sizes = DimNames(inputs)
     # As lowering names them, where two have one name or one has none.
     names = dict(zip(inputs, distinct_names([v.name for v in inputs], "arg"), strict=True))
 

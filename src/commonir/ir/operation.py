@@ -390,7 +390,7 @@ class Operation:
             op._operands = ()
         return [v.owner for v in used if v._users is None and isinstance(v.owner, Operation) and v.owner not in inside]
 
-    def give_way(self, value: Value) -> tuple[list[Operation], Sequence[Operation]]:
+    def replace_and_erase(self, value: Value) -> tuple[list[Operation], Sequence[Operation]]:
         """Makes the users of its only result use another value, and removes it, which has no regions.
 
         What `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the

@@ -530,7 +530,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         """
         return ()
 
-    def doubted_arguments(self) -> Iterable[Value]:
+    def untrusted_arguments(self) -> Iterable[Value]:
         """Arguments of its regions whose declared shapes contradict what they receive at first, and do not count."""
         return ()
 

@@ -74,7 +74,7 @@ def known_dims(value: Value) -> tuple[Dim, ...] | None:
     while pending:
         at = pending[-1]
         owner = at.owner
-        waiting = [v for v in owner.operands if _may_tell(v)] if isinstance(owner, Operation) else []
+        waiting = [v for v in owner.operands if _may_be_constant(v)] if isinstance(owner, Operation) else []
         if waiting and at.elements is UNASKED:
             # Seen once: an answer that depends on itself is none.
             at.elements = None
@@ -101,7 +101,7 @@ def known_contents(value: Value) -> Data | None:
     return data_of(kind.element, kind.static_shape, dims) if are_numbers(dims) else None
 
 
-def _may_tell(value: Value) -> bool:
+def _may_be_constant(value: Value) -> bool:
     """Whether the elements of an operand may make those of a result known, and have not been asked for."""
     return value.elements is UNASKED and isinstance(value.type, TensorType) and is_short(value.type)
 

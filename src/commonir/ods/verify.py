@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import (
-    DOUBTED_SHAPE,
     DUPLICATE_NAME,
     MALFORMED_REGION,
     NOT_CONSTANT,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
+    UNTRUSTED_SHAPE,
     VIOLATED_TRAIT,
     WRONG_ATTRIBUTE,
     WRONG_OPERAND_COUNT,
@@ -79,9 +79,9 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     while pending:
         entered = pending[-1]
         for op in entered.rest(visible):
-            is_doubted = doubts.reach(op)
-            if not (is_doubted and visible.issuperset(op.operands)):
-                told = _undefined(op, visible) if is_doubted else _check(op, visible, dialects)
+            is_untrusted = doubts.reach(op)
+            if not (is_untrusted and visible.issuperset(op.operands)):
+                told = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
                 wrong = [*[(op, d) for d in told], *_check_symbols(op)]
                 if wrong:
                     doubts.begin(op, [d for _, d in wrong])
@@ -120,7 +120,7 @@ class Doubts:
 
     def begin(self, op: Operation, found: Iterable[Diagnostic]) -> None:
         """Remembers the results of an operation if its findings say that what is declared of them does not count."""
-        if any(d.code is DOUBTED_SHAPE for d in found):
+        if any(d.code is UNTRUSTED_SHAPE for d in found):
             self._values.update(op.results)
 
 
@@ -410,7 +410,7 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
             name = f" '{r.name}'" if r.name else ""
             is_shape = not op.shapes_count and differ_in_shape(r.type, t)
             message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
-            found.add(DOUBTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
+            found.add(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:

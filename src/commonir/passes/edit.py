@@ -32,8 +32,8 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
 from commonir.ods.verify import are_compatible
+from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.fix_inputs import fix_inputs
-from commonir.passes.local_sizes import SizeNames
 from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
@@ -344,7 +344,7 @@ class _FunctionEdit:
 def _named_dimensions(function: Function) -> dict[str, list[tuple[str, int]]]:
     """The axes of inputs that have a symbolic dimension, by its name, as lowering names those that have none."""
     out: dict[str, list[tuple[str, int]]] = {}
-    sizes = SizeNames(function.inputs)
+    sizes = DimNames(function.inputs)
     for value in function.inputs:
         for axis, d in enumerate(_dims(sizes.of_argument(value, function.core_type(value.type)))):
             if isinstance(d, DimExpr) and (name := plain_symbol(d)) is not None:

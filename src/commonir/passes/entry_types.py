@@ -40,7 +40,7 @@ def _untyped(module: Module) -> Iterator[Value]:
                     for region in inner.regions:
                         yield from (a for b in region.blocks for a in b.arguments if a.type is unknown)
                     if isinstance(inner, Op):
-                        yield from inner.doubted_arguments()
+                        yield from inner.untrusted_arguments()
 
 
 def _within(type: Type, known: set[str]) -> Type:

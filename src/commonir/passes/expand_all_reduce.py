@@ -78,7 +78,7 @@ def _expand(op: core.AllReduce, rank: int, world_size: int, tag: int) -> None:
         total = _add(op, total, received.result)
     if world_size > 1:
         total.name = op.result.name
-    op.give_way(total)
+    op.replace_and_erase(total)
 
 
 def _add(anchor: core.AllReduce, a: Value, b: Value) -> Value:

@@ -15,8 +15,8 @@ from commonir.ir.types import ElementType, TensorType, Type, f32, f64
 from commonir.ods import Dialects, Form, Op, may_be_known, traits
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_rules import element_of
-from commonir.passes.known_ways import constant_data
 from commonir.passes.simplify import Evaluate
+from commonir.passes.taken_branches import constant_data
 from commonir.rewrite.greedy import Found, Makers, SelectiveStep, Step
 
 _MOST_LOOKED_AT = 1 << 10

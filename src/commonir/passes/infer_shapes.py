@@ -18,7 +18,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, infer
-from commonir.passes.local_sizes import SizeNames
+from commonir.passes.data_dependent_dims import DimNames
 from commonir.symbolic import Dim, DimExpr, compare, symbols
 
 _MOST_ROUNDS = 3
@@ -36,7 +36,7 @@ class _Inference:
 
     def __init__(self, function: Function) -> None:
         self._function = function
-        self._names = SizeNames(function.inputs)
+        self._names = DimNames(function.inputs)
         # Names of sizes that the values of the block at hand, and of those around it, have brought.
         self._visible: dict[str, None] = {}
         # The names of sizes in types of which each size is known or has a name.

@@ -16,7 +16,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Dialects, Op, traits
-from commonir.passes.circles import in_circles
+from commonir.passes.call_cycles import in_cycles
 from commonir.passes.symbols import Symbols
 
 _ROUNDS = 4
@@ -53,7 +53,7 @@ class _Inlining:
             f: [c for call in _calls_in(f) if (c := self._symbols.called(call)) is not None] for f in self._functions
         }
         count = 0
-        for circle in in_circles(self._functions, calls):
+        for circle in in_cycles(self._functions, calls):
             for _ in range(_ROUNDS):
                 for function in circle:
                     self._simplify(function)

@@ -39,9 +39,9 @@ from commonir.ods import (
     traits,
 )
 from commonir.ods.branching import Passage, RegionBranch, only_passage
+from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
-from commonir.passes.local_sizes import SizeNames
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
 from commonir.passes.order_nodes import order_nodes
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
@@ -234,7 +234,7 @@ class _Lowering:
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
         self.doubts = Doubts()
-        self.sizes = SizeNames(source.inputs)
+        self.sizes = DimNames(source.inputs)
 
     def function(self) -> Operation:
         block = self._block_like(self.source.body, least=1)

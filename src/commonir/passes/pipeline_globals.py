@@ -13,7 +13,7 @@ from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalLoadGrap
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, traits
-from commonir.passes.circles import in_circles
+from commonir.passes.call_cycles import in_cycles
 from commonir.passes.symbols import Symbols
 
 
@@ -89,7 +89,7 @@ class _Pipelining:
         functions = [f for f in self._symbols if isinstance(f, Function)]
         calls = {f: list(self._touched[f].called) if f in self._touched else [] for f in functions}
         found: dict[Function, Touched] = {}
-        for circle in in_circles(functions, calls):
+        for circle in in_cycles(functions, calls):
             together = Touched()
             for f in circle:
                 if f.is_declaration:

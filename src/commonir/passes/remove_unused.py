@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Op, traits
-from commonir.ods.local_sizes import defined_sizes, symbols_stated
+from commonir.ods.data_dependent_dims import defined_dims, symbols_mentioned
 
 
 def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -> int:
@@ -28,7 +28,7 @@ def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -
             else:
                 if current is block and (op.regions or (isinstance(op, Op) and op.attribute_values)):
                     for inner in op.walk():
-                        mentioned.update(symbols_stated(inner))
+                        mentioned.update(symbols_mentioned(inner))
                 # What is nested is looked at later, when what it needs from outside has been decided on.
                 for region in op.regions:
                     pending.extend(region.blocks)
@@ -43,4 +43,4 @@ def _is_removable(op: Operation, mentioned: set[str]) -> bool:
     for r in op.results:
         if r.is_used:
             return False
-    return not mentioned or not any(size.name in mentioned for size in defined_sizes(op))
+    return not mentioned or not any(size.name in mentioned for size in defined_dims(op))

@@ -17,9 +17,9 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError
 from commonir.ods import Derived, Form, Op, infer, known_data, known_dims, traits
-from commonir.passes.known_ways import KnownWays, constant_data
 from commonir.passes.named_values import constant_definition
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.taken_branches import TakenBranches, constant_data
 
 _COMPARED_BYTES = 1024
 """Constants up to this size are compared by contents."""
@@ -85,7 +85,7 @@ class _Simplification:
         self._evaluate = evaluate
         definition = constant_definition(function)
         self._constants = None if definition is None else _Constants(definition)
-        self._ways = KnownWays(function)
+        self._ways = TakenBranches(function)
         self._decided = set(decided)
         self._referred = function.referred_names
         self._handed_on: dict[Derived, dict[int, int]] = {}

@@ -23,9 +23,9 @@ from commonir.ods.effects import is_unneeded, may_have_no_effect
 from commonir.ods.rules import Editor, Simplification
 from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.matching import Compiled
+from commonir.rewrite.peephole import Peephole, guard, may_match, peephole
 from commonir.rewrite.replacing import stand_in
 from commonir.rewrite.rule_set import RuleSet
-from commonir.rewrite.shortcuts import Shortcut, guard, may_match, shortcut
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
 _STEPS_PER_OPERATION = 16
@@ -82,7 +82,7 @@ class _RuleStep(SelectiveStep):
     def __init__(self, rule: Compiled) -> None:
         self.rule = rule
         self.name = repr(rule)
-        self.forward = shortcut(rule)
+        self.forward = peephole(rule)
         self.guard = guard(rule) if self.forward is None else None
 
     def __call__(self, op: Op) -> Found | None:
@@ -145,7 +145,7 @@ def rewrite_steps(
     return _Rewriting(root, steps, removes_unused, constants, clean, users_first).run()
 
 
-_Ready = Sequence[tuple[Shortcut | None, str, Step]]
+_Ready = Sequence[tuple[Peephole | None, str, Step]]
 """Steps; for those of rules that lead to a value that is there already, how to find it and what tells so."""
 _MOST_MAKERS = 4
 """Steps are chosen by what makes the operands of operations with up to so many of them."""
@@ -324,7 +324,7 @@ class _Rewriting:
             return
         if self.constants is not None:
             self.constants.forget(op)
-        unused, users = op.give_way(value)
+        unused, users = op.replace_and_erase(value)
         if unused:
             self._release(unused)
         self._visit(users)

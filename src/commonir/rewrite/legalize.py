@@ -27,9 +27,9 @@ from commonir.ir.origins import Location, placed
 from commonir.ir.types import TensorType, Type
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
+from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import Settled
-from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.expand import expand
 
@@ -70,8 +70,8 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
     return lambda build: Rule(definition, build)
 
 
-def peer(source: type[Op], definition: Callable[..., Op]) -> Rule:
-    """The rule for operations whose peer is another definition: with the same operands, and without attributes."""
+def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> Rule:
+    """Returns the rule from operations to another definition with the same operands, without attributes."""
 
     def same(op: Op, context: Context, *operands: Value) -> Value:
         del op, context
@@ -344,7 +344,7 @@ class _Legalization:
         copy = op.clone_shallow(tuple([self.values.get(v, v) for v in op.operands]), self.regions.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
-        self._tell(defined_sizes(op), copy.results)
+        self._tell(defined_dims(op), copy.results)
 
     def _enter(self, op: Operation, frame: _Frame) -> None:
         """Legalizes what is nested in an operation before the operation itself."""
@@ -363,7 +363,7 @@ class _Legalization:
             self.context.start(op, nested[0].block)
         for region in copies:
             for block in region.blocks:
-                self._tell(sizes_brought(block.arguments, ()), block.arguments)
+                self._tell(dims_introduced(block.arguments, ()), block.arguments)
         self.regions[op] = tuple(copies)
         frame.postpone(op)
         self.frames.extend(reversed(nested))
@@ -497,9 +497,9 @@ class _Legalization:
             stands.retype(with_known_sizes(stands.type, old.type))
             self.values[old] = stands
             stands.name = stands.name or old.name
-        self._tell(defined_sizes(op), [self.values[r] for r in op.results])
+        self._tell(defined_dims(op), [self.values[r] for r in op.results])
 
-    def _tell(self, brought: Iterable[LocalSize], values: Sequence[Value]) -> None:
+    def _tell(self, brought: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
         """Keeps which values have sizes that only running tells."""
         for size in brought:
             self.context.sizes[size.name] = values[size.position], size.axis
@@ -571,9 +571,9 @@ __all__ = [
     "Rules",
     "Target",
     "as_attribute",
+    "direct_counterpart",
     "legalize",
     "members_of",
-    "peer",
     "rule",
     "with_known_sizes",
 ]

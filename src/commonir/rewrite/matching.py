@@ -15,7 +15,8 @@ from commonir.ods import Op, operations_behind
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Asked, Computed, Constant, Group, OperationTerm, Rewrite, Variable
-from commonir.rewrite.making import VALUES, Maker, Refused, op_class, value_count
+from commonir.rewrite.build_results import VALUES, Maker, Refused, op_class, value_count
+from commonir.rewrite.sample_types import infers_its_types
 from commonir.rewrite.steps import (
     Ask,
     AttributeStep,
@@ -28,7 +29,6 @@ from commonir.rewrite.steps import (
     Restrict,
     Step,
 )
-from commonir.rewrite.told_types import tells_its_types
 
 _MAX_SWAPS = 8
 """How many pairs of operands of a rule may be in either order: each doubles the ways in which it is tried."""
@@ -335,7 +335,7 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
     # Operations that replace what the rule matched have the types of that.
     inner = [t for r in rewrite.results for t in (r.fields.values() if isinstance(r, OperationTerm) else (r,))]
     for term in operations_in((*inner, *rewrite.supplements)):
-        if not term.types and not tells_its_types(term.definition):
+        if not term.types and not infers_its_types(term.definition):
             name = term.definition.name
             yield f"nothing tells the types of the results of {name} inside of the result: state them", INCOMPLETE_RULE
 

@@ -32,7 +32,7 @@ from commonir.ods.terms import (
     Variable,
 )
 from commonir.rewrite.matching import Compiled, operations_in
-from commonir.rewrite.told_types import sampled
+from commonir.rewrite.sample_types import sampled
 
 
 class RuleSet:

@@ -18,7 +18,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, bf16, f16
 from commonir.ods import Op, traits
-from commonir.ods.local_sizes import symbols_stated
+from commonir.ods.data_dependent_dims import symbols_mentioned
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.interpreter.operations import data_of_array
@@ -138,7 +138,7 @@ class Folding:
 
 def _folded(op: Op) -> _Folded | None:
     types = tuple([t for r in op.results if isinstance(t := carrier(r.type), TensorType)])
-    if len(types) < len(op.results) or any(symbols_stated(op)):  # sizes that the program around it knows
+    if len(types) < len(op.results) or any(symbols_mentioned(op)):  # sizes that the program around it knows
         return None
     return _Folded(op, types)
 

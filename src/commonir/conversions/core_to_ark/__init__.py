@@ -45,7 +45,7 @@ RULES = ByDefinition(
 def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     """The functions of a lowered module as ranks: those that are of ranks, else the main one.
 
-    States become inputs and outputs. `lost` is told of them, of inputs and outputs that have another type, and of
+    States become inputs and outputs. `lost` is changes of them, of inputs and outputs that have another type, and of
     functions that are left out.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
@@ -56,8 +56,8 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     for name, other in module.functions.items():
         if other not in functions:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ARK program has one for each rank")
-    found, told = Diagnostics(), Diagnostics()
-    _tell_lost(module, functions, lost)
+    found, changes = Diagnostics(), Diagnostics()
+    _report_lost(module, functions, lost)
     made = Module()
     first_tag = _first_tag(functions)
     for function in functions:
@@ -66,27 +66,29 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
         rank, world_size = core.rank_of(function) or (0, 1)
         work = Work(Builder(rank, world_size))
         work.tag = first_tag
-        done = ranks.Conversion(function, work, RULES, found, told).rank()
+        done = ranks.Conversion(function, work, RULES, found, changes).rank()
         if done is not None:
             made.body.append(done)
     found.raise_errors()
-    lost.extend({finding.message: finding for finding in told}.values())
+    lost.extend({finding.message: finding for finding in changes}.values())
     return made
 
 
-def _tell_lost(module: Module, functions: tuple[Function, ...], lost: Diagnostics) -> None:
+def _report_lost(module: Module, functions: tuple[Function, ...], lost: Diagnostics) -> None:
     """Tells what a program says about itself, its inputs and its outputs that files have no place for."""
     metadata = metadata_of(module)
     given = [name for name, value in metadata._asdict().items() if value]
     if given:
         lost.add(LOST_IN_CONVERSION, f"ARK files have no place for metadata: {', '.join(given)}")
-    told: dict[str, None] = {}
+    changes: dict[str, None] = {}
     for function in functions:
         for what, ports in (("input", function.input_ports), ("output", function.output_ports)):
             for name, port in ports.items():
                 if held := _said(port):
-                    told[f"ARK files have no place for what is said of the {what} '{name}': {', '.join(held)}"] = None
-    for message in told:
+                    changes[f"ARK files have no place for what is said of the {what} '{name}': {', '.join(held)}"] = (
+                        None
+                    )
+    for message in changes:
         lost.add(LOST_IN_CONVERSION, message)
 
 
@@ -107,14 +109,14 @@ def _chosen(module: Module) -> tuple[Function, ...]:
 
 def _without_states(module: Module, lost: Diagnostics) -> Module:
     """The module with inputs and outputs in the place of states, of each rank that has them."""
-    told: dict[str, Diagnostic] = {}
+    changes: dict[str, Diagnostic] = {}
     help = "give zeros first, then the output of the run before"
     for name in [f.symbol_name for f in _chosen(module)]:
         module, threaded = thread_globals(module, name)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
-            told[message] = Diagnostic(CHANGED_IN_CONVERSION, message, help=help)
-    lost.extend(told.values())
+            changes[message] = Diagnostic(CHANGED_IN_CONVERSION, message, help=help)
+    lost.extend(changes.values())
     return module
 
 

@@ -75,7 +75,7 @@ def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) 
 
 @rule(core.GatherElements)
 def gather_elements(op: core.GatherElements, work: Work) -> Made:
-    """Elements as rows of one element each: the number of a row is told by all positions."""
+    """Elements as rows of one element each: the number of a row is changes by all positions."""
     x, where = shape_of(op.x), shape_of(op.positions)
     axis = axis_of(op.axis, len(x))
     steps = dense(x).steps

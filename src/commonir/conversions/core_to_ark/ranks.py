@@ -1,7 +1,7 @@
 """A function of the core as a rank of ARK, operation by operation.
 
 An operation that no rule takes is replaced by what its reference says. What cannot be expressed is collected, so that
-all of it is told at once. Inputs come first, in order, then weights as they are needed; outputs come last.
+all of it is changes at once. Inputs come first, in order, then weights as they are needed; outputs come last.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ class _Frame:
 
 
 class Conversion:
-    """The conversion of one function; `found` receives what cannot be expressed, `told` what is changed."""
+    """The conversion of one function; `found` receives what cannot be expressed, `changes` what is changed."""
 
     def __init__(
-        self, function: Function, work: Work, rules: ByDefinition[Rule], found: Diagnostics, told: Diagnostics
+        self, function: Function, work: Work, rules: ByDefinition[Rule], found: Diagnostics, changes: Diagnostics
     ) -> None:
         self._function = function
         self._work = work
         self._builder = work.builder
         self._rules = rules
         self._found = found
-        self._told = told
+        self._changes = changes
         self._failed: set[Value] = set()
         self._stands: dict[Value, Value] = {}
         # Operations that rules made stand here once they are done, so that they are not taken for new ones.
@@ -103,18 +103,18 @@ class Conversion:
             self._failed.add(value)
             return
         place = self._builder.held(value.name, element, sizes)
-        self._tell(f"input '{value.name}'", value, element)
+        self._report_type(f"input '{value.name}'", value, element)
         self._builder.name = value.name
         if value.is_used:
             self._work.put(value, self._work.cast(place, held_as(element_of(value))))
 
-    def _tell(self, what: str, value: Value, element: ElementType) -> None:
+    def _report_type(self, what: str, value: Value, element: ElementType) -> None:
         kind = tensor_type(value)
         if kind.element is not element:
             message = f"the {what} changes from {kind.element} to {element}: ARK has no {kind.element}"
             self._told.add(CHANGED_IN_CONVERSION, message)
         if kind.shape == ():
-            self._told.add(CHANGED_IN_CONVERSION, f"the {what}, one number, has the shape [1]")
+            self._changes.add(CHANGED_IN_CONVERSION, f"the {what}, one number, has the shape [1]")
 
     def _refuse(self, what: str, error: DiagnosticError) -> None:
         notes = [d.message for d in error.diagnostics]
@@ -140,7 +140,7 @@ class Conversion:
         except DiagnosticError as error:
             self._refuse(f"output '{name}' of {value.type}", error)
             return
-        self._tell(f"output '{name}'", value, element)
+        self._report_type(f"output '{name}'", value, element)
         self._builder.output(name, whole)
 
     def _settled(self, value: Value) -> Value:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.operands import named_operands, refused
-from commonir.conversions.symbolic_sizes import sum_of_products
+from commonir.conversions.symbolic_dims import sum_of_products
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, i32

@@ -17,14 +17,14 @@ from commonir.conversions.core_to_linalg import (
     ordering,
     products,
     rounds,
-    running_sizes,
+    runtime_dims,
 )
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
 
-_FAMILIES = (structure, moves, products, control, elements, running_sizes, rounds, ordering, constants)
+_FAMILIES = (structure, moves, products, control, elements, runtime_dims, rounds, ordering, constants)
 _OF_MANY_TARGETS = (compression, image_regions, learning)
 
 RULES = Rules(Rules.members(*map(vars, (*_OF_MANY_TARGETS, *_FAMILIES))))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.operands import named_operands
+from commonir.conversions.to_mlir.dims import size
 from commonir.conversions.to_mlir.finish import bytes_of_truth, constant_value
-from commonir.conversions.to_mlir.sizes import size
 from commonir.dialects import core
 from commonir.dialects.mlir import arith, tensor
 from commonir.ir.operation import Block, Value

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from commonir.conversions.core_to_linalg.tensors import cast_to, empty
 from commonir.conversions.operands import refused, sizes_of
+from commonir.conversions.to_mlir.dims import axis_size, dynamic_sizes, index_constant, static_sizes
 from commonir.conversions.to_mlir.finish import erased
-from commonir.conversions.to_mlir.sizes import axis_size, dynamic_sizes, index_constant, static_sizes
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mlir import arith, cf, scf, tensor

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
 from commonir.conversions.core_to_linalg.tensors import dilated, empty, filled_with, generic, padded, part
 from commonir.conversions.operands import refused
+from commonir.conversions.to_mlir.dims import number, size
 from commonir.conversions.to_mlir.finish import signless
-from commonir.conversions.to_mlir.sizes import number, size
 from commonir.dialects.mlir import arith, tensor
 from commonir.dialects.mlir.arith import CmpIPredicate
 from commonir.dialects.mlir.linalg.base import Index_

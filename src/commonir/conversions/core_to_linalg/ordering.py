@@ -11,7 +11,7 @@ from functools import partial
 
 from commonir.conversions.core_to_core.all_pairs import AllPairs, comes_first, traced
 from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds
-from commonir.conversions.core_to_linalg.running_sizes import Loose
+from commonir.conversions.core_to_linalg.runtime_dims import Loose
 from commonir.conversions.operands import sizes_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type

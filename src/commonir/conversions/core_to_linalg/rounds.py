@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from commonir.conversions.core_to_core.all_pairs import traced
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.operands import sizes_of
-from commonir.conversions.to_mlir.sizes import index_constant
+from commonir.conversions.to_mlir.dims import index_constant
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
 from commonir.dialects.mlir import arith, scf, tensor

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.operands import refused
+from commonir.conversions.to_mlir.dims import index_constant
 from commonir.conversions.to_mlir.finish import signless
-from commonir.conversions.to_mlir.sizes import index_constant
 from commonir.dialects.mlir import arith, math
 from commonir.dialects.mlir import complex as complex_
 from commonir.dialects.mlir.arith import CmpFPredicate, CmpIPredicate

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
 from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.to_mlir.dims import dynamic_sizes, static_sizes
 from commonir.conversions.to_mlir.finish import erased, signless
-from commonir.conversions.to_mlir.sizes import dynamic_sizes, static_sizes
 from commonir.dialects.mlir import tensor
 from commonir.dialects.mlir.linalg.base import IteratorType
 from commonir.dialects.mlir.linalg.base import Yield as LinalgYield

@@ -35,7 +35,7 @@ from commonir.conversions.core_to_mil.classifier import Labels, put_labels, take
 from commonir.conversions.core_to_mil.describe import Border, describe
 from commonir.conversions.core_to_mil.finish import finish
 from commonir.conversions.core_to_mil.images import with_images
-from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_changes
+from commonir.conversions.core_to_mil.legal_types import LegalTypes, report_type_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, system_of, version_of
@@ -58,7 +58,7 @@ _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
     *Rules.members(vars(signals), vars(loops), vars(counting), vars(unique)),
     *Rules.members(vars(fourier), vars(image_regions), vars(learning)),
-    *elementwise.PEERS,
+    *elementwise.DIRECT_COUNTERPARTS,
     *elementwise.BITWISE,
     *recurrent.BOTH_WAYS,
 )
@@ -114,7 +114,7 @@ class _Work:
     def converted(self) -> Module:
         """The module in the mil dialect."""
         policy = LegalTypes(self.version)
-        tell_changes(self.module, policy, self.notes)
+        report_type_changes(self.module, policy, self.notes)
         legal = convert_elements(self.module, policy)
         target = Target("mil", self.version)
         made = legalize(legal, self.rules, Dialects(), target, chosen=_is_function, argument_type=_legal_type)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.conversions.operands import element_of, refused, runs_of, shape_of
-from commonir.conversions.symbolic_sizes import carrying, measuring, sum_of_products
+from commonir.conversions.symbolic_dims import carrying, measuring, sum_of_products
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant

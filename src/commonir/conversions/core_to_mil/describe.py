@@ -104,7 +104,7 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     open_axes = [n for n, d in enumerate(kind.shape) if not isinstance(d, int)]
     shapes, ranges = port.shapes, port.ranges
     if open_axes and not shapes and not _is_bounded(ranges, open_axes):
-        _tell_unbounded(value.name, open_axes, border.sizes.get(value.name, ()), found)
+        _report_unbounded(value.name, open_axes, border.sizes.get(value.name, ()), found)
         return Feature(value.name, MultiArray(kind.element, ()))
     if not open_axes:
         shapes, ranges = (), ()
@@ -117,7 +117,7 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     return Feature(value.name, array, is_optional, port.doc)
 
 
-def _tell_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], found: Diagnostics) -> None:
+def _report_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], found: Diagnostics) -> None:
     """Tells which dimensions of an input have no end, and what to do."""
     named = list(dict.fromkeys([str(sizes[n]) for n in axes if n < len(sizes) and sizes[n] is not None]))
     what = " and ".join(f"'{text}'" for text in named) if named else f"of axis {', '.join(map(str, axes))}"

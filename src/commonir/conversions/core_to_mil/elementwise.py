@@ -13,7 +13,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.ods import Op
 from commonir.ods.patterns import known_shape
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, peer, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, direct_counterpart, rule
 
 SAME: dict[type[Op], Callable[..., Op]] = {
     core.Abs: mil.Abs,
@@ -54,10 +54,10 @@ SAME: dict[type[Op], Callable[..., Op]] = {
     core.Mod: mil.Mod,
     core.Sub: mil.Sub,
 }
-"""Operations with a peer of the same operands, without parameters."""
+"""Operations with a direct counterpart of the same operands, without parameters."""
 
 
-PEERS = tuple([peer(source, made) for source, made in SAME.items()])
+DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, made) for source, made in SAME.items()])
 
 
 @rule(core.Mul)

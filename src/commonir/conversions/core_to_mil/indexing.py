@@ -258,14 +258,14 @@ _REDUCTIONS: dict[type[Op], Callable[..., Op]] = {
 
 @rule(core.Reduce)
 def reduce(op: core.Reduce, context: Context, x: Value) -> Result:
-    peer = _REDUCTIONS.get(type(op))
-    if peer is None:
-        return Mismatch(f"{op.name} has no peer")
+    counterpart = _REDUCTIONS.get(type(op))
+    if counterpart is None:
+        return Mismatch(f"{op.name} has no counterpart")
     rank = rank_of(x)
     if not rank:
         return x
     axes = axes_from_start(op.axes, rank) or tuple(range(rank))
-    return peer(x, axes, op.keep_dims).result
+    return counterpart(x, axes, op.keep_dims).result
 
 
 @rule(core.CumSum)

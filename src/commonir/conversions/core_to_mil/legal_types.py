@@ -45,7 +45,7 @@ class LegalTypes(ElementPolicy):
         return f32 if inside is f16 and not self._halves_at_border else inside
 
 
-def tell_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
+def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
     """Tells which inputs and outputs have another element type than before."""
     for function in module.body.operations:
         if not isinstance(function, ml_program.Func) or function.is_declaration:

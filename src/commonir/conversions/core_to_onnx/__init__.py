@@ -28,10 +28,10 @@ from commonir.conversions.core_to_onnx import (
     sampling,
     shape,
     signals,
+    strings,
     structure,
-    texts,
 )
-from commonir.conversions.core_to_onnx.known_elements import in_known_elements
+from commonir.conversions.core_to_onnx.legal_types import with_legal_types
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
@@ -57,12 +57,12 @@ RULES = Rules(
     [
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
         *Rules.members(vars(contraction), vars(recurrent), vars(compression), vars(random)),
-        *Rules.members(vars(signals), vars(texts), vars(lists), vars(bits), vars(learning), vars(reduction)),
+        *Rules.members(vars(signals), vars(strings), vars(lists), vars(bits), vars(learning), vars(reduction)),
         *bits.SIGNED_SHIFTS,
         *reduction.CUMULATIVE,
         *reduction.REDUCTIONS,
         *Rules.members(vars(elementwise)),
-        *elementwise.PEERS,
+        *elementwise.DIRECT_COUNTERPARTS,
         *elementwise.OR_EQUAL,
         *elementwise.WIDENED,
         *elementwise.IN_WIDER_INTEGERS,
@@ -162,7 +162,7 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
     if options.opset is not None:
-        return core_to_onnx(in_known_elements(module, options.opset, lost), options.opset, found=lost)
+        return core_to_onnx(with_legal_types(module, options.opset, lost), options.opset, found=lost)
     return _in_oldest_opset(module, lost)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.conversions.operands import element_of, runs_of
-from commonir.conversions.symbolic_sizes import carrying, early, measuring, sum_of_products
+from commonir.conversions.symbolic_dims import carrying, early, measuring, sum_of_products
 from commonir.dialects import onnx
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value

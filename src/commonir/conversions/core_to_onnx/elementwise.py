@@ -10,7 +10,7 @@ from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, i32
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, peer, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, direct_counterpart, rule
 
 SAME = {
     core.Abs: onnx.Abs,
@@ -63,10 +63,10 @@ SAME = {
     core.Select: onnx.Where,
     core.Sub: onnx.Sub,
 }
-"""Operations with a peer of the same operands, without attributes."""
+"""Operations with a direct counterpart of the same operands, without attributes."""
 
 
-PEERS = tuple([peer(source, made) for source, made in SAME.items()])
+DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, made) for source, made in SAME.items()])
 
 
 def _or_equal(definition: Callable[..., Op]) -> Callable[..., Result]:
@@ -81,10 +81,10 @@ OR_EQUAL = (Rule(core.GreaterEqual, _or_equal(onnx.Greater)), Rule(core.LessEqua
 
 
 def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
-    """For half-precision types that the peer does not take: as single precision, rounded once."""
+    """For half-precision types that the direct counterpart does not take: as single precision, rounded once."""
     narrow = {e for v in operands if (e := element_of(v)) in (f16, bf16)}
     if not narrow or type(op) not in SAME:
-        return Mismatch(f"{op.name} has no peer for {element_of(operands[0])}")
+        return Mismatch(f"{op.name} has no direct counterpart for {element_of(operands[0])}")
     wide = type(op)(*[cast(v, f32) if element_of(v) in narrow else v for v in operands]).result
     return wide if element_of(wide) is element_of(op.result) else cast(wide, element_of(op.result))
 
@@ -93,10 +93,10 @@ WIDENED = tuple(Rule(source, _in_single_precision) for source in SAME)
 
 
 def _in_wider_integers(op: Op, context: Context, *operands: Value) -> Result:
-    """For integers of fewer than 32 bits that the peer does not take: bits that do not fit are dropped afterwards."""
+    """For integers under 32 bits that the direct counterpart does not take: bits that do not fit are dropped."""
     element = element_of(operands[0])
     if not element.is_integer or element.bits >= i32.bits:
-        return Mismatch(f"{op.name} has no peer for {element}")
+        return Mismatch(f"{op.name} has no direct counterpart for {element}")
     wide = type(op)(*[cast(v, i32) for v in operands]).result
     return wide if element_of(wide) is element_of(op.result) else cast(wide, element_of(op.result))
 

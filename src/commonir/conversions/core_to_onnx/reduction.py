@@ -40,7 +40,7 @@ def _reduction(definition: Callable[..., Op]) -> Callable[..., Result]:
     return reduced
 
 
-REDUCTIONS = tuple(Rule(source, _reduction(peer)) for source, peer in _REDUCTIONS.items())
+REDUCTIONS = tuple(Rule(source, _reduction(counterpart)) for source, counterpart in _REDUCTIONS.items())
 
 
 @rule(core.CumSum)

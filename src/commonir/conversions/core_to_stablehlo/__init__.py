@@ -24,7 +24,7 @@ _OF_MANY_TARGETS = (compression, einsum, fourier, image_regions, learning, resha
 RULES = Rules(
     [
         *Rules.members(*map(vars, (*_OF_MANY_TARGETS, *_FAMILIES))),
-        *elementwise.PEERS,
+        *elementwise.DIRECT_COUNTERPARTS,
         *reduction.REDUCTIONS,
         *reduction.PLACES,
         *reduction.CUMULATIVE,

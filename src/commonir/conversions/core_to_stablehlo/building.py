@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.conversions.symbolic_sizes import carrying, early, measuring, sum_of_products
+from commonir.conversions.symbolic_dims import carrying, early, measuring, sum_of_products
 from commonir.dialects.mlir import stablehlo as hlo
 from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.data import Data, DeferredData, Scalar, SplatData, computed_data, data_of

@@ -114,7 +114,7 @@ def _comparison(direction: ComparisonDirection) -> Callable[..., Result]:
     return same
 
 
-PEERS = (
+DIRECT_COUNTERPARTS = (
     *[Rule(source, _unary(target)) for source, target in UNARY.items()],
     *[Rule(source, _binary(target)) for source, target in BINARY.items()],
     *[Rule(source, _comparison(direction)) for source, direction in COMPARISONS.items()],

@@ -74,7 +74,7 @@ class Rule(Record):
         code = COMMON_IR_RULE if self.level is Level.MUST and not is_tolerated else COMMON_IR_ADVICE
         return Diagnostic(code, f"{self.label}: {message}", where=where, notes=notes, help=help or self.remedy)
 
-    def is_told_by(self, finding: Diagnostic) -> bool:
+    def is_reported_by(self, finding: Diagnostic) -> bool:
         """Returns whether a finding is that this rule is broken."""
         return finding.message.startswith(f"{self.label}: ")
 

@@ -10,7 +10,7 @@ from commonir.dialects.core.shape import slice_, squeeze, unsqueeze
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, element_named
 from commonir.notation import NotationError
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 
 
 def bits_as(x: Value, wanted: ElementType) -> Value:

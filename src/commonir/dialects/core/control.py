@@ -26,7 +26,7 @@ from commonir.ods import (
     traits,
 )
 from commonir.ods.branching import Choice
-from commonir.ods.local_sizes import defined_sizes, sizes_brought
+from commonir.ods.data_dependent_dims import defined_dims, dims_introduced
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
@@ -176,9 +176,9 @@ def sizes_inside(nested: Region, given: Sequence[Value]) -> frozenset[str]:
     """
     if not any(isinstance(v.type, TensorType) and not v.type.is_static for v in yielded(nested)):
         return frozenset()
-    found = {s.name for s in sizes_brought(received(nested), ())}
+    found = {s.name for s in dims_introduced(received(nested), ())}
     for op in nested.block.operations:
-        found.update(s.name for inner in op.walk() for s in defined_sizes(inner))
+        found.update(s.name for inner in op.walk() for s in defined_dims(inner))
     return frozenset(found.difference(symbols_of([v.type for v in given])))
 
 

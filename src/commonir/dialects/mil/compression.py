@@ -50,7 +50,7 @@ INDICES = element_type(*_INDICES.values())
 
 
 class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
-    """An operation on constants, which its peer in the core keeps as it is."""
+    """An operation on constants, which its counterpart in the core keeps as it is."""
 
     def constant_results(self) -> tuple[Data | None, ...]:
         given = [known_data(v) for v in self.operands]

@@ -32,7 +32,7 @@ class GateFunction(Enum):
     LINEAR = "linear"
 
     @property
-    def peer(self) -> core.GateFunction:
+    def counterpart(self) -> core.GateFunction:
         """The function of the core."""
         match self:
             case GateFunction.SCALED_TANH:
@@ -155,7 +155,7 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
             _apart(initial_h, weight_hh),
             None if bias is None else _stacked((bias,)),
             direction=self.direction,
-            activation=self.activation.peer,
+            activation=self.activation.counterpart,
         )
         return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h)
 
@@ -211,8 +211,8 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
             None if input_bias is None else _stacked((input_bias,), _GRU_GATES),
             None if bias is None else _stacked((bias,), _GRU_GATES),
             direction=self.direction,
-            recurrent_activation=self.recurrent_activation.peer,
-            activation=self.activation.peer,
+            recurrent_activation=self.recurrent_activation.counterpart,
+            activation=self.activation.counterpart,
             reset_after=self._resets_after(),
         )
         return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h)
@@ -319,9 +319,9 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
             self._or_zero(bias, bias_back, weight_ih, 4, _LSTM_GATES),
             self._or_zero(peephole, peephole_back, weight_ih, 3, _PEEPHOLES),
             direction=self.direction,
-            recurrent_activation=self.recurrent_activation.peer,
-            cell_activation=self.cell_activation.peer,
-            activation=self.activation.peer,
+            recurrent_activation=self.recurrent_activation.counterpart,
+            cell_activation=self.cell_activation.counterpart,
+            activation=self.activation.counterpart,
             cell_clip=self.clip,
         )
         return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h), _side_by_side(c)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
-from commonir.base.codes import DOUBTED_SHAPE, MALFORMED_REGION
+from commonir.base.codes import MALFORMED_REGION, UNTRUSTED_SHAPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
@@ -98,10 +98,10 @@ def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator
     """Yields diagnostics where a nested graph declares other types for its last inputs than it receives."""
     for argument, kind, is_harmless in _contradicted(graph, received):
         message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
-        yield Diagnostic(DOUBTED_SHAPE if is_harmless else MALFORMED_REGION, f"{message}, but receives {kind}")
+        yield Diagnostic(UNTRUSTED_SHAPE if is_harmless else MALFORMED_REGION, f"{message}, but receives {kind}")
 
 
-def _doubted(graph: Region, received: Sequence[Type]) -> list[Value]:
+def _untrusted(graph: Region, received: Sequence[Type]) -> list[Value]:
     return [argument for argument, _, is_harmless in _contradicted(graph, received) if is_harmless]
 
 
@@ -218,8 +218,8 @@ class Loop(
         yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
         yield from _misfits(self, self.body, [v.type for v in self.v_initial])
 
-    def doubted_arguments(self) -> list[Value]:
-        return _doubted(self.body, [v.type for v in self.v_initial])
+    def untrusted_arguments(self) -> list[Value]:
+        return _untrusted(self.body, [v.type for v in self.v_initial])
 
     def reference(
         self, M: Value | None, cond: Value | None, v_initial: tuple[Value, ...], *, body: Region
@@ -275,8 +275,8 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         yield from _counts(self, self.body, len(given), states)
         yield from _misfits(self, self.body, self._received(given))
 
-    def doubted_arguments(self) -> list[Value]:
-        return _doubted(self.body, self._received(self.initial_state_and_scan_inputs))
+    def untrusted_arguments(self) -> list[Value]:
+        return _untrusted(self.body, self._received(self.initial_state_and_scan_inputs))
 
     def _received(self, given: Sequence[Value]) -> list[Type]:
         """The types of what the graph receives."""
@@ -385,8 +385,8 @@ class Scan(
                 message = f"{self.name}: {name} has {len(said)} elements, expected {expected}"
                 yield Diagnostic(MALFORMED_REGION, message)
 
-    def doubted_arguments(self) -> list[Value]:
-        return _doubted(self.body, self._received(self.initial_state_and_scan_inputs))
+    def untrusted_arguments(self) -> list[Value]:
+        return _untrusted(self.body, self._received(self.initial_state_and_scan_inputs))
 
     def _received(self, given: Sequence[Value]) -> list[Type]:
         """The types of what the graph receives."""

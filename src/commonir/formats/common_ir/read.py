@@ -67,7 +67,7 @@ def check(
         # What a library would declare that cannot be had is not known.
         faulty |= {places.place_of(op) for op in calls_into_libraries_missing(module)}
     # What nothing defines is told by the rule, of nodes at their place and of outputs of a graph at its outputs.
-    undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_told_by(d)}
+    undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_reported_by(d)}
     told = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
     once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in told)]
     # Where one name is given twice, the reader told the second place; the rule tells that of names of other things.
@@ -75,7 +75,7 @@ def check(
     once = [d for d in once if not d.message.startswith(tuple(twice))]
     # A path that no import may have is refused before the rule can tell it.
     refused = {_quoted(d) for d in found if d.code is PATH_OUTSIDE_MODEL}
-    once = [d for d in once if not (rules.IMPORT_FORM.is_told_by(d) and _quoted(d) in refused)]
+    once = [d for d in once if not (rules.IMPORT_FORM.is_reported_by(d) and _quoted(d) in refused)]
     return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]
 
 

@@ -16,7 +16,7 @@ from commonir.ods.dialect import Dialect, Dialects
 from commonir.ods.from_records.attributes import AttributeCheck, Attributes
 from commonir.ods.from_records.cpp_classes import BUILTIN, Test
 from commonir.ods.from_records.expressions import compiled
-from commonir.ods.from_records.older import DefiningOlder
+from commonir.ods.from_records.legacy import DefiningOlder
 from commonir.ods.from_records.operations import Means, define, name_of, operation_classes
 from commonir.ods.from_records.parameters import forms_of
 from commonir.ods.from_records.predicates import Predicates

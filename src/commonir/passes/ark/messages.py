@@ -168,12 +168,12 @@ class _Reading:
     def _put(self, op: ark.ArkOp, payload: Value, proxy: Value, tags: Sequence[int]) -> Iterator[Put]:
         destination = _rank_of(proxy)
         tag = self._only(op, tags, f"sent to rank {destination}")
-        if self._is_peer(op, destination) and tag is not None:
+        if self._is_valid_rank(op, destination) and tag is not None:
             yield Put(op, self._me, destination, tag, payload, proxy)
 
     def _take(self, op: ark.ArkOp, source: int, tags: Sequence[int], output: Value | None) -> Iterator[Take]:
         tag = self._only(op, tags, f"received from rank {source}")
-        if self._is_peer(op, source) and tag is not None:
+        if self._is_valid_rank(op, source) and tag is not None:
             yield Take(op, source, self._me, tag, output)
 
     def _sent_tags(self, payload: Value, proxy: Value) -> Sequence[int]:
@@ -190,7 +190,7 @@ class _Reading:
     def _shared(first: Sequence[int], second: Sequence[int]) -> Sequence[int]:
         return [tag for tag in first if tag in second]
 
-    def _is_peer(self, op: ark.ArkOp, peer: int) -> bool:
+    def _is_valid_rank(self, op: ark.ArkOp, peer: int) -> bool:
         if peer in (self._me, ark.LOCAL):
             message = (
                 f"{op.name}: the proxy must stand for a buffer of another rank, found one of this rank, {self._me}"

@@ -1,4 +1,4 @@
-"""Sizes that only running tells, as a program runs; see `ods/local_sizes.py`."""
+"""Sizes that only running tells, as a program runs; see `ods/data_dependent_dims.py`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from numpy.typing import NDArray
 
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ods.local_sizes import defined_sizes, sizes_brought
+from commonir.ods.data_dependent_dims import defined_dims, dims_introduced
 
 Array = NDArray[Any]
 
 
 def sizes_inside(block: Block, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> dict[str, int]:
     """The sizes known at the begin of a block: those from outside, and those of its arguments."""
-    brought = sizes_brought(block.arguments, sizes)
+    brought = dims_introduced(block.arguments, sizes)
     return {**sizes, **{s.name: values[block.arguments[s.position]].shape[s.axis] for s in brought}}
 
 
 def sizes_learned(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
     """The sizes that the results of an operation tell, given their shapes."""
-    return {s.name: shapes[s.position][s.axis] for s in defined_sizes(op)}
+    return {s.name: shapes[s.position][s.axis] for s in defined_dims(op)}

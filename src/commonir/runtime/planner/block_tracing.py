@@ -16,7 +16,7 @@ from commonir.dialects import core
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Form, Op
-from commonir.ods.local_sizes import sizes_brought
+from commonir.ods.data_dependent_dims import dims_introduced
 from commonir.ods.traits import Terminator
 from commonir.runtime.instances import with_sizes
 from commonir.runtime.interpreter.control import global_of, is_control
@@ -91,7 +91,7 @@ class BlockScope(ABC):
             raise NotTraceable("block")
         learn_types(block.arguments, [t.value for t in given])
         self.traced.update(zip(block.arguments, given, strict=True))
-        brought = sizes_brought(block.arguments, self.sizes)
+        brought = dims_introduced(block.arguments, self.sizes)
         self.sizes.update({s.name: given[s.position].node.shape[s.axis] for s in brought})
         with _left_to_running():
             for op in operations_of(block):

@@ -14,7 +14,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Shape, i64
 from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_attr_types import array_of
-from commonir.ods.sizes import known_sizes, ranked_shape
+from commonir.ods.operand_shapes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim

@@ -16,8 +16,8 @@ from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import MemRefType, TensorType, Type, index
 from commonir.ods import Op
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.ods.rules import Editor, Rules
-from commonir.ods.sizes import ranked_shape
 from commonir.ods.type_rules import element_of, sizes_of, static_sizes_of
 
 CAST = "tensor.cast"

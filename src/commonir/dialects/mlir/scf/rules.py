@@ -16,8 +16,8 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean
 from commonir.ods import Op, known_data, known_integer
-from commonir.ods.carried_values import CARRIED_VALUES
 from commonir.ods.effects import is_unneeded
+from commonir.ods.region_carried_values import REGION_CARRIED_VALUES
 from commonir.ods.rules import Editor, Rules
 
 
@@ -415,13 +415,13 @@ RULES = Rules(
             _merge_nested,
             _give_condition,
             _choose_values,
-            *CARRIED_VALUES,
+            *REGION_CARRIED_VALUES,
             _drop_empty_else,
         ),
-        For: (_few_rounds, *CARRIED_VALUES),
-        ExecuteRegion: (_run_once, _run_in_place, *CARRIED_VALUES),
-        IndexSwitch: (_known_choice, *CARRIED_VALUES),
+        For: (_few_rounds, *REGION_CARRIED_VALUES),
+        ExecuteRegion: (_run_once, _run_in_place, *REGION_CARRIED_VALUES),
+        IndexSwitch: (_known_choice, *REGION_CARRIED_VALUES),
         **PARALLEL,
-        While: (_condition_holds, _comparison_holds, *CARRIED_VALUES),
+        While: (_condition_holds, _comparison_holds, *REGION_CARRIED_VALUES),
     },
 )

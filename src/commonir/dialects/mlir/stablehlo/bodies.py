@@ -15,7 +15,7 @@ from commonir.dialects.mlir.stablehlo.base import kind_of
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, i32, i64
 from commonir.notation import NotationError
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.symbolic import Dim
 
 Values = tuple[Value, ...]

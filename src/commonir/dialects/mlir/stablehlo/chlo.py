@@ -28,12 +28,12 @@ from commonir.dialects.mlir.stablehlo.base import (
 from commonir.dialects.mlir.stablehlo.comparison import total_order
 from commonir.dialects.mlir.stablehlo.constants import carried
 from commonir.dialects.mlir.stablehlo.layout import broadcast_in
-from commonir.dialects.mlir.stablehlo.number_kinds import by_kind, is_complex_value
+from commonir.dialects.mlir.stablehlo.number_types import by_kind, is_complex_value
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
 from commonir.ods import Dialect, TypeConstraint, attr_types, attribute, definitions_in, operand, result, traits
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape
 from commonir.symbolic import Dim

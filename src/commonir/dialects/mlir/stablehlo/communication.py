@@ -47,7 +47,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     stated_shape,
 )
 from commonir.dialects.mlir.stablehlo.dimension_numbers import ChannelHandle, channel_handle
-from commonir.dialects.mlir.stablehlo.number_kinds import number_as
+from commonir.dialects.mlir.stablehlo.number_types import number_as
 from commonir.dialects.mlir.stablehlo.quantization import quantized_faults
 from commonir.dialects.mlir.stablehlo.reduction import (
     RETURNS,

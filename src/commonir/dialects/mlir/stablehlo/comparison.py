@@ -28,7 +28,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     rank_of,
     stated_shape,
 )
-from commonir.dialects.mlir.stablehlo.number_kinds import (
+from commonir.dialects.mlir.stablehlo.number_types import (
     is_complex_value,
     is_truth,
     lexicographic,
@@ -38,7 +38,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, integer_type
 from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes
 

@@ -23,13 +23,13 @@ from commonir.dialects.mlir.stablehlo.base import (
     non_negative,
     rank_of,
 )
-from commonir.dialects.mlir.stablehlo.number_kinds import number_as
+from commonir.dialects.mlir.stablehlo.number_types import number_as
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
 from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
-from commonir.ods.sizes import sizes_in_numbers
+from commonir.ods.operand_shapes import sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.symbolic import Dim
 

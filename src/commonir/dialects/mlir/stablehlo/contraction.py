@@ -45,7 +45,7 @@ from commonir.dialects.mlir.stablehlo.base import (
 )
 from commonir.dialects.mlir.stablehlo.dimension_numbers import ConvDims, DotDims, conv_dims, dot_dims
 from commonir.dialects.mlir.stablehlo.layout import padded
-from commonir.dialects.mlir.stablehlo.number_kinds import is_complex_value, number_as
+from commonir.dialects.mlir.stablehlo.number_types import is_complex_value, number_as
 from commonir.dialects.mlir.stablehlo.quantization import convolution_faults, dot_faults
 from commonir.dialects.mlir.stablehlo.reduction import Pairs, pairs_of, window_sizes
 from commonir.ir.attributes import Attribute
@@ -54,7 +54,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.sizes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_shapes
 from commonir.symbolic import Dim, size_of

@@ -39,7 +39,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     stated_shape,
 )
 from commonir.dialects.mlir.stablehlo.bits import as_type
-from commonir.dialects.mlir.stablehlo.number_kinds import (
+from commonir.dialects.mlir.stablehlo.number_types import (
     by_kind,
     complex_splat,
     is_complex_value,

@@ -29,12 +29,12 @@ from commonir.dialects.mlir.stablehlo.base import (
     transposed,
 )
 from commonir.dialects.mlir.stablehlo.dimension_numbers import GatherDims, ScatterDims, gather_dims, scatter_dims
-from commonir.dialects.mlir.stablehlo.number_kinds import number_as
+from commonir.dialects.mlir.stablehlo.number_types import number_as
 from commonir.dialects.mlir.stablehlo.reduction import check_reducer, numbers_returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64
 from commonir.ods import attr_types, attribute, known_data, operand, region, result, traits
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.ods.type_rules import all_element_types_match, are_compatible_shapes
 from commonir.symbolic import Dim, size_of
 

@@ -44,13 +44,13 @@ from commonir.dialects.mlir.stablehlo.base import (
     transposed,
 )
 from commonir.dialects.mlir.stablehlo.constants import all_numbered
-from commonir.dialects.mlir.stablehlo.number_kinds import number_as
+from commonir.dialects.mlir.stablehlo.number_types import number_as
 from commonir.dialects.mlir.stablehlo.quantization import broadcast_faults, reshaped_faults, transposed_faults
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotKnownError
 from commonir.ods import attribute, known_dims, operand, result, traits
-from commonir.ods.sizes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, all_element_types_match, all_types_match
 from commonir.symbolic import Dim, size_of

@@ -25,7 +25,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.mlir_attr_types import typed_float
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.ods.type_rules import are_compatible_shapes
 from commonir.symbolic import size_of
 

@@ -36,7 +36,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i64
 from commonir.ods import attr_types, attribute, operand, region, result, traits
-from commonir.ods.sizes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes, are_compatible_types

@@ -22,7 +22,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean, i64, index
 from commonir.ods import known_dims, operand, region, result, traits
-from commonir.ods.sizes import ranked_shape
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.ods.traits import has_parent
 from commonir.ods.type_constraints import (
     AnyRankedTensor,

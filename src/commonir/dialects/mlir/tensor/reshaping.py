@@ -25,7 +25,7 @@ from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type
 from commonir.ods import attribute, operand, result, traits
-from commonir.ods.sizes import known_sizes, ranked_shape
+from commonir.ods.operand_shapes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import (
     AnyFloat,
     AnySignedInteger,

@@ -26,7 +26,7 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import Shape, TensorType, boolean, i64
 from commonir.ods import attr_types, attribute, known_data, known_dims, operand, region, result, traits
 from commonir.ods.mlir_attr_types import typed_integer
-from commonir.ods.sizes import known_sizes, ranked_shape
+from commonir.ods.operand_shapes import known_sizes, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnySignlessIntegerOrIndex, Index, ranked_tensor_of
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, at_least

@@ -37,7 +37,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.ods.type_rules import all_element_types_match
 from commonir.symbolic.constraints import NotKnownError
 

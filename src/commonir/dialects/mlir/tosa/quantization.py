@@ -41,7 +41,7 @@ from commonir.dialects.mlir.tosa.numbers import extended, saturated, scaled
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, Type, f32, i8, i16, i32
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.sizes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import NonScalarsAlike
 

@@ -28,7 +28,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i64
 from commonir.ods import attribute, operand, result
-from commonir.ods.sizes import sizes_in_numbers
+from commonir.ods.operand_shapes import sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 
 

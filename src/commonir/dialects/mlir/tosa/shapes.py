@@ -28,7 +28,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
 from commonir.symbolic.constraints import NotationError, NotKnownError
 

@@ -36,7 +36,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, Type, f32, i64
 from commonir.ods import attr_types, attribute, operand, result
 from commonir.ods.fields import Check
-from commonir.ods.sizes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, SameOperandsAndResultShape
 from commonir.symbolic import Dim

@@ -14,15 +14,6 @@ from commonir.dialects.onnx.microsoft.blocks import (
     GatherBlockQuantized,
     MatMulNBits,
 )
-from commonir.dialects.onnx.microsoft.early import (
-    ExpandDims,
-    GatherND,
-    GridSample,
-    Pad,
-    Range,
-    Trilu,
-    Unique,
-)
 from commonir.dialects.onnx.microsoft.fused import (
     BiasGelu,
     BiasSplitGelu,
@@ -33,6 +24,15 @@ from commonir.dialects.onnx.microsoft.fused import (
     Gelu,
     QuickGelu,
     TransposeMatMul,
+)
+from commonir.dialects.onnx.microsoft.legacy_ops import (
+    ExpandDims,
+    GatherND,
+    GridSample,
+    Pad,
+    Range,
+    Trilu,
+    Unique,
 )
 from commonir.dialects.onnx.microsoft.normalization import (
     EmbedLayerNormalization,

@@ -53,7 +53,7 @@ def _edges(op: Op) -> list[_Edge]:
     return out if all(end.operands[-len(values) :] == values for end, values, _ in out) else []
 
 
-def use_what_comes_in(op: Op, editor: Editor) -> bool:
+def replace_by_entry_values(op: Op, editor: Editor) -> bool:
     """What is one value from before the operation in any case, is that value."""
     sources: dict[Value, list[Value]] = defaultdict(list)
     readers: dict[Value, list[Value]] = defaultdict(list)
@@ -100,7 +100,7 @@ def _is_inside(value: Value, op: Operation) -> bool:
     return False
 
 
-def use_one_of_equals(op: Op, editor: Editor) -> bool:
+def merge_equal_values(op: Op, editor: Editor) -> bool:
     """Of values that are received together and are always equal, the first is used."""
     given: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
@@ -117,7 +117,7 @@ def use_one_of_equals(op: Op, editor: Editor) -> bool:
     return changed
 
 
-def drop_what_is_not_used(op: Op, editor: Editor) -> bool:
+def drop_unused_values(op: Op, editor: Editor) -> bool:
     """Values that nobody uses, wherever they are handed to, are not handed on."""
     edges = _edges(op)
     groups = _Groups()
@@ -193,7 +193,7 @@ def _taken(region: Region | None) -> Region | None:
     return None if region is None else region.take()
 
 
-CARRIED_VALUES = (use_what_comes_in, use_one_of_equals, drop_what_is_not_used)
+REGION_CARRIED_VALUES = (replace_by_entry_values, merge_equal_values, drop_unused_values)
 """The rules for operations that branch into their regions."""
 
-__all__ = ["CARRIED_VALUES"]
+__all__ = ["REGION_CARRIED_VALUES"]

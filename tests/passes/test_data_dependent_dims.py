@@ -17,7 +17,7 @@ from commonir.dialects.mil.shape import Reshape, Shape
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import boolean, f32, i32, i64, tensor
-from commonir.ods.local_sizes import defined_sizes
+from commonir.ods.data_dependent_dims import defined_dims
 from commonir.passes.lower import lower
 from commonir.passes.remove_unused import remove_unused
 from commonir.symbolic import symbol
@@ -68,7 +68,7 @@ def test_operation_that_only_tells_a_size_stays() -> None:
     zeros = block.append(Fill(sizes, block.append(Const(val=data_of_array(1.5))).output)).output
     module = lowered(block, zeros)
     (found,) = [op for op in module.main.body.operations if isinstance(op, core.NonZero)]
-    assert [s.name for s in defined_sizes(found)] != []
+    assert [s.name for s in defined_dims(found)] != []
     agree(module, [[1.5, 1.5]] * 3, x=_X)
 
 
@@ -76,7 +76,7 @@ def test_operation_whose_size_nothing_mentions_goes() -> None:
     block = Block([tensor(i32, 4)])
     found = block.append(core.NonZero(block.arguments[0]))
     found.results[0].type = tensor(i64, symbol("count", 0), 1)
-    assert [s.name for s in defined_sizes(found)] == ["count"]
+    assert [s.name for s in defined_dims(found)] == ["count"]
     assert remove_unused(block) == 1
 
 

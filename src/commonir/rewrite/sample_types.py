@@ -56,7 +56,7 @@ def sampled(constraint: TypeConstraint) -> frozenset[int]:
 
 
 @cache
-def tells_its_types(definition: type[Op]) -> bool:
+def infers_its_types(definition: type[Op]) -> bool:
     """Whether the types of an operation's results follow from its operands and attributes, at least for some."""
     if not issubclass(definition, MlirOp) or not definition.layout.results:
         return True
@@ -97,4 +97,4 @@ def _first(constraint: TypeConstraint) -> Type | None:
     return next((t for t in samples() if constraint.admits(t)), None)
 
 
-__all__ = ["sampled", "samples", "tells_its_types"]
+__all__ = ["infers_its_types", "sampled", "samples"]

@@ -17,7 +17,7 @@ from commonir.symbolic import Dim, plain_symbol
 from commonir.symbolic.analysis import substitute
 
 
-def state_kept_sizes(loop: Op) -> bool:
+def set_loop_carried_dims(loop: Op) -> bool:
     """Puts the sizes that a loop begins with in the place of the names they have inside, where all rounds keep them.
 
     Gives whether something was replaced; types of the results of the loop have to follow then.

@@ -11,7 +11,7 @@ from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo.base import converted, kind_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, boolean
-from commonir.ods.sizes import known_sizes
+from commonir.ods.operand_shapes import known_sizes
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function1, Function2

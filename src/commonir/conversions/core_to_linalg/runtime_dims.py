@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.core_to_linalg.tensors import generic, padded_with
 from commonir.conversions.operands import element_of, rank_of, shape_of
+from commonir.conversions.to_mlir.dims import axis_size, index_constant
 from commonir.conversions.to_mlir.finish import signless
-from commonir.conversions.to_mlir.sizes import axis_size, index_constant
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of, tensor_type
 from commonir.dialects.mlir import arith, tensor

@@ -33,9 +33,9 @@ def _known_element(element: ElementType, known: frozenset[ElementType]) -> Eleme
     return i8 if element.kind == "int" else u8
 
 
-def uses_unknown_elements(module: Module, opset: int) -> bool:
+def uses_illegal_types(module: Module, opset: int) -> bool:
     """Whether a value of a module has an element type that the version holds in a wider one."""
-    policy = _KnownElements(opset)
+    policy = _LegalTypes(opset)
     return any(policy.changes(v) for op in module.nested() for v in _defined(op))
 
 
@@ -46,18 +46,18 @@ def _defined(op: Operation) -> Iterator[Value]:
             yield from block.arguments
 
 
-def in_known_elements(module: Module, opset: int, found: Diagnostics) -> Module:
+def with_legal_types(module: Module, opset: int, found: Diagnostics) -> Module:
     """A lowered module in the element types of a version; `found` is told of inputs and outputs of another type."""
-    if not uses_unknown_elements(module, opset):
+    if not uses_illegal_types(module, opset):
         return module
-    policy = _KnownElements(opset)
+    policy = _LegalTypes(opset)
     for function in module.body.operations:
         if isinstance(function, ml_program.Func) and not function.is_declaration:
             policy.tell(function, found)
     return convert_elements(wide_narrow_numbers(module, policy.known), policy)
 
 
-class _KnownElements(ElementPolicy):
+class _LegalTypes(ElementPolicy):
     def __init__(self, opset: int) -> None:
         self.known = known_elements(opset)
         self._opset = opset

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from commonir.conversions.operands import refused
-from commonir.conversions.symbolic_sizes import carrying, early, measuring
+from commonir.conversions.symbolic_dims import carrying, early, measuring
 from commonir.dialects.mlir import arith, tensor
 from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.attributes import IntegerAttr

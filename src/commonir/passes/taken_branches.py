@@ -15,7 +15,7 @@ def constant_data(value: Value) -> Data | None:
     return known_data(value) if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) else None
 
 
-class KnownWays:
+class TakenBranches:
     """Takes the ways that constants decide in one function."""
 
     def __init__(self, function: Function) -> None:

@@ -37,7 +37,7 @@ def early(context: Context, op: Op) -> Value:
 
 def carrying(context: Context, dim: Dim) -> Axis | None:
     """The axis of an argument that has a size as it is."""
-    return next((axis for axis, size in _sizes_of_arguments(context) if size == dim), None)
+    return next((axis for axis, size in _dims_of_arguments(context) if size == dim), None)
 
 
 def measuring(context: Context, wanted: Symbol) -> Measured:
@@ -51,7 +51,7 @@ def measuring(context: Context, wanted: Symbol) -> Measured:
     local = context.sizes.get(wanted.name)
     if local is not None:
         return Measured(Axis(*local))
-    for axis, size in _sizes_of_arguments(context):
+    for axis, size in _dims_of_arguments(context):
         if not isinstance(size, DimExpr) or symbols_in(size) != (wanted,):
             continue
         terms = dict(terms_of(size))
@@ -61,7 +61,7 @@ def measuring(context: Context, wanted: Symbol) -> Measured:
     raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
 
 
-def _sizes_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:
+def _dims_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:
     for argument in context.prologue.arguments:
         kind = argument.type
         for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):

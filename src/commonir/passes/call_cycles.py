@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from commonir.ir.module import Function
 
 
-def in_circles(functions: Iterable[Function], calls: Mapping[Function, Sequence[Function]]) -> Iterator[list[Function]]:
+def in_cycles(functions: Iterable[Function], calls: Mapping[Function, Sequence[Function]]) -> Iterator[list[Function]]:
     """Functions by the circles of calls that they are in, alone where they are in none; called ones first."""
     number: dict[Function, int] = {}
     lowest: dict[Function, int] = {}
@@ -47,4 +47,4 @@ def _closed(root: Function, open_functions: dict[Function, None]) -> list[Functi
     return out[::-1]
 
 
-__all__ = ["in_circles"]
+__all__ = ["in_cycles"]

@@ -16,7 +16,7 @@ from commonir.passes.transcribe import Transcription, with_functions
 from commonir.symbolic import plain_symbol
 
 
-def bound_sizes(module: Module, ranges: Mapping[str, SizeRange]) -> Module:
+def bound_dims(module: Module, ranges: Mapping[str, SizeRange]) -> Module:
     """A lowered module whose inputs have sizes in some ranges, given by the name of the dimension.
 
     Raises: DiagnosticError for a dimension that no input has.

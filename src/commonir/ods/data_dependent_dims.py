@@ -15,7 +15,7 @@ from commonir.ods.operation import Op
 from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
 
-class LocalSize(NamedTuple):
+class DataDependentDim(NamedTuple):
     """A symbol, and the axis of one of several values that it is the size of."""
 
     position: int
@@ -23,27 +23,27 @@ class LocalSize(NamedTuple):
     name: str
 
 
-def sizes_brought(values: Iterable[Value], known: Iterable[str]) -> tuple[LocalSize, ...]:
+def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[DataDependentDim, ...]:
     """The symbols that values have as sizes of axes, but for those that are known before."""
     seen = set(known)
-    out: list[LocalSize] = []
+    out: list[DataDependentDim] = []
     for position, v in enumerate(values):
         for axis, d in enumerate(_shape(v.type)):
             name = plain_symbol(d)
             if name is not None and name not in seen:
                 seen.add(name)
-                out.append(LocalSize(position, axis, name))
+                out.append(DataDependentDim(position, axis, name))
     return tuple(out)
 
 
-def defined_sizes(op: Operation) -> tuple[LocalSize, ...]:
+def defined_dims(op: Operation) -> tuple[DataDependentDim, ...]:
     """The symbols that the results of an operation bring in: neither its operands nor its attributes have them."""
     if not any(isinstance(d, DimExpr) for r in op.results for d in _shape(r.type)):
         return ()
-    return sizes_brought(op.results, {*symbols_of([v.type for v in op.operands]), *symbols_stated(op)})
+    return dims_introduced(op.results, {*symbols_of([v.type for v in op.operands]), *symbols_mentioned(op)})
 
 
-def symbols_stated(op: Operation) -> Iterator[str]:
+def symbols_mentioned(op: Operation) -> Iterator[str]:
     """The symbols in the attributes of an operation."""
     for value in op.attribute_values if isinstance(op, Op) else ():
         yield from symbols_within(value)

@@ -1,6 +1,6 @@
 """Names for sizes that only running tells, so that shape arithmetic goes on with them as with those of inputs.
 
-Source: `ods/local_sizes.py`.
+Source: `ods/data_dependent_dims.py`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of
 from commonir.ods import Op, infer
-from commonir.passes.carried_sizes import state_kept_sizes
+from commonir.passes.loop_carried_dims import set_loop_carried_dims
 from commonir.symbolic import Dim, symbol
 
 _NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
 
 
-class SizeNames:
+class DimNames:
     """Gives sizes names that a function does not have yet."""
 
     def __init__(self, inputs: Iterable[Value]) -> None:
@@ -53,7 +53,7 @@ class SizeNames:
         changed: set[Value] = set()
         op = first
         while op is not None:
-            kept = isinstance(op, Op) and state_kept_sizes(op)
+            kept = isinstance(op, Op) and set_loop_carried_dims(op)
             if isinstance(op, Op) and not op.is_stated and (kept or any(v in changed for v in op.operands)):
                 self._retype(op, infer(op).types, changed)
             self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)

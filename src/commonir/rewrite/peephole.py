@@ -26,11 +26,11 @@ from commonir.rewrite.steps import AttributeStep, BindOperand, Enter, IsConstant
 
 Reach = Callable[[Any], Any]
 Check = Callable[[Any], bool]
-Shortcut = Callable[[Op], Value | None]
+Peephole = Callable[[Op], Value | None]
 """The value that the only result of an operation equals by a rule; None when the rule does not match."""
 
 
-def shortcut(rule: Compiled) -> Shortcut | None:
+def peephole(rule: Compiled) -> Peephole | None:
     """How to match a rule quickly; None for one that must be matched step by step."""
     fields = rule.definition.layout.results
     has_one = len(fields) == 1 and not fields[0].variadic and not fields[0].optional
@@ -274,4 +274,4 @@ def _answer(term: Constant) -> Callable[[Value], bool]:
     return holds
 
 
-__all__ = ["Check", "Shortcut", "guard", "shortcut"]
+__all__ = ["Check", "Peephole", "guard", "peephole"]
