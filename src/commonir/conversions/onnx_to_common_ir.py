@@ -324,13 +324,13 @@ def _value_names(graph: onnx.Graph) -> list[str]:
     return nested + [v.name for op in graph.walk() for v in op.results]
 
 
-def _free_initializers(made: Module, told: Diagnostics) -> None:
+def _free_initializers(made: Module, diagnostics: Diagnostics) -> None:
     """States a version of the IR in which initializers are not inputs: which were is known by old names only."""
     stated = made.extra.get(onnx.IR_VERSION)
     if isinstance(stated, IntegerAttr) and stated.value < onnx.FREE_INITIALIZERS:
         made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.FREE_INITIALIZERS))
         text = f"the version of the IR is {onnx.FREE_INITIALIZERS}, was {stated.value}: initializers are not inputs"
-        told.add(CHANGED_IN_CONVERSION, text)
+        diagnostics.add(CHANGED_IN_CONVERSION, text)
 
 
 def _describe(made: Module, graph: common_ir.Graph, diagnostics: Diagnostics) -> None:

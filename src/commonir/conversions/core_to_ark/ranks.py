@@ -112,7 +112,7 @@ class Conversion:
         kind = tensor_type(value)
         if kind.element is not element:
             message = f"the {what} changes from {kind.element} to {element}: ARK has no {kind.element}"
-            self._told.add(CHANGED_IN_CONVERSION, message)
+            self._changes.add(CHANGED_IN_CONVERSION, message)
         if kind.shape == ():
             self._changes.add(CHANGED_IN_CONVERSION, f"the {what}, one number, has the shape [1]")
 

@@ -17,7 +17,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, symbols_of, unknown
 from commonir.ods import Op, known_dims
-from commonir.ods.local_sizes import defined_sizes, symbols_stated, symbols_within
+from commonir.ods.data_dependent_dims import defined_dims, symbols_mentioned, symbols_within
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.planner.block_tracing import operations_of
 from commonir.runtime.planner.segment_planning import Segment
@@ -106,7 +106,7 @@ class BlockSchedule:
 
     def __init__(self, block: Block) -> None:
         self.operations = operations_of(block)
-        self.defined_dims = [defined_sizes(op) for op in self.operations]
+        self.defined_dims = [defined_dims(op) for op in self.operations]
         self.is_single = [_handles_no_tensors(op) for op in self.operations]
         self._last_use: dict[Value, int] = {}
         for n, op in enumerate(self.operations):
@@ -203,4 +203,4 @@ def _symbols_of(op: Op) -> tuple[str, ...]:
     """Returns the symbols that an operation mentions."""
     dims = [d for v in op.operands for d in known_dims(v) or ()]
     types = [v.type for v in (*op.operands, *op.results)]
-    return tuple(dict.fromkeys((*symbols_of(types), *symbols_within(tuple(dims)), *symbols_stated(op))))
+    return tuple(dict.fromkeys((*symbols_of(types), *symbols_within(tuple(dims)), *symbols_mentioned(op))))
