@@ -13,7 +13,9 @@ The outcome of a case tells which inputs were fixed, or why the last step was re
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -64,8 +66,9 @@ class Converting:
     def __init__(self, engine: str = "numpy") -> None:
         self.name = f"commonir {engine} through {self.format}"
         self._engine = engine
-        # Weights are read from the files while they run.
-        self._scratch = tempfile.TemporaryDirectory()
+        # Weights are read from the files while they run: the folder goes with this evaluator.
+        self._scratch = Path(tempfile.mkdtemp())
+        weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
         self._number = 0
 
     def _converted(self, model: Path, inputs: Mapping[str, Value]) -> Converted:
@@ -74,7 +77,7 @@ class Converting:
         Raises: Unsupported with what the last try says.
         """
         self._number += 1
-        made = Path(self._scratch.name) / f"model{self._number}{self.suffix}"
+        made = self._scratch / f"model{self._number}{self.suffix}"
         source = made.with_name(f"source{self._number}.onnx")
         proto = onnx.load(model)
         refusal = Unsupported("nothing to try")

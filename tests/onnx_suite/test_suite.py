@@ -24,6 +24,7 @@ LIMIT_SECONDS = 60.0
 SUITE_VERSION = "1.23.2"
 """Other versions of onnx have other cases."""
 
+A_FEW = ("test_add", "test_softmax_axis_1", "test_matmul_2d", "test_layer_normalization_2d_axis1", "test_gather_0")
 LEAST_THROUGH_CORE_ML = 1000
 LEAST_PASSING = 2010
 LEAST_THROUGH_ARK = 180
@@ -42,12 +43,13 @@ def cases_of(part: int | None = None, kinds: Sequence[str] | None = None) -> lis
     return found if part is None else found[part::PARTS]
 
 
-def outcomes_of(cases: Sequence[Case], route: str) -> list[Outcome]:
-    """What cases give in a process of their own."""
+def outcomes_of(cases: Sequence[Case], route: str, *, processes: int = 1) -> list[Outcome]:
+    """Returns what cases give in a process of their own; with 0 processes in this one."""
     from tests.onnx_suite.pool import judge_all  # noqa: PLC0415  needs the oracle
     from tests.onnx_suite.routes import judging  # noqa: PLC0415
 
-    return list(judge_all(cases, partial(judging, "numpy", route), processes=1, limit_seconds=LIMIT_SECONDS))
+    make = partial(judging, "numpy", route)
+    return list(judge_all(cases, make, processes=processes, limit_seconds=LIMIT_SECONDS))
 
 
 def surprises(outcomes: Sequence[Outcome], route: str) -> list[str]:
@@ -61,6 +63,16 @@ def surprises(outcomes: Sequence[Outcome], route: str) -> list[str]:
         for o in outcomes
         if (o.verdict is Verdict.PASS) == (o.case.name in known)
     ]
+
+
+@pytest.mark.parametrize("route", ["", "ark", "verify", "messages", "onnx", "opset13", "coreml"])
+def test_a_few_cases_pass_by_each_route(route: str) -> None:
+    oracle("onnxruntime")
+    if route == "coreml":
+        oracle("coremltools")
+    cases = [case for case in cases_of() if case.name in A_FEW]
+    assert len(cases) == len(A_FEW)
+    assert surprises(outcomes_of(cases, route, processes=0), route) == []
 
 
 @pytest.mark.slow
