@@ -16,6 +16,8 @@ Never changes the source, and gives no part of a program: either all of it or ev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import unwrap
+from types import ModuleType
 from typing import Generic, Protocol, TypeVar
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
@@ -78,6 +80,21 @@ def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> Rule:
         return definition(*operands).result
 
     return Rule(source, same)
+
+
+def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
+    """Returns the definitions in modules that say by `fn` of which operation they are the counterpart, by that
+    operation: both have the same operands, and no attributes.
+    """
+    found: dict[type[Op], type[Op]] = {}
+    for member in [member for module in modules for member in vars(module).values()]:
+        function: object = vars(member).get("fn") if isinstance(member, type) and issubclass(member, Op) else None
+        if callable(function):
+            source: object = unwrap(function)
+            assert isinstance(source, type), function
+            assert issubclass(source, Op), function
+            found[source] = member
+    return found
 
 
 class HasDefinition(Protocol):
@@ -571,6 +588,7 @@ __all__ = [
     "Rules",
     "Target",
     "as_attribute",
+    "counterparts_in",
     "direct_counterpart",
     "legalize",
     "members_of",

@@ -13,48 +13,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.ods import Op
 from commonir.ods.patterns import known_shape
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, direct_counterpart, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, counterparts_in, direct_counterpart, rule
 
-SAME: dict[type[Op], Callable[..., Op]] = {
-    core.Abs: mil.Abs,
-    core.Acos: mil.Acos,
-    core.Asin: mil.Asin,
-    core.Atan: mil.Atan,
-    core.Atanh: mil.Atanh,
-    core.Ceil: mil.Ceil,
-    core.Cos: mil.Cos,
-    core.Cosh: mil.Cosh,
-    core.Erf: mil.Erf,
-    core.Exp: mil.Exp,
-    core.Exp2: mil.Exp2,
-    core.Floor: mil.Floor,
-    core.LogicalNot: mil.LogicalNot,
-    core.Round: mil.Round,
-    core.Sigmoid: activation.Sigmoid,
-    core.Sign: mil.Sign,
-    core.Silu: activation.Silu,
-    core.Sin: mil.Sin,
-    core.Sinh: mil.Sinh,
-    core.Softplus: activation.Softplus,
-    core.Softsign: activation.Softsign,
-    core.Sqrt: mil.Sqrt,
-    core.Tan: mil.Tan,
-    core.Tanh: mil.Tanh,
-    core.Add: mil.Add,
-    core.FloorDiv: mil.FloorDiv,
-    core.Greater: mil.Greater,
-    core.GreaterEqual: mil.GreaterEqual,
-    core.Less: mil.Less,
-    core.LessEqual: mil.LessEqual,
-    core.LogicalAnd: mil.LogicalAnd,
-    core.LogicalOr: mil.LogicalOr,
-    core.LogicalXor: mil.LogicalXor,
-    core.Maximum: mil.Maximum,
-    core.Minimum: mil.Minimum,
-    core.Mod: mil.Mod,
-    core.Sub: mil.Sub,
-}
-"""Operations with a direct counterpart of the same operands, without parameters."""
+SAME = {**counterparts_in(mil, activation), core.Exp2: mil.Exp2}
+"""Operations with a direct counterpart: of the same operands, without parameters."""
 
 
 DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, made) for source, made in SAME.items()])

@@ -7,63 +7,24 @@ from collections.abc import Callable
 from commonir.conversions.core_to_onnx.building import cast, integers, opset_of, scalar
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
+from commonir.dialects.onnx import activation, arithmetic, comparison, elementwise
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, i32
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, direct_counterpart, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, counterparts_in, direct_counterpart, rule
 
-SAME = {
+SAME: dict[type[Op], Callable[..., Op]] = {
+    **counterparts_in(activation, arithmetic, comparison, elementwise),
     core.Abs: onnx.Abs,
-    core.Acos: onnx.Acos,
-    core.Acosh: onnx.Acosh,
-    core.Asin: onnx.Asin,
-    core.Asinh: onnx.Asinh,
-    core.Atan: onnx.Atan,
-    core.Atanh: onnx.Atanh,
-    core.BitwiseNot: onnx.BitwiseNot,
-    core.Ceil: onnx.Ceil,
-    core.Cos: onnx.Cos,
-    core.Cosh: onnx.Cosh,
     core.Erf: onnx.Erf,
-    core.Exp: onnx.Exp,
-    core.Floor: onnx.Floor,
-    core.HardSwish: onnx.HardSwish,
     core.IsInf: onnx.IsInf,
     core.IsNan: onnx.IsNaN,
-    core.Log: onnx.Log,
     core.LogicalNot: onnx.Not,
-    core.Neg: onnx.Neg,
-    core.Reciprocal: onnx.Reciprocal,
-    core.Relu: onnx.Relu,
-    core.Round: onnx.Round,
-    core.Sigmoid: onnx.Sigmoid,
-    core.Sign: onnx.Sign,
-    core.Sin: onnx.Sin,
-    core.Sinh: onnx.Sinh,
-    core.Softplus: onnx.Softplus,
-    core.Softsign: onnx.Softsign,
-    core.Sqrt: onnx.Sqrt,
-    core.Tan: onnx.Tan,
-    core.Tanh: onnx.Tanh,
-    core.Add: onnx.Add,
-    core.BitwiseAnd: onnx.BitwiseAnd,
-    core.BitwiseOr: onnx.BitwiseOr,
-    core.BitwiseXor: onnx.BitwiseXor,
-    core.Div: onnx.Div,
-    core.Equal: onnx.Equal,
-    core.Greater: onnx.Greater,
-    core.GreaterEqual: onnx.GreaterOrEqual,
-    core.Less: onnx.Less,
-    core.LessEqual: onnx.LessOrEqual,
-    core.LogicalAnd: onnx.And,
-    core.LogicalOr: onnx.Or,
-    core.LogicalXor: onnx.Xor,
-    core.Mul: onnx.Mul,
     core.Pow: onnx.Pow,
     core.Select: onnx.Where,
-    core.Sub: onnx.Sub,
+    core.Sign: onnx.Sign,
 }
-"""Operations with a direct counterpart of the same operands, without attributes."""
+"""Operations with a direct counterpart: of the same operands, without attributes."""
 
 
 DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, made) for source, made in SAME.items()])

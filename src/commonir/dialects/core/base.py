@@ -7,6 +7,7 @@ where index notation can say them, composites of other core operations, and few 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import update_wrapper
 from typing import ParamSpec
 
 from commonir.ir.operation import Value
@@ -34,13 +35,12 @@ class CoreOp(Op):
 
 
 def function(definition: Callable[P, Op]) -> Callable[P, Value]:
-    """The function that builds an operation and returns its only result."""
+    """Returns the function that builds an operation and returns its only result; it wraps the definition."""
 
     def build(*args: P.args, **named: P.kwargs) -> Value:
         return definition(*args, **named).result
 
-    build.__doc__ = definition.__doc__
-    return build
+    return update_wrapper(build, definition, ("__doc__",), ())
 
 
 def function_of_several(definition: Callable[P, Op]) -> Callable[P, tuple[Value, ...]]:

@@ -182,8 +182,7 @@ class ScaledTanhCoreML7(FreeAlphaBeta, ScaledTanh, name="mil.scaled_tanh", since
 class Sigmoid(Unary, name="mil.sigmoid"):
     """1 / (1 + exp(-x))."""
 
-    def reference(self, x: Value) -> Value:
-        return core.sigmoid(x)
+    fn = core.sigmoid
 
 
 class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
@@ -203,8 +202,7 @@ class SigmoidHardCoreML7(FreeAlphaBeta, SigmoidHard, name="mil.sigmoid_hard", si
 class Silu(Unary, name="mil.silu"):
     """x times its sigmoid."""
 
-    def reference(self, x: Value) -> Value:
-        return core.silu(x)
+    fn = core.silu
 
 
 class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
@@ -227,8 +225,7 @@ class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
 class Softplus(Unary, name="mil.softplus"):
     """log(1 + exp(x)), in a form that does not overflow."""
 
-    def reference(self, x: Value) -> Value:
-        return core.softplus(x)
+    fn = core.softplus
 
 
 class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.Pure,)):
@@ -264,8 +261,7 @@ class SoftplusParametricCoreML7(SoftplusParametric, name="mil.softplus_parametri
 class Softsign(Unary, name="mil.softsign"):
     """x / (1 + |x|)."""
 
-    def reference(self, x: Value) -> Value:
-        return core.softsign(x)
+    fn = core.softsign
 
 
 class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):

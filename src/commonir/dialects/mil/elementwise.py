@@ -5,7 +5,10 @@ Source: MIL operation reference, elementwise_unary, elementwise_binary and contr
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from commonir.dialects import core
+from commonir.dialects.core.base import Function1, Function2
 from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import ALL, BASIC, FLOATS, NUMBERS, STRING, TRUTH, DataType, element_of
 from commonir.ir.operation import Value
@@ -21,78 +24,71 @@ class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
     x: Value = operand("T[s*]")
     output: Value = result("T[s*]")
     T = FLOATS
+    fn: ClassVar[Function1]
+
+    def reference(self, x: Value) -> Value:
+        return type(self).fn(x)
 
 
 class Abs(Unary, name="mil.abs"):
     """The absolute value; the least integer stays negative."""
 
     T = NUMBERS
-
-    def reference(self, x: Value) -> Value:
-        return core.abs(x)
+    fn = core.abs
 
 
 class Acos(Unary, name="mil.acos"):
     """The angle in radians whose cosine is the element; NaN outside of [-1, 1]."""
 
-    def reference(self, x: Value) -> Value:
-        return core.acos(x)
+    fn = core.acos
 
 
 class Asin(Unary, name="mil.asin"):
     """The angle in radians whose sine is the element; NaN outside of [-1, 1]."""
 
-    def reference(self, x: Value) -> Value:
-        return core.asin(x)
+    fn = core.asin
 
 
 class Atan(Unary, name="mil.atan"):
     """The angle in radians whose tangent is the element."""
 
-    def reference(self, x: Value) -> Value:
-        return core.atan(x)
+    fn = core.atan
 
 
 class Atanh(Unary, name="mil.atanh"):
     """The inverse hyperbolic tangent; NaN outside of [-1, 1]."""
 
-    def reference(self, x: Value) -> Value:
-        return core.atanh(x)
+    fn = core.atanh
 
 
 class Ceil(Unary, name="mil.ceil"):
     """The least integer that is not below the element."""
 
-    def reference(self, x: Value) -> Value:
-        return core.ceil(x)
+    fn = core.ceil
 
 
 class Cos(Unary, name="mil.cos"):
     """The cosine of an angle in radians."""
 
-    def reference(self, x: Value) -> Value:
-        return core.cos(x)
+    fn = core.cos
 
 
 class Cosh(Unary, name="mil.cosh"):
     """The hyperbolic cosine."""
 
-    def reference(self, x: Value) -> Value:
-        return core.cosh(x)
+    fn = core.cosh
 
 
 class Erf(Unary, name="mil.erf"):
     """The error function."""
 
-    def reference(self, x: Value) -> Value:
-        return core.erf(x)
+    fn = core.erf
 
 
 class Exp(Unary, name="mil.exp"):
     """e to the power of the element."""
 
-    def reference(self, x: Value) -> Value:
-        return core.exp(x)
+    fn = core.exp
 
 
 class Exp2(Unary, name="mil.exp2"):
@@ -107,8 +103,7 @@ class Exp2(Unary, name="mil.exp2"):
 class Floor(Unary, name="mil.floor"):
     """The largest integer that is not above the element."""
 
-    def reference(self, x: Value) -> Value:
-        return core.floor(x)
+    fn = core.floor
 
 
 class Inverse(Unary, name="mil.inverse"):
@@ -147,16 +142,13 @@ class LogicalNot(Unary, name="mil.logical_not"):
     """True for false and false for true."""
 
     T = TRUTH
-
-    def reference(self, x: Value) -> Value:
-        return core.logical_not(x)
+    fn = core.logical_not
 
 
 class Round(Unary, name="mil.round"):
     """The nearest integer; halves go to the even one."""
 
-    def reference(self, x: Value) -> Value:
-        return core.round(x)
+    fn = core.round
 
 
 class Rsqrt(Unary, name="mil.rsqrt"):
@@ -179,30 +171,25 @@ class Sign(Unary, name="mil.sign"):
     """-1, 0 or 1 as the element is negative, zero or positive."""
 
     T = NUMBERS
-
-    def reference(self, x: Value) -> Value:
-        return core.sign(x)
+    fn = core.sign
 
 
 class Sin(Unary, name="mil.sin"):
     """The sine of an angle in radians."""
 
-    def reference(self, x: Value) -> Value:
-        return core.sin(x)
+    fn = core.sin
 
 
 class Sinh(Unary, name="mil.sinh"):
     """The hyperbolic sine."""
 
-    def reference(self, x: Value) -> Value:
-        return core.sinh(x)
+    fn = core.sinh
 
 
 class Sqrt(Unary, name="mil.sqrt"):
     """The square root; NaN below zero."""
 
-    def reference(self, x: Value) -> Value:
-        return core.sqrt(x)
+    fn = core.sqrt
 
 
 class Square(Unary, name="mil.square"):
@@ -217,15 +204,13 @@ class Square(Unary, name="mil.square"):
 class Tan(Unary, name="mil.tan"):
     """The tangent of an angle in radians."""
 
-    def reference(self, x: Value) -> Value:
-        return core.tan(x)
+    fn = core.tan
 
 
 class Tanh(Unary, name="mil.tanh"):
     """The hyperbolic tangent."""
 
-    def reference(self, x: Value) -> Value:
-        return core.tanh(x)
+    fn = core.tanh
 
 
 class Threshold(Unary, name="mil.threshold"):
@@ -291,20 +276,22 @@ class Binary(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastabl
     y: Value = operand("T[*]")
     output: Value = result("T[*]")
     T = NUMBERS
+    fn: ClassVar[Function2]
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return type(self).fn(x, y)
 
 
 class Add(Binary, name="mil.add", traits=(traits.Commutative,)):
     """The sum."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.add(x, y)
+    fn = core.add
 
 
 class Sub(Binary, name="mil.sub"):
     """The difference."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.sub(x, y)
+    fn = core.sub
 
 
 class Mul(Binary, name="mil.mul", traits=(traits.Commutative,)):
@@ -327,15 +314,13 @@ class RealDiv(Binary, name="mil.real_div"):
 class FloorDiv(Binary, name="mil.floor_div"):
     """The quotient rounded down."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.floor_div(x, y)
+    fn = core.floor_div
 
 
 class Mod(Binary, name="mil.mod"):
     """The remainder with the sign of the divisor."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.mod(x, y)
+    fn = core.mod
 
 
 class Pow(Binary, name="mil.pow"):
@@ -348,15 +333,13 @@ class Pow(Binary, name="mil.pow"):
 class Maximum(Binary, name="mil.maximum", traits=(traits.Commutative,)):
     """The larger; which one of a number and NaN is not specified, and NaN here."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.maximum(x, y)
+    fn = core.maximum
 
 
 class Minimum(Binary, name="mil.minimum", traits=(traits.Commutative,)):
     """The smaller; which one of a number and NaN is not specified, and NaN here."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.minimum(x, y)
+    fn = core.minimum
 
 
 class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
@@ -366,6 +349,10 @@ class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcas
     y: Value = operand("T[*]")
     output: Value = result("i1[*]")
     T = NUMBERS
+    fn: ClassVar[Function2]
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return type(self).fn(x, y)
 
 
 class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
@@ -385,56 +372,46 @@ class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
 class Greater(Comparison, name="mil.greater"):
     """True where the first is larger."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.greater(x, y)
+    fn = core.greater
 
 
 class GreaterEqual(Comparison, name="mil.greater_equal"):
     """True where the first is larger or equal."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.greater_equal(x, y)
+    fn = core.greater_equal
 
 
 class Less(Comparison, name="mil.less"):
     """True where the first is smaller."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.less(x, y)
+    fn = core.less
 
 
 class LessEqual(Comparison, name="mil.less_equal"):
     """True where the first is smaller or equal."""
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.less_equal(x, y)
+    fn = core.less_equal
 
 
 class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
     """Logical and: true where both are true."""
 
     T = TRUTH
-
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.logical_and(x, y)
+    fn = core.logical_and
 
 
 class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
     """Logical or: true where either is true."""
 
     T = TRUTH
-
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.logical_or(x, y)
+    fn = core.logical_or
 
 
 class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
     """Logical exclusive or: true where exactly one is true."""
 
     T = TRUTH
-
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.logical_xor(x, y)
+    fn = core.logical_xor
 
 
 class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):

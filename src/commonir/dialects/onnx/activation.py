@@ -36,9 +36,7 @@ class Relu(UnaryX, name="onnx.Relu"):
     """The element, or zero where it is negative."""
 
     T = by_version(opset6=FLOATS_1, opset13=FLOATS, opset14=FLOATS | SIGNED_INTEGERS)
-
-    def reference(self, X: Value) -> Value:
-        return core.relu(X)
+    fn = core.relu
 
 
 class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
@@ -111,9 +109,7 @@ class Sigmoid(UnaryX, name="onnx.Sigmoid"):
     """1 / (1 + exp(-x))."""
 
     T = FLOATS_6_13
-
-    def reference(self, X: Value) -> Value:
-        return core.sigmoid(X)
+    fn = core.sigmoid
 
 
 class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
@@ -131,9 +127,7 @@ class HardSwish(UnaryX, name="onnx.HardSwish"):
     """x times the hard sigmoid of slope 1/6."""
 
     T = by_version(opset14=FLOATS_1, opset22=FLOATS)
-
-    def reference(self, X: Value) -> Value:
-        return core.hard_swish(X)
+    fn = core.hard_swish
 
 
 class Swish(UnaryX, name="onnx.Swish", since="opset24"):
@@ -177,18 +171,14 @@ class Softplus(UnaryX, name="onnx.Softplus"):
     """log(1 + exp(x))."""
 
     T = FLOATS_1_22
-
-    def reference(self, X: Value) -> Value:
-        return core.softplus(X)
+    fn = core.softplus
 
 
 class Softsign(UnaryInput, name="onnx.Softsign"):
     """x / (1 + |x|)."""
 
     T = FLOATS_1_22
-
-    def reference(self, input: Value) -> Value:
-        return core.softsign(input)
+    fn = core.softsign
 
 
 class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):

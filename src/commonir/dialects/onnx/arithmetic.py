@@ -8,8 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from math import isnan
+from typing import ClassVar
 
 from commonir.dialects import core
+from commonir.dialects.core.base import Function2
 from commonir.dialects.onnx.base import (
     FLOATS,
     FLOATS_1,
@@ -45,34 +47,34 @@ class Arithmetic(OnnxOp):
     B: Value = operand("T")
     C: Value = result("T")
     T = by_version(opset7=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS, opset14=NUMBERS)
+    fn: ClassVar[Function2]
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return type(self).fn(A, B)
 
 
 class Add(Arithmetic, name="onnx.Add"):
     """The sum."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.add(A, B)
+    fn = core.add
 
 
 class Sub(Arithmetic, name="onnx.Sub"):
     """The difference."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.sub(A, B)
+    fn = core.sub
 
 
 class Mul(Arithmetic, name="onnx.Mul"):
     """The product."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.mul(A, B)
+    fn = core.mul
 
 
 class Div(Arithmetic, name="onnx.Div"):
     """The quotient; of integers, rounded toward zero."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.div(A, B)
+    fn = core.div
 
 
 class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
@@ -138,27 +140,21 @@ class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
     """The bits that are set in both."""
 
     T = INTEGERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.bitwise_and(A, B)
+    fn = core.bitwise_and
 
 
 class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
     """The bits that are set in either."""
 
     T = INTEGERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.bitwise_or(A, B)
+    fn = core.bitwise_or
 
 
 class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
     """The bits that are set in exactly one."""
 
     T = INTEGERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.bitwise_xor(A, B)
+    fn = core.bitwise_xor
 
 
 class Max(OnnxOp, name="onnx.Max"):

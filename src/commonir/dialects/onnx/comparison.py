@@ -5,7 +5,10 @@ Operands are broadcast as in numpy. Source: ONNX operator reference, default dom
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from commonir.dialects import core
+from commonir.dialects.core.base import Function2
 from commonir.dialects.onnx.base import (
     ANY_1,
     ANY_13,
@@ -27,6 +30,10 @@ class Logic(OnnxOp):
     A: Value = operand("i1")
     B: Value = operand("i1")
     C: Value = result("i1")
+    fn: ClassVar[Function2]
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return type(self).fn(A, B)
 
 
 class Comparison(OnnxOp):
@@ -35,6 +42,10 @@ class Comparison(OnnxOp):
     A: Value = operand("T")
     B: Value = operand("T")
     C: Value = result("i1")
+    fn: ClassVar[Function2]
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return type(self).fn(A, B)
 
 
 class Equal(Comparison, name="onnx.Equal"):
@@ -46,66 +57,53 @@ class Equal(Comparison, name="onnx.Equal"):
         opset13=NUMBERS | BOOLEAN,
         opset19=NUMBERS | BOOLEAN | STRING,
     )
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.equal(A, B)
+    fn = core.equal
 
 
 class Less(Comparison, name="onnx.Less"):
     """True where the first is smaller."""
 
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.less(A, B)
+    fn = core.less
 
 
 class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
     """True where the first is smaller or equal."""
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.less_equal(A, B)
+    fn = core.less_equal
 
 
 class Greater(Comparison, name="onnx.Greater"):
     """True where the first is larger."""
 
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.greater(A, B)
+    fn = core.greater
 
 
 class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
     """True where the first is larger or equal."""
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.greater_equal(A, B)
+    fn = core.greater_equal
 
 
 class And(Logic, name="onnx.And", since="opset7"):
     """Logical and: true where both are true."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.logical_and(A, B)
+    fn = core.logical_and
 
 
 class Or(Logic, name="onnx.Or", since="opset7"):
     """Logical or: true where either is true."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.logical_or(A, B)
+    fn = core.logical_or
 
 
 class Xor(Logic, name="onnx.Xor", since="opset7"):
     """Logical exclusive or: true where exactly one is true."""
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.logical_xor(A, B)
+    fn = core.logical_xor
 
 
 class Where(OnnxOp, name="onnx.Where"):

@@ -5,7 +5,10 @@ Source: ONNX operator reference, default domain, versions 1 to 22.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from commonir.dialects import core
+from commonir.dialects.core.base import Function1
 from commonir.dialects.onnx.base import (
     FLOATS,
     FLOATS_1,
@@ -32,6 +35,10 @@ class UnaryX(OnnxOp):
 
     X: Value = operand("T")
     Y: Value = result("T")
+    fn: ClassVar[Function1]
+
+    def reference(self, X: Value) -> Value:
+        return type(self).fn(X)
 
 
 class UnaryInput(OnnxOp):
@@ -39,159 +46,129 @@ class UnaryInput(OnnxOp):
 
     input: Value = operand("T")
     output: Value = result("T")
+    fn: ClassVar[Function1]
+
+    def reference(self, input: Value) -> Value:
+        return type(self).fn(input)
 
 
 class Neg(UnaryX, name="onnx.Neg"):
     """The negative."""
 
     T = by_version(opset6=FLOATS_1 | SIGNED_INTEGERS, opset13=FLOATS | SIGNED_INTEGERS)
-
-    def reference(self, X: Value) -> Value:
-        return core.neg(X)
+    fn = core.neg
 
 
 class Exp(UnaryInput, name="onnx.Exp"):
     """e to the power of the element."""
 
     T = FLOATS_6_13
-
-    def reference(self, input: Value) -> Value:
-        return core.exp(input)
+    fn = core.exp
 
 
 class Log(UnaryInput, name="onnx.Log"):
     """The natural logarithm."""
 
     T = FLOATS_6_13
-
-    def reference(self, input: Value) -> Value:
-        return core.log(input)
+    fn = core.log
 
 
 class Sqrt(UnaryX, name="onnx.Sqrt"):
     """The square root; NaN below zero."""
 
     T = FLOATS_6_13
-
-    def reference(self, X: Value) -> Value:
-        return core.sqrt(X)
+    fn = core.sqrt
 
 
 class Reciprocal(UnaryX, name="onnx.Reciprocal"):
     """One divided by the element."""
 
     T = FLOATS_6_13
-
-    def reference(self, X: Value) -> Value:
-        return core.reciprocal(X)
+    fn = core.reciprocal
 
 
 class Sin(UnaryInput, name="onnx.Sin"):
     """The sine of an angle in radians."""
 
     T = FLOATS_7_22
-
-    def reference(self, input: Value) -> Value:
-        return core.sin(input)
+    fn = core.sin
 
 
 class Cos(UnaryInput, name="onnx.Cos"):
     """The cosine of an angle in radians."""
 
     T = FLOATS_7_22
-
-    def reference(self, input: Value) -> Value:
-        return core.cos(input)
+    fn = core.cos
 
 
 class Tan(UnaryInput, name="onnx.Tan"):
     """The tangent of an angle in radians."""
 
     T = FLOATS_7_22
-
-    def reference(self, input: Value) -> Value:
-        return core.tan(input)
+    fn = core.tan
 
 
 class Asin(UnaryInput, name="onnx.Asin"):
     """The angle in radians whose sine is the element."""
 
     T = FLOATS_7_22
-
-    def reference(self, input: Value) -> Value:
-        return core.asin(input)
+    fn = core.asin
 
 
 class Acos(UnaryInput, name="onnx.Acos"):
     """The angle in radians whose cosine is the element."""
 
     T = FLOATS_7_22
-
-    def reference(self, input: Value) -> Value:
-        return core.acos(input)
+    fn = core.acos
 
 
 class Atan(UnaryInput, name="onnx.Atan"):
     """The angle in radians whose tangent is the element."""
 
     T = FLOATS_7_22
-
-    def reference(self, input: Value) -> Value:
-        return core.atan(input)
+    fn = core.atan
 
 
 class Sinh(UnaryInput, name="onnx.Sinh"):
     """The hyperbolic sine."""
 
     T = FLOATS_9_22
-
-    def reference(self, input: Value) -> Value:
-        return core.sinh(input)
+    fn = core.sinh
 
 
 class Cosh(UnaryInput, name="onnx.Cosh"):
     """The hyperbolic cosine."""
 
     T = FLOATS_9_22
-
-    def reference(self, input: Value) -> Value:
-        return core.cosh(input)
+    fn = core.cosh
 
 
 class Tanh(UnaryInput, name="onnx.Tanh"):
     """The hyperbolic tangent."""
 
     T = FLOATS_6_13
-
-    def reference(self, input: Value) -> Value:
-        return core.tanh(input)
+    fn = core.tanh
 
 
 class Asinh(UnaryInput, name="onnx.Asinh"):
     """The inverse hyperbolic sine."""
 
     T = FLOATS_9_22
-
-    def reference(self, input: Value) -> Value:
-        return core.asinh(input)
+    fn = core.asinh
 
 
 class Acosh(UnaryInput, name="onnx.Acosh"):
     """The inverse hyperbolic cosine."""
 
     T = FLOATS_9_22
-
-    def reference(self, input: Value) -> Value:
-        return core.acosh(input)
+    fn = core.acosh
 
 
 class Atanh(UnaryInput, name="onnx.Atanh"):
     """The inverse hyperbolic tangent."""
 
     T = FLOATS_9_22
-
-    def reference(self, input: Value) -> Value:
-        return core.atanh(input)
+    fn = core.atanh
 
 
 class Erf(UnaryInput, name="onnx.Erf"):
@@ -208,27 +185,21 @@ class Floor(UnaryX, name="onnx.Floor"):
     """The largest integer that is not larger."""
 
     T = FLOATS_6_13
-
-    def reference(self, X: Value) -> Value:
-        return core.floor(X)
+    fn = core.floor
 
 
 class Ceil(UnaryX, name="onnx.Ceil"):
     """The smallest integer that is not smaller."""
 
     T = FLOATS_6_13
-
-    def reference(self, X: Value) -> Value:
-        return core.ceil(X)
+    fn = core.ceil
 
 
 class Round(UnaryX, name="onnx.Round"):
     """The nearest integer, of two the even one."""
 
     T = by_version(opset11=FLOATS_1, opset22=FLOATS)
-
-    def reference(self, X: Value) -> Value:
-        return core.round(X)
+    fn = core.round
 
 
 class Not(OnnxOp, name="onnx.Not", since="opset1"):
@@ -275,9 +246,7 @@ class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
     """Each bit inverted."""
 
     T = INTEGERS
-
-    def reference(self, X: Value) -> Value:
-        return core.bitwise_not(X)
+    fn = core.bitwise_not
 
 
 class Abs(UnaryX, name="onnx.Abs"):
