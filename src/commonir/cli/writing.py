@@ -13,7 +13,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
-from commonir.cli.commands.info import write_ports
+from commonir.cli.port_tables import write_ports
 from commonir.cli.session import Session
 from commonir.cli.terminal import Style, Terminal
 

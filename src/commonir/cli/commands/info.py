@@ -10,6 +10,7 @@ from commonir.base.text import format_bytes, format_count
 from commonir.cli.answer import Answer
 from commonir.cli.columns import Column
 from commonir.cli.options import PATH
+from commonir.cli.port_tables import write_ports
 from commonir.cli.rank_tables import rank_pairs, write_ranks
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -17,7 +18,7 @@ from commonir.cli.terminal import Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.reports import DeclarationEntry, FunctionSummary, Port, Summary
+    from commonir.reports import DeclarationEntry, FunctionSummary, Summary
 
 
 _LONGEST = 400
@@ -129,13 +130,6 @@ def _write_function(alike: Sequence[FunctionSummary], *, is_entry: bool, out: Te
     out.line(f"  operations: {count:,}")
     rows = [(name, f"{number:,}") for name, number in function.operations.items()]
     out.table([Column(""), Column("", is_number=True)], rows, indent=4)
-
-
-def write_ports(title: str, ports: tuple[Port, ...], out: Terminal) -> None:
-    """Writes the inputs, outputs or states of a function, if it has any."""
-    if ports:
-        out.line(f"  {title}:")
-        out.table([Column(""), Column(""), Column("")], [(port.name, port.type, port.note) for port in ports], indent=4)
 
 
 command = info
