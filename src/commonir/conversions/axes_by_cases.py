@@ -65,7 +65,7 @@ def _from_start(axes: Value, rank: int) -> Value:
 
 
 def _by_cases(code: Value, codes: Sequence[int], build: Callable[[int], Value]) -> Value:
-    """What is built for the position of a code among some codes; one of them is given."""
+    """Builds a value for each of some codes and returns the one at the position of `code`."""
     conditions = [core.equal(code, core.splat(n, code)) for n in codes]
     *others, last = range(len(codes))
     value = build(last)

@@ -1,4 +1,4 @@
-"""What a conversion is, and how one is found.
+"""Conversions between formats, and how one is found.
 
 A conversion turns a core module into the dialect of a format. Conversions are found by the name of the format they
 lead to, through the entry points of installed packages (group `commonir.conversions`), ours like anybody's.
@@ -42,7 +42,7 @@ class ImageInput(NamedTuple):
 
 
 class ConversionOptions(Record):
-    """What users may choose; a conversion refuses what it has no use for.
+    """Options of a conversion; a conversion refuses those that it does not use.
 
     `opset` is the number of an operation set, `target` the name of the oldest system that is to run the program, and
     None leaves the choice to the conversion: what serves most users, or the oldest that has all that is needed.

@@ -1,4 +1,4 @@
-"""What rules of every conversion ask about the tensors they are given."""
+"""Questions that the rules of every conversion ask about their operands."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def runs_of(dims: Sequence[Dim]) -> Iterator[tuple[int, ...] | DimExpr]:
 
 
 def named_operands(op: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> dict[str, Value]:
-    """What stands for the operands of a kernel, by the names under which the kernel reads them."""
+    """Returns the new operands of a kernel by the names under which the kernel reads them."""
     flat = [u for v in operands if v is not None for u in (v if isinstance(v, tuple) else (v,))]
     return dict(zip(operand_names(op), flat, strict=True))
 

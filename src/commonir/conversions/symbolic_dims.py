@@ -41,7 +41,7 @@ def carrying(context: Context, dim: Dim) -> Axis | None:
 
 
 def measuring(context: Context, wanted: Symbol) -> Measured:
-    """What tells a symbol: an axis that has it as its size, else an argument with a linear expression of it.
+    """Returns the source of a symbol: an axis with it as its dim, else an argument with a linear expression of it.
 
     Raises: DiagnosticError (E0601) when there is none.
     """

@@ -11,7 +11,7 @@ from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
 
 RULES = Rules([*TOSA_FIRST.all(), *core_to_linalg.RULES.all()])
-"""Those of tosa first; loops and branches as scf has them, which may stand beside them."""
+"""The rules of tosa first, then loops and branches of scf, which may stand beside them."""
 
 TARGET = Target("tosa", beside=core_to_linalg.TARGET.beside | {"linalg"})
 

@@ -52,7 +52,7 @@ class WordsForm(NamedTuple):
 
 
 class AttrType(Generic[T]):
-    """What values an attribute takes.
+    """The type of an attribute: how its values are checked, stored and written.
 
     `coerce` turns what a caller gives into the stored value and raises ValueError with what it expected;
     `to_attribute` and `from_attribute` convert between the stored value and the storage form;

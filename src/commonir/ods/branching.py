@@ -1,4 +1,4 @@
-"""What analyses ask of operations that lead to blocks and regions.
+"""Queries of analyses about operations that lead to blocks and regions.
 
 Source: MLIR, interfaces of branch operations and of operations that branch into their regions.
 """

@@ -198,7 +198,7 @@ class DeclaredOp(Op):
         return counts
 
     def unified(self) -> Unification:
-        """What the names of the signature stand for here. Raises: DiagnosticError (E0503) with all that do not fit."""
+        """Binds the names of the signature. Raises: DiagnosticError (E0503) with all that do not fit."""
         found = Unification(self.signature.variables, [v.type for v in self.operands])
         wrong: list[Diagnostic] = []
 
@@ -414,7 +414,7 @@ def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, ob
 
 
 def _divided(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
-    """What each parameter is given."""
+    """Returns the argument of each parameter."""
     inputs = [f for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
     counts = use.counts
     if counts is None:

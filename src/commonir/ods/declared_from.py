@@ -43,7 +43,7 @@ _TEXTS: dict[AttrType[Any], str] = {
 
 
 def declaration_of(definition: type[Op]) -> Declaration:
-    """What a file says of an operation: its declaration under its name within the dialect."""
+    """Returns the declaration of an operation under its name within the dialect."""
     made = _Declaring(definition.layout.variables)
     layout = definition.layout
     inputs = tuple([made.parameter(f) for f in layout.inputs])

@@ -235,7 +235,7 @@ def _as_value(type: Type) -> Type:
 
 
 class Unification:
-    """What the names of one declaration stand for in one use of it, on known, symbolic and unknown dimensions.
+    """Bindings of the names of one declaration in one use of it, on known, symbolic and unknown dims.
 
     A dimension of which nothing is known gets a symbol for the time of the unification, which stands for what it turns
     out to be equal to. Two symbols of the program that must be equal are a constraint and stay two symbols.
@@ -296,18 +296,18 @@ class Unification:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What must hold of symbols of the program, which only their values decide."""
+        """Returns the constraints on symbols of the program, which only their values decide."""
         return without_implied(c for c in self._open if not any(name.startswith("?") for name in c.symbols))
 
     @property
     def sizes(self) -> dict[str, Dim]:
-        """What single dimension variables stand for, of those that are known."""
+        """Returns the known bindings of single dimension variables."""
         found = {name: self._settled_dim(d) for name, d in self._bindings.one.items()}
         return {name: d for name, d in found.items() if d is not None}
 
     @property
     def elements(self) -> Mapping[str, ElementType]:
-        """What type variables stand for, of those that are known."""
+        """Returns the known bindings of type variables."""
         return self._bindings.elements
 
     def resolved(self, pattern: Pattern) -> TensorType:

@@ -1,4 +1,4 @@
-"""What an operation definition declares: its fields, accessors of its operations, and the methods it may state.
+"""Operation definitions: fields, accessors of operations, and the methods that a definition may override.
 
 A definition subclasses `Op` with its fields and, unless it is structural, a `reference`. The return annotation of
 `reference` tells its form: `Value` is a composite, `Expr` or `Kernel` a kernel, `Array` an algorithm.
@@ -141,7 +141,7 @@ T = TypeVar("T")
 
 
 class _Fact(Generic[T]):
-    """What follows from a definition, told when it is first asked for: most definitions are imported and never used."""
+    """A lazily computed class attribute: most definitions are imported and never used."""
 
     def __init__(self, name: str, told: Callable[[type[Definition]], T]) -> None:
         self.name = name
@@ -371,7 +371,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
     # -- accessors
 
     def field_value(self, field: Field) -> Any:
-        """What a field holds: values for operands and results, a Python value for attributes and parameters."""
+        """Returns the contents of a field: values of operands and results, else a Python value."""
         place = self.places.get(field)
         if place is None:
             return field.absent
@@ -491,7 +491,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return (1,) * len(self._operands) if offsets is None else tuple([b - a for a, b in pairwise(offsets)])
 
     def operand_fields(self) -> Iterator[Field]:
-        """What declares each operand, in order."""
+        """Yields the field of each operand, in order."""
         for f, count in zip(self.layout.inputs, self.group_sizes, strict=True):
             yield from repeat(f, count)
 
@@ -540,11 +540,11 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return getattr(self, "results", None)
 
     def traced_with(self) -> object:
-        """What constraints and reference depend on beyond operand types, attributes and known dimensions; hashable."""
+        """Returns the hashable inputs of constraints and reference beyond operand types, attributes and known dims."""
         return None
 
     def verify(self) -> Iterable[Diagnostic]:
-        """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
+        """Yields errors beyond fields, constraints and traits, such as those of regions and symbols."""
         return ()
 
     @property

@@ -187,7 +187,7 @@ class Dialect:
 
     @cached_property
     def rules(self) -> Rules:
-        """What the dialect says of simpler forms of its operations."""
+        """Returns the simplification rules of the dialect."""
         if not self._rules:
             return Rules()
         found = imported(self._rules)
@@ -242,7 +242,7 @@ class Dialect:
 
 
 def _family(version: str) -> str:
-    """What the name of a version says before its number; nothing for a name without one."""
+    """Returns the part of a version's name before its number; nothing for a name without one."""
     stem = version.rstrip("0123456789")
     return "" if stem == version else stem
 

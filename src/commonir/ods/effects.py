@@ -1,4 +1,4 @@
-"""What an operation does besides giving its results.
+"""Effects of operations besides their results.
 
 Source: MLIR, side effects.
 """
@@ -22,7 +22,7 @@ class Effects(IntEnum):
 
 
 def effects_of(op: Operation) -> Effects:
-    """What an operation does with everything in it; of what is not defined, anything."""
+    """Returns the effects of an operation and everything in it; an undefined one may have any."""
     found = _own_effects(op)
     return _nested_effects(op) if found is None else found
 

@@ -26,7 +26,7 @@ Owner = TypeVar("Owner")
 
 
 class FieldKind(Enum):
-    """What a field declares."""
+    """The category of a field."""
 
     OPERAND = auto()
     PARAMETER = auto()
@@ -153,7 +153,7 @@ class Field:
 
     @property
     def absent(self) -> Any:
-        """What it reads as in a version of the operation that does not have it."""
+        """Returns the default in a version of the operation that does not have it."""
         return () if self.variadic else None if self.default is MISSING else self.default
 
     @property

@@ -47,7 +47,7 @@ _NUMBERS = frozenset({bool, int, float})
 
 
 class Derived:
-    """What one trace yields.
+    """The results of one trace.
 
     `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared
     operand) and `outputs` are the placeholder values of a composite and what it returns for them. `is_open`: its
@@ -80,7 +80,7 @@ class Derived:
 
 
 def infer(op: Definition) -> Derived:
-    """What follows from the definition for this operation's operands and attributes.
+    """Infers types and constraints for this operation's operands and attributes.
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
@@ -157,7 +157,7 @@ def _few_numbers(stored: object) -> object:
 
 
 def known_elements(value: Value) -> object:
-    """What is known of the elements of a value, in a form that can be compared."""
+    """Returns the known elements of a value in a comparable form."""
     dims = known_dims(value)
     data = None if dims is not None else known_data(value)
     if data is None:
@@ -364,7 +364,7 @@ def _check_constraints(trace: _Trace) -> None:
 
 
 def _undecided(answer: Any) -> tuple[Constraint, ...]:
-    """What a constraint that neither holds nor fails leaves to be checked when sizes are known."""
+    """Returns the part of an undecided constraint to be checked when dims are known."""
     several: tuple[Constraint, ...] = answer if isinstance(answer, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # what `require` gives
     return several
 
@@ -502,7 +502,7 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
 
 
 def results_of(returned: Any) -> tuple[Value, ...]:
-    """What a composite reference returned, as a tuple of values."""
+    """Returns the results of a composite reference as a tuple of values."""
     if isinstance(returned, Value):
         return (returned,)
     if isinstance(returned, Operation):
@@ -550,7 +550,7 @@ def operations_behind(
 
 
 def _used_by(op: Operation, settled: Settled) -> list[Value]:
-    """What an operation uses, also inside, but for what is inside of settled operations."""
+    """Returns the values that an operation and its regions use, except inside settled operations."""
     out: list[Value] = []
     pending: list[tuple[Operation, bool]] = [(op, True)]
     while pending:

@@ -33,7 +33,7 @@ _MOST_ALIGNMENTS = 2
 
 
 def check_layout(op: Operation, name: str, value: Attribute) -> Iterator[Diagnostic]:
-    """What is wrong with an attribute of the dlti dialect that an operation has."""
+    """Yields errors in a dlti attribute of an operation."""
     kind = _NAMES.get(name)
     if kind is None:
         yield _fault(op, f"attribute '{name}' not supported by dialect")

@@ -90,7 +90,7 @@ def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
 
 
 def _keyword(attr: Attribute) -> object:
-    """What an attribute says as the text of a custom form does: a word."""
+    """Returns an attribute as the keyword of a custom form."""
     match attr:
         case StringAttr(value=value):
             return value

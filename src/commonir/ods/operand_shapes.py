@@ -1,4 +1,4 @@
-"""What references read of the shapes of operands: as much as they need, or a reason why it is not known yet."""
+"""Shapes of operands for references: as much as they need, or the reason why it is not known yet."""
 
 from __future__ import annotations
 

@@ -106,5 +106,5 @@ class StatedResults(Op):
 
 
 def declared_operand_names(op: Operation) -> list[str]:
-    """What the definition of an operation calls its operands, in order; nothing for one without a definition."""
+    """Returns the declared names of an operation's operands, in order; nothing for one without a definition."""
     return [f.name for f in op.operand_fields()] if isinstance(op, Op) else []

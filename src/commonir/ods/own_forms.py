@@ -17,7 +17,7 @@ from commonir.ods.attr_types import WordsForm
 
 
 class HasForm(Protocol):
-    """What may be held as an attribute of a dialect that says words: kinds of fields."""
+    """An attribute type whose values are dialect attributes with words as text."""
 
     @property
     def form(self) -> WordsForm | None:
@@ -39,7 +39,7 @@ class OwnForms(NamedTuple):
 
 
 def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnForms:
-    """What a dialect has of which only some attributes are looked at."""
+    """Returns the forms of a dialect that checks only some of its attributes."""
     return OwnForms({}, {}, checks, has_others=True)
 
 
@@ -58,6 +58,6 @@ def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", 
 
 
 NOTHING = own_forms()
-"""What a dialect has that defines neither types nor attributes."""
+"""The forms of a dialect that defines neither types nor attributes."""
 
 __all__ = ["NOTHING", "HasForm", "OwnForms", "checked_forms", "own_forms"]

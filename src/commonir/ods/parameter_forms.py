@@ -15,7 +15,7 @@ from commonir.base.records import Record
 
 
 class ParameterCategory(Enum):
-    """What a parameter is."""
+    """The category of a parameter."""
 
     INTEGER = auto()
     FLOAT = auto()

@@ -297,7 +297,7 @@ any_type = Pattern("any")
 
 
 class Bindings:
-    """What the names of a definition stand for in one operation."""
+    """The bindings of a definition's names in one operation."""
 
     __slots__ = ("constraints", "elements", "many", "one", "types", "unranked")
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class PropertyType(AttrType[T]):
-    """What values a property takes.
+    """The type of a property: how its values are checked, stored and written.
 
     `read` reads a value where a format names the property; `starts` says whether one stands there, which an optional
     group asks that begins with it. Raises: ValueError from `read` for a value that is none.

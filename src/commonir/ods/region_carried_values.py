@@ -54,7 +54,7 @@ def _edges(op: Op) -> list[_Edge]:
 
 
 def replace_by_entry_values(op: Op, editor: Editor) -> bool:
-    """What is one value from before the operation in any case, is that value."""
+    """Replaces region arguments that always equal one value from before the operation by that value."""
     sources: dict[Value, list[Value]] = defaultdict(list)
     readers: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
@@ -152,7 +152,7 @@ def drop_unused_values(op: Op, editor: Editor) -> bool:
 
 
 class _Groups:
-    """What belongs together."""
+    """A union-find of items."""
 
     def __init__(self) -> None:
         self._parents: dict[Hashable, Hashable] = {}
@@ -161,7 +161,7 @@ class _Groups:
         return item in self._parents
 
     def of(self, item: Hashable) -> Hashable:
-        """What stands for the group of an item."""
+        """Returns the representative of an item's group."""
         parents = self._parents
         while (parent := parents.setdefault(item, item)) != item:
             parents[item] = item = parents[parent]

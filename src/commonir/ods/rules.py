@@ -1,4 +1,4 @@
-"""What a dialect says of simpler forms of its operations: rules as data, and functions for what rules cannot say.
+"""Simplification rules of a dialect: rules as data, and functions for what rules cannot express.
 
 A function gets an operation and an `Editor`, through which alone it changes the program, and tells whether it did.
 """

@@ -136,7 +136,7 @@ class Computed(Term):
 
 
 def computed(function: Callable[..., object], *arguments: object) -> Computed:
-    """What a function makes of variables, for the result of a rule."""
+    """Returns a term that applies a function to variables, for the result of a rule."""
     return Computed(getattr(function, "__name__", "function"), function, arguments)
 
 

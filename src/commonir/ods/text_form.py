@@ -1,4 +1,4 @@
-"""What a definition says about its text beyond a declarative format, and what those who read and write it offer.
+"""Text forms of definitions beyond a declarative format, and the interface of their readers and writers.
 
 A definition whose form upstream is written in C++ names a `CustomForm`. The reader and the writer that it is given
 (`text/python_forms.py`) are known here by what they do only, so that dialects do not depend on the text room.
@@ -264,7 +264,7 @@ class FormWriter(Protocol):
         ...
 
     def result_types(self, types: Sequence[Type]) -> str:
-        """What stands after an arrow: one type, or several in parentheses."""
+        """Returns the text after an arrow: one type, or several in parentheses."""
         ...
 
     def attribute(self, attribute: Attribute) -> str:
@@ -340,7 +340,7 @@ def written_assignments(writer: FormWriter, arguments: Iterable[Value], values: 
 
 
 class TextForm(Operation):
-    """What a definition may state about its text.
+    """The methods of a definition that control its text.
 
     `result_name` is what its result is called where results are named as mlir-opt names them, and `default_dialect` the
     dialect whose operations are written without its name directly inside of it.
@@ -354,7 +354,7 @@ class TextForm(Operation):
 
     @property
     def given_name(self) -> str:
-        """What the file that it is from calls it, besides the names of its results; "" for nothing."""
+        """Returns the name that the source file gives it, besides the names of its results; "" for none."""
         return ""
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:

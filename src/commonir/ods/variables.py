@@ -1,4 +1,4 @@
-"""What a dialect says of operations that name variables of a module, read and replace them, so that they are lowered.
+"""Operations that name, read and replace variables of a module, so that these are lowered.
 
 A variable keeps its contents between runs, as a mutable `ml_program.global` does: lowering puts one in its place.
 """

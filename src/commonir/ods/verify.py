@@ -112,7 +112,7 @@ class Doubts:
         self._values: set[Value] = set()
 
     def reach(self, op: Operation) -> bool:
-        """Whether an operation uses such a value; its results are such values then."""
+        """Returns whether an operation may move behind the definition of a value that it uses too early."""
         is_reached = bool(self._values) and not self._values.isdisjoint(op.operands)
         if is_reached:
             self._values.update(op.results)
@@ -258,7 +258,7 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
 
 
 def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
-    """What is wrong with undeclared attributes that say what machine an operation is for."""
+    """Yields errors of undeclared layout attributes."""
     for name, value in op.extra.items():
         if name.startswith(_LAYOUT):
             yield from layouts.check_layout(op, name, value)
@@ -280,7 +280,7 @@ def not_ended(holder: Operation, block: Block) -> Diagnostic:
 
 
 def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
-    """What is wrong with the way blocks follow each other."""
+    """Yields errors in the order of blocks."""
     for n, region in enumerate(op.regions):
         if len(region.blocks) < _SEVERAL:
             continue

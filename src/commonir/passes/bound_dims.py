@@ -39,7 +39,7 @@ def _bounded(function: ml_program.Func, ranges: Mapping[str, SizeRange]) -> ml_p
 
 
 def _port(value: Value, port: Port, ranges: Mapping[str, SizeRange]) -> Port:
-    """What a port says of the sizes of an input, with those of the dimensions that are given."""
+    """Returns the port of an input with the ranges of its symbolic dims."""
     kind = value.type
     if not isinstance(kind, TensorType) or kind.shape is None:
         return port

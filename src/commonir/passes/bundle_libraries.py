@@ -13,7 +13,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 
 _BUILT_IN = "commonir:"
-"""What the URIs of the libraries of this program begin with, which need no file."""
+"""The prefix of the URIs of libraries that need no file."""
 
 
 def bundle_libraries(module: Module) -> Module:

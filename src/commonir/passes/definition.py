@@ -1,4 +1,4 @@
-"""What a pass is, and how one is found by name.
+"""Passes, and how they are found by name.
 
 A pass transforms a program and reports whether it changed anything. It never reads files or runs programs: what
 computes constants is an argument. Passes are found through the entry points of installed packages (group
@@ -98,7 +98,7 @@ class PassOptions:
 
 
 class PassContext(NamedTuple):
-    """What a pass may use besides the program.
+    """The context of a pass besides the program.
 
     `evaluator` returns what computes operations of which all operands are constants, for the number of bytes by which a
     result may be larger than its operands (None: the default). `reports`, if not None, receives how often rules

@@ -46,7 +46,7 @@ _NO_CONTENTS: Mapping[str, Data | None] = MappingProxyType({})
 
 
 class Edits(NamedTuple):
-    """What to change. All names are those of the program as it is.
+    """The changes to make. All names are those of the program before the changes.
 
     `renames` gives new names by old ones, of inputs, outputs and any other value. `sizes` gives sizes to dimensions,
     each by the name of a symbolic dimension or as `INPUT.AXIS`. `metadata` sets texts; an empty one removes it.
@@ -91,7 +91,7 @@ def edit(
 
 
 def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
-    """What inputs become that are to be constants.
+    """Returns the contents of inputs that become constants.
 
     Raises: DiagnosticError (E0401, E0603) for every one that cannot become one.
     """

@@ -155,7 +155,7 @@ def _is_ordered(holder: Operation) -> bool:
 
 
 def _identity(op: Op) -> object:
-    """What operations that compute the same have in common; None for those that are never replaced."""
+    """Returns a key that equal computations share; None for operations that are never merged."""
     if not op.results or op.has_trait(traits.Random):
         return None
     operands = op.operands

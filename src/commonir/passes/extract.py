@@ -103,7 +103,7 @@ class _Part:
                 yield from self._keep(user)
 
     def _writers(self, op: Operation) -> Iterator[Value]:
-        """What stores to a global that an operation loads."""
+        """Yields the values stored to a global that an operation loads."""
         names = {inner.global_name for inner in op.walk() if isinstance(inner, ml_program.GlobalLoad)}
         for other in self.function.body.operations if names else ():
             stores = (inner for inner in other.walk() if isinstance(inner, ml_program.GlobalStore))
@@ -178,7 +178,7 @@ def _symbols_in(value: object) -> Iterator[str]:
 
 
 class _Shapes:
-    """What is known of the sizes that values may have which become inputs, from the sizes that inputs may have."""
+    """The dims of values that become inputs, derived from the dims of the inputs."""
 
     def __init__(self, module: Module, function: Function) -> None:
         self._function = function
@@ -186,7 +186,7 @@ class _Shapes:
         self._module = module
 
     def port(self, name: str, value: Value) -> Port:
-        """What there is to say of an input that stands for a value."""
+        """Returns the port of an input that replaces a value."""
         own = self._ports.get(name, NO_PORT)
         if value in self._function.inputs or not isinstance(value.type, TensorType) or value.type.is_static:
             return own

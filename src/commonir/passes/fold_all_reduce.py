@@ -33,7 +33,7 @@ class _Addition(NamedTuple):
 
 
 class _Sum(NamedTuple):
-    """What a rank adds up: its own tensor, what it receives in the order of additions, and the last sum."""
+    """A sum of one rank: its own tensor, what it receives in the order of additions, and the last sum."""
 
     rank: int
     x: Value
@@ -99,7 +99,7 @@ class _Folding:
     # -- what one rank does
 
     def _sums(self, rank: int) -> Iterator[_Sum]:
-        """What a rank adds up in the order of an all-reduce."""
+        """Yields the sums of a rank in the order of an all-reduce."""
         sent = {op.x for op in self._events[rank] if isinstance(op, core.Send)}
         for op in self._events[rank]:
             first = _addition(op.result) if isinstance(op, core.Recv) else None
@@ -153,7 +153,7 @@ class _Folding:
         return all(sent is not None and sent.x is x and x.type is member.x.type for sent, x in senders)
 
     def messages(self, member: _Sum, group: _Group) -> list[Operation]:
-        """What a rank sends and receives for a sum, in the order in which it does."""
+        """Returns the sends and receives of a sum in program order."""
         sent = [self._senders[op] for other in group for op in other.received if op.source == member.rank]
         return sorted([*sent, *member.received], key=self._places.__getitem__)
 
@@ -222,7 +222,7 @@ def _communicates(op: Operation) -> bool:
 
 
 def _matched(events: Sequence[Sequence[Operation]]) -> Mapping[Operation, core.Send]:
-    """What was sent by what receives it: messages of two ranks and a tag come in the order in which they were sent."""
+    """Maps receives to sends: messages of two ranks and a tag arrive in the order in which they were sent."""
     waiting: dict[tuple[int, int, int], deque[core.Send]] = {}
     for rank, ops in enumerate(events):
         for op in ops:

@@ -1,4 +1,4 @@
-"""What an operation equals when some of its operands are constants that stand nowhere in the program.
+"""Folds operations on constants that are not operations of the program.
 
 A copy of the operation on constants made for it is asked for its simpler forms; only those count that are constants or
 operands.
@@ -19,7 +19,7 @@ from commonir.passes.simplify import Evaluate
 from commonir.rewrite.greedy import Step
 
 Result = Data | Value | None
-"""What a result equals: constant contents, an operand, or nothing that is known."""
+"""The folded form of a result: constant contents, an operand, or nothing known."""
 
 
 class Folder:
@@ -32,7 +32,7 @@ class Folder:
         self._steps: dict[type[Op], Sequence[Step]] = {}
 
     def fold(self, op: Op, known: Sequence[Data | None]) -> list[Result] | None:
-        """What each result of an operation equals, with what is known of its operands; None when nothing is."""
+        """Folds each result of an operation, given the known operands; returns None when nothing folds."""
         given = [data for data in known if data is not None]
         # A constant that is there already is told before one that is computed.
         if given and len(given) == len(known) and type(op).fold is Op.fold and is_computed(type(op)):

@@ -1,4 +1,4 @@
-"""What is wrong with functions of MLIR as a whole: the ends of their blocks, and names that are defined twice.
+"""Errors of MLIR functions: terminators of their blocks, and names that are defined twice.
 
 The verifier finds that too, but nobody has to ask it before a program runs. Lowering meets what is wrong with the
 other operations of a function one by one.

@@ -176,7 +176,7 @@ class _Frame:
 
 
 def merged(declared: Type, inferred: Type) -> Type:
-    """What a program says of a value and what follows from its definition, in one type."""
+    """Merges the declared and the inferred type of a value."""
     if declared is inferred or declared is unknown:
         return inferred
     if inferred is unknown:

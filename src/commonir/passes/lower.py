@@ -316,7 +316,7 @@ class _Lowering:
         return found if found is not None and not self._errors(op) else None
 
     def _known(self, value: Value) -> Data | None:
-        """What a value holds whatever the inputs are, if only because the sizes are known."""
+        """Returns the contents of a value that do not depend on the inputs, for example because the dims are known."""
         stands = self.values.get(value)
         return None if stands is None else known_contents(stands)
 
@@ -415,7 +415,7 @@ class _Lowering:
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
 
     def _errors(self, op: Operation) -> list[Diagnostic]:
-        """What is wrong with an operation as it stands; what stands for it tells that where a type is in doubt."""
+        """Returns the errors of a source operation; where a type is in doubt, its replacement reports them."""
         if not isinstance(op, Op):
             return []
         if self.doubts.reach(op):
@@ -476,7 +476,7 @@ class _Lowering:
         frame.block.append(made)
 
     def _operands(self, values: Sequence[Value], user: Operation) -> tuple[Value, ...]:
-        """What stands for values that an operation uses, as far as there is something; it is reported where not."""
+        """Returns the replacements of the values that an operation uses; reports those that have none."""
         for n, v in enumerate(values):
             if v not in self.values and v not in self.missing:
                 name = f" '{v.name}'" if v.name else ""

@@ -19,7 +19,7 @@ from commonir.ods import path_of
 
 
 class LoweredGlobals:
-    """What stands for the globals of a module, made when first asked for."""
+    """The lowered globals of a module, created on first use."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -27,7 +27,7 @@ class LoweredGlobals:
         self._taken = {*module.symbols}
 
     def of(self, source: Global) -> Global:
-        """What stands for a global.
+        """Returns the lowered global of a global.
 
         Raises: DiagnosticError (E0601) when it holds what the core cannot.
         """
@@ -37,7 +37,7 @@ class LoweredGlobals:
 
     @property
     def nested(self) -> tuple[Global, ...]:
-        """Those that stand for globals of nested modules, as far as they have been asked for."""
+        """Returns the lowered globals of nested modules that were used so far."""
         return tuple([made for source, made in self._made.items() if source.parent is not self._module.body])
 
     def access(self, op: GlobalUse, value: Value | None) -> GlobalLoad | GlobalLoadConst | GlobalStore:

@@ -66,7 +66,7 @@ def taken_body(function: Function, kept: Sequence[Value]) -> Block:
 
 
 def constant_definition(function: Function) -> type[Op] | None:
-    """What makes a constant in functions of this kind; None when nothing is known to."""
+    """Returns the constant operation for functions of this dialect; None when none is known."""
     if not function.constants:
         return None
     definition = Dialects().find(function.constants, function.operation_set)

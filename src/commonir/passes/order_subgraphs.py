@@ -69,7 +69,7 @@ def is_ordered_by_tokens(op: Operation) -> bool:
 
 
 def check_order(module: Module) -> Diagnostics:
-    """What is wrong with the order of operations in the subgraphs of a program."""
+    """Returns the errors in the order of operations in the subgraphs of a program."""
     found = Diagnostics()
     effects = _Effects()
     for op in module.walk():

@@ -54,7 +54,7 @@ class _Pipelining:
         self._functions = self._by_function()
 
     def _by_operation(self, module: Module) -> Mapping[Operation, Touched]:
-        """What operations do with everything in them, calls left out."""
+        """Returns the globals that each operation touches with its regions, without calls."""
         found: dict[Operation, Touched] = {}
         for op in reversed(list(module.walk())):
             own = self._own(op)
@@ -66,7 +66,7 @@ class _Pipelining:
         return found
 
     def _own(self, op: Operation) -> Touched | None:
-        """What an operation does itself; None for nothing."""
+        """Returns the globals that an operation itself touches; None for none."""
         if isinstance(op, GlobalUse):
             target = next((g for g in self._symbols.along(op, op.global_) if isinstance(g, Global)), None)
             if target is not None:
@@ -85,7 +85,7 @@ class _Pipelining:
         return out
 
     def _by_function(self) -> Mapping[Function, Touched]:
-        """What functions do with those that they call; what a declaration does is not known."""
+        """Returns the globals that each function touches with its callees; those of a declaration are unknown."""
         functions = [f for f in self._symbols if isinstance(f, Function)]
         calls = {f: list(self._touched[f].called) if f in self._touched else [] for f in functions}
         found: dict[Function, Touched] = {}

@@ -35,7 +35,7 @@ _VARIES = _Varies.VARIES
 
 
 class _Constant(NamedTuple):
-    """What a value always is, and the operation whose dialect makes constants of it."""
+    """The constant contents of a value, and the operation whose dialect builds constants of it."""
 
     data: Data
     origin: type[Op]
@@ -50,7 +50,7 @@ def propagate_constants(root: Module, evaluate: Evaluate, dialects: Dialects) ->
 
 
 class _Analysis:
-    """What is known of the values of a program. A value that is in no table is not computed, as far as is seen."""
+    """The lattice of the values of a program. A value without an entry is not computed on any path seen so far."""
 
     def __init__(self, root: Module, folder: Folder) -> None:
         self.known: dict[Value, _Known] = {}
@@ -104,7 +104,7 @@ class _Analysis:
     # -- where control goes
 
     def _enter_all(self, op: Operation) -> None:
-        """What runs in an operation, and how often, only the operation knows."""
+        """Marks all regions of an operation as reachable any number of times."""
         for region in op.regions:
             for block in region.blocks[:1] if isinstance(op, Op | Module) else region.blocks:
                 for v in block.arguments:

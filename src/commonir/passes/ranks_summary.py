@@ -1,4 +1,4 @@
-"""What a program of ranks is, as numbers: memory of each rank, and what ranks send each other."""
+"""Summary of a program of ranks: memory of each rank, and communication between ranks."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def share_memory(buffers: Sequence[Lifetime], alignment: int = 1) -> tuple[int, 
 
 
 def _at_once(together: Sequence[Sequence[_Placed]], start: int, stop: int) -> list[_Placed]:
-    """What is placed and needed at one of some steps, in the order of memory."""
+    """Returns the placed buffers that are live at any of some steps, in the order of memory."""
     first = start // _STEPS_TOGETHER
     out = [p for p in together[first] if p[2] <= stop and start <= p[3]]
     for n in range(first + 1, stop // _STEPS_TOGETHER + 1):

@@ -60,7 +60,7 @@ def settle(function: Function, constants: Collection[Value], evaluate: Evaluate)
 
 
 class _Kind:
-    """What a definition says of all of its operations, asked once: nearly all operations of a program are of few."""
+    """Facts of a definition about all of its operations, computed once per definition."""
 
     __slots__ = ("is_computed", "is_constant", "is_derived", "is_random", "is_removable")
 
@@ -230,7 +230,7 @@ def _handed_on(derived: Derived) -> dict[int, int]:
 
 
 def _settled(value: Value) -> Value:
-    """What a value that a reference returns equals by the folders of its operations."""
+    """Simplifies a value that a reference returns by the folders of its operations."""
     found: Value | None = value
     while found is not None:
         value = found
@@ -269,7 +269,7 @@ class _Constants:
 
 
 def _identity(op: Op, is_constant: bool) -> object:
-    """What operations that compute the same have in common; None where that cannot be told."""
+    """Returns a key that equal computations share; None where there is none."""
     if is_constant:
         data = known_data(op.results[0]) if len(op.results) == 1 else None
         if data is None or isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES:

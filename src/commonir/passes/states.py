@@ -40,7 +40,7 @@ class States:
 
     @property
     def by_input(self) -> Mapping[Value, ml_program.Global]:
-        """What stands for the input of a function."""
+        """Returns the global for each input of a function that is a state."""
         return self._by_input
 
     def _add(self, function: Function, value: Value, found: Diagnostics) -> None:

@@ -138,7 +138,7 @@ class _Structuring:
             target.sources.append(node)
 
     def _now(self, values: Iterable[Value]) -> tuple[Value, ...]:
-        """What stands for values now."""
+        """Returns the current replacements of values."""
         out: list[Value] = []
         for v in values:
             at = v

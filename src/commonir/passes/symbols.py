@@ -13,7 +13,7 @@ from commonir.ir.operation import Operation
 
 
 class Symbols:
-    """What the modules of a program hold under names, as it is when this is made."""
+    """The symbol tables of a program's modules, as they are at construction."""
 
     __slots__ = ("_tables", "root")
 
@@ -96,7 +96,7 @@ def name_of(op: Operation) -> str:
 
 
 def _table(module: Module) -> dict[str, Operation]:
-    """What a module holds under names; of two with one name, the first."""
+    """Returns the symbol table of a module; of two with one name, the first."""
     out: dict[str, Operation] = {}
     for op in module.body.operations:
         name = name_of(op)

@@ -55,7 +55,7 @@ class TakenBranches:
         return inside
 
     def _returned(self, r: Value, value: Value, op: Operation, home: Block, inside: set[Value]) -> Value:
-        """What is returned in the place of a result, under its name."""
+        """Returns the value that replaces a result, under its name."""
         if self._copies is None:
             return value
         if value not in inside:

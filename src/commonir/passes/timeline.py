@@ -1,4 +1,4 @@
-"""What each rank of a program does in its order, and which steps wait for steps of other ranks.
+"""Steps of each rank in program order, and which of them wait for steps of other ranks.
 
 A timeline says nothing of time but this: a receive comes after its send, and at a meeting all ranks go on together.
 """
@@ -18,7 +18,7 @@ from commonir.passes.traffic import size_bytes
 
 
 class StepKind(Enum):
-    """What a step does for other ranks."""
+    """The role of a step for other ranks."""
 
     COMPUTES = "computes"
     SENDS = "sends"
@@ -55,7 +55,7 @@ class Arrow(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """What one rank does. `stops_at` is the step at which it waits forever, `waits_for` a rank that it waits for."""
+    """The steps of one rank. `stops_at` is the step at which it waits forever, for the rank `waits_for`."""
 
     rank: int
     steps: tuple[Step, ...]

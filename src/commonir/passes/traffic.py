@@ -1,4 +1,4 @@
-"""What the ranks of a core program send each other, as the program states it: messages and bytes by pair and tag.
+"""Communication of a core program, as the program states it: messages and bytes by pair and tag.
 
 A message counts as often as it stands there: once for the body of a loop. An all-reduce counts as the messages that
 make it up. Sizes that depend on symbolic dimensions are not known.
@@ -18,7 +18,7 @@ from commonir.reports import TrafficEntry
 
 
 class Key(NamedTuple):
-    """What messages are known by; the tag is None for what all ranks exchange."""
+    """The key of messages; the tag is None for exchanges of all ranks."""
 
     source: int
     destination: int

@@ -37,7 +37,7 @@ class Transcription:
         return argument.type
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
-        """What stands for the results of an operation. What it is made of need not be in a block yet.
+        """Returns the replacements of an operation's results. Their operations need not be in a block yet.
 
         Raises: DiagnosticError for what cannot be; it is reported with the place.
         """
@@ -47,7 +47,7 @@ class Transcription:
         """Puts what comes before everything else into the block; may change what stands for inputs."""
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """What the function returns in place of some values."""
+        """Returns what the function returns in place of some values."""
         return values
 
     # -- what is shared

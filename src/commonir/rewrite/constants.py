@@ -79,7 +79,7 @@ def _home(op: Operation) -> Block | None:
 
 
 def identity(op: Op) -> object:
-    """What constants that are equal have in common; None for those that are not compared."""
+    """Returns a key that equal constants share; None for those that are not compared."""
     data = op.constant_data()
     if data is not None and (isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES):
         return None

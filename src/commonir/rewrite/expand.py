@@ -36,7 +36,7 @@ _LARGE = 1 << 12
 
 
 class Expansion:
-    """What stands for an operation: the values of its results, and the new operations behind them in order."""
+    """The expansion of an operation: the values of its results, and the new operations behind them in order."""
 
     __slots__ = ("operations", "results")
 
@@ -121,7 +121,7 @@ def is_known(value: Value) -> bool:
 
 
 def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
-    """What a reference was traced to, on the operands of an operation."""
+    """Copies the trace of a reference onto the operands of an operation."""
     given = dict(zip(op.operands, operands, strict=True))
     values: dict[Value, Value] = {}
     for placeholder, value in zip(derived.inputs, op.grouped_operands(), strict=True):

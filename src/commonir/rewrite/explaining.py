@@ -1,4 +1,4 @@
-"""What became of rewrite rules: how often each was applied, and why not to the operations that are left."""
+"""Reports on rewrite rules: how often each was applied, and why not to the remaining operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_LISTED = 8
 
 
 def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> list[RuleReport]:
-    """What became of each rule in everything of an operation, after it was rewritten; `applied` counts by names."""
+    """Returns a report on each rule after an operation was rewritten; `applied` counts applications by name."""
     found: dict[Compiled, dict[str, list[Operation]]] = {rule: {} for rule in rules}
     by_name: dict[str, list[Compiled]] = {}
     for rule in rules:

@@ -200,7 +200,7 @@ class _Rule:
     def _undeclared(
         self, definition: type[Op], given: Sequence[Argument], *, in_result: bool
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """What an operation is given whose record declares nothing; attributes have their names of the rule."""
+        """Returns the arguments of an operation whose record declares nothing; attributes are named as in the rule."""
         (field,) = definition.layout.inputs
         operands: list[object] = []
         attributes: dict[str, object] = {}
@@ -300,7 +300,7 @@ class _Rule:
         return f"#{self._count}"
 
     def _demanded(self, record: Record, name: str | None) -> object:
-        """What a source demands of an operand or attribute."""
+        """Returns the constraint of a source on an operand or attribute."""
         if is_a(record, "NativeCodeCall"):
             raise self._wrong(f"'{record.name_text}' stands for a value in a result only; in a source it has arguments")
         literal = self._literal(record)
@@ -388,7 +388,7 @@ class _Rule:
         raise self._wrong(f"a function cannot be given {value}")
 
     def _made_of(self, record: Record, name: str | None) -> object:
-        """What a record stands for in a result."""
+        """Returns the result term of a record."""
         if is_a(record, "NativeCodeCall"):
             call = self.calls.call(record)
             given = [] if name is None else [Variable(name)]

@@ -38,7 +38,7 @@ Step = Callable[[Op], Found | None]
 program; None where it does not apply. The operation's own results say that it was changed in place.
 """
 Makers = Sequence[type[object]]
-"""What makes the operands of an operation: the classes of operations, or of blocks whose arguments they are."""
+"""The definers of an operation's operands: classes of operations, or of blocks whose arguments they are."""
 
 
 class SelectiveStep:
@@ -152,7 +152,7 @@ _MOST_MAKERS = 4
 
 
 class _Kind:
-    """What is known of operations of a definition.
+    """Facts about the operations of a definition.
 
     `may_go`: whether they may be without effect; `is_pure`: whether all of them are. `chosen`: those of `steps` that
     may apply to operations whose operands are made by what is told.

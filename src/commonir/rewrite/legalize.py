@@ -52,7 +52,7 @@ Result = Value | tuple[Value, ...] | Operation | Mismatch
 
 
 class Rule:
-    """What to make of the operations of one definition and of those that derive from it."""
+    """Converts the operations of one definition and of those that derive from it."""
 
     __slots__ = ("build", "definition")
 
@@ -98,7 +98,7 @@ def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
 
 
 class HasDefinition(Protocol):
-    """What is written for the operations of one definition."""
+    """A rule function for the operations of one definition."""
 
     @property
     def definition(self) -> type[Op]:
@@ -150,7 +150,7 @@ class Rules(ByDefinition[Rule]):
 
 
 class Target(NamedTuple):
-    """What a program is turned into: a dialect and a version of it.
+    """The target of a conversion: a dialect and a version of it.
 
     `beside` are names of further dialects and of single operations that may stand in such a program; they have no
     versions.
@@ -165,7 +165,7 @@ class Target(NamedTuple):
 
 
 class Context:
-    """What a rule may know besides its operation.
+    """The context of a rule besides its operation.
 
     `regions` are the legalized regions of the operation at hand. `memo` lives as long as the outermost operation around
     it, for values that rules share. `sizes` tells for the name of a size that only running tells which axis of which
@@ -560,7 +560,7 @@ def _named_location(op: Operation) -> Location | None:
 
 
 def _grouped(op: Op, operands: Sequence[Value]) -> list[Value | tuple[Value, ...] | None]:
-    """What stands for the operands of an operation, one entry for each that it declares; parameters left out."""
+    """Returns the new operands of an operation, one entry for each declared one, without parameters."""
     replacement = dict(zip(op.operands, operands, strict=True))
     out: list[Value | tuple[Value, ...] | None] = []
     for f in op.layout.inputs:

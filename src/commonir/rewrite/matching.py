@@ -72,11 +72,11 @@ class Compiled:
 
     @property
     def definition(self) -> type[Op]:
-        """What the operation at the root of the source is."""
+        """Returns the definition of the operation at the root of the source."""
         return op_class(self.rewrite.source)
 
     def match(self, op: Op) -> Match | None:
-        """What variables stand for, when the rule applies to an operation of its definition."""
+        """Returns the bindings of variables when the rule applies to an operation, else None."""
         for steps in self.alternatives:
             match = self._start(op)
             for step in steps:
@@ -308,7 +308,7 @@ def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
 
 
 def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, Code]]:
-    """What is wrong with the result and the conditions of a rule."""
+    """Yields the errors in the result and the conditions of a rule."""
     results = (*rewrite.results, *rewrite.supplements)
     labels = [t.label for t in _within(results) if isinstance(t, OperationTerm | Computed) and t.label]
     for name in dict.fromkeys([n for n in labels if n in bound or labels.count(n) > 1]):

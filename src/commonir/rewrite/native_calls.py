@@ -1,4 +1,4 @@
-"""What rules in TableGen state in C++: calls of functions, and conditions on what a rule binds.
+"""C++ code of TableGen rules: calls of functions, and conditions on what a rule binds.
 
 Text is never run. A call stands for a registered Python function; a condition for one too, or it is of a kind that is
 understood. Everything else is refused. Source: MLIR, declarative rewrite rules.
@@ -112,7 +112,7 @@ class NativeCalls:
         raise self._unknown(record, f'no function is registered for {shown}"{text.strip()}"', name)
 
     def condition(self, record: Record) -> Test:
-        """What a constraint demands of several values and attributes, as they are stored.
+        """Returns the test of a constraint on several values and attributes, as they are stored.
 
         Raises: UNKNOWN_RULE_FUNCTION.
         """

@@ -202,7 +202,7 @@ def _are_alike(a: OperationTerm, b: OperationTerm) -> bool:
 
 
 def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object, object]]:
-    """What two terms of one definition say of the same fields; operations that both know are compared in turn."""
+    """Yields the pairs of terms that two patterns have for the same fields, nested operations included."""
     pending = [(first, second)]
     while pending:
         a, b = pending.pop()

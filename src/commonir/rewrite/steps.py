@@ -378,7 +378,7 @@ def _shown(found: Held | None) -> str:
 
 
 def called(name: str, function: Callable[..., object], given: Sequence[object]) -> object:
-    """What a function of a rule returns. Raises: RULE_FUNCTION_FAILED."""
+    """Calls a function of a rule and returns its result. Raises: RULE_FUNCTION_FAILED."""
     try:
         return function(*given)
     except (DiagnosticError, NotationError):
@@ -389,7 +389,7 @@ def called(name: str, function: Callable[..., object], given: Sequence[object]) 
 
 
 def value_of(name: str, bound: Mapping[str, object]) -> object:
-    """What a variable stands for; `r__1` is the result of number 1 of what is called `r`.
+    """Returns the binding of a variable; `r__1` is result number 1 of what is called `r`.
 
     Raises: LookupError when that is nothing.
     """
@@ -403,7 +403,7 @@ def value_of(name: str, bound: Mapping[str, object]) -> object:
 
 
 def plain(term: object, bound: Mapping[str, object]) -> object:
-    """What functions of rules receive: values, and attributes as Python values."""
+    """Returns a term as functions of rules receive it: values, and attributes as Python values."""
     found = _single(term, bound)
     return found.value if isinstance(found, Held) else found
 

@@ -1,4 +1,4 @@
-"""What a conversion to ARK writes down: buffers, tensors of files and operations, until a rank is complete.
+"""The output of a conversion to ARK: buffers, tensors of files and operations, until a rank is complete.
 
 Buffers are written once, or parts of them once each. A tensor that is another view of a buffer than what an operation
 gave is a virtual operation on all that was written there, so that the edges between nodes say what depends on what.
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
     @property
     def element(self) -> ElementType:
-        """What its elements are."""
+        """Returns the type of its elements."""
         return self.buffer.element
 
     @property
@@ -51,7 +51,7 @@ class Builder:
         self.rank = rank
         self.world_size = world_size
         self.name = ""
-        """What operations are called that have no name of their own."""
+        """The name of operations that have no name of their own."""
         self._steps: list[Step] = []
         self._names = Names()
         self._views: dict[tuple[Buffer, View], tuple[int, FileTensor]] = {}

@@ -485,13 +485,13 @@ _TAME = (
     core.MatMul, core.Linear, core.Mul, core.Add, core.Sub, core.Neg, core.Movement, core.Concat, core.Split, core.Cast,
     core.Sigmoid, core.Tanh, core.Relu, core.Gather, core.Einsum,
 )  # fmt: skip
-"""What gives finite numbers of finite ones, as long as they are not too large for their type."""
+"""Operations with finite results for finite operands that are not too large for their type."""
 _ENDS = (core.MatMul, core.Linear, core.Gather, core.Sigmoid, core.Tanh, core.Einsum)
 _MOST_STEPS = 64
 
 
 def _is_tame(value: Value, work: Work) -> bool:
-    """Whether a tensor is computed by products of matrices and the like, which are finite unless all is lost."""
+    """Returns whether a tensor is computed by matrix products and the like, which keep finite values finite."""
     pending = [value]
     for _ in range(_MOST_STEPS):
         if not pending:

@@ -33,7 +33,7 @@ def iota(op: core.Iota, work: Work) -> Made:
 
 @rule(core.Movement)
 def movement(op: core.Movement, work: Work) -> Made:
-    """What changes neither the order nor the number of elements."""
+    """Movements that keep the order and the number of elements."""
     if not isinstance(op, core.Reshape | core.Squeeze | core.Unsqueeze):
         return Mismatch("no other view of the memory gives that")
     return work.reshaped(work.place(op.x), shape_of(op.y))

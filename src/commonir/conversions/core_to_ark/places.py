@@ -52,7 +52,7 @@ class Layout(NamedTuple):
         return Layout(self.start, tuple(sizes), tuple(steps))
 
     def compact(self) -> Layout:
-        """What is repeated once only."""
+        """Returns the layout without repetitions."""
         repeated = [n == 1 or step == 0 for n, step in zip(self.sizes, self.steps, strict=True)]
         sizes = tuple([1 if r else n for n, r in zip(self.sizes, repeated, strict=True)])
         return Layout(self.start, sizes, tuple([0 if r else s for s, r in zip(self.steps, repeated, strict=True)]))

@@ -37,7 +37,7 @@ Made = Place | Value | tuple[Place | Value, ...] | Mismatch | None
 
 
 class Rule:
-    """What to make of the operations of one definition and of those that derive from it."""
+    """Converts the operations of one definition and of those that derive from it."""
 
     __slots__ = ("build", "definition")
 
@@ -101,7 +101,7 @@ class Work:
         self._sources[value] = source
 
     def source(self, value: Value) -> object:
-        """What computes a value, as the program says it."""
+        """Returns the operation or port of the program that a value comes from."""
         return self._sources.get(value, value.owner)
 
     def place(self, value: Value) -> Place:

@@ -46,7 +46,7 @@ def counted(
 
 
 def _inlined(region: Region, values: Sequence[Value]) -> tuple[Value, ...]:
-    """What a nested program returns for some values: its operations, in no block then, work on them."""
+    """Returns the results of a nested program for some values; its operations are not in a block yet."""
     block = region.block
     last = block.last
     assert last is not None

@@ -23,7 +23,7 @@ class _Taps(NamedTuple):
 
 
 def read_at_positions(op: core.GridSample, x: Value, grid: Value) -> Value:
-    """What an operation gives for images and a grid: the neighbours of each position, summed with their weights."""
+    """Returns the samples of images at a grid: the neighbours of each position, summed with their weights."""
     if op.value:
         shift = core.splat(op.value, x)
         inner = core.grid_sample(core.sub(x, shift), grid, op.mode, op.border, op.unit)

@@ -47,7 +47,7 @@ def as_bytes(integers: Integers) -> Bytes | None:
 
 
 def in_single_precision(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Value | None:
-    """What stands for a convolution of integers, with what stands for its operands; None when sums may be rounded."""
+    """Returns a convolution of integers in single precision; None when sums may be rounded."""
     sums = _Sums.of(op)
     counts = None if sums is None else sums.channels()
     if sums is None or counts is None:
@@ -90,7 +90,7 @@ class _Sums:
 
     @classmethod
     def of(cls, op: core.Conv) -> _Sums | None:
-        """Those of a convolution of integers; None when nothing tells how many products there are."""
+        """Returns the bounds of an integer convolution; None when the number of products is not known."""
         import numpy as np  # noqa: PLC0415  only where there are integers to convolve
 
         sizes = [d for d in tensor_type(op.weight).shape or () if isinstance(d, int)]

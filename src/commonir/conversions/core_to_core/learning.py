@@ -132,7 +132,7 @@ def _dense(
     weights: Sequence[float],
     start: float,
 ) -> list[float]:
-    """What each leaf, after all nodes, gives to each target."""
+    """Returns the value of each leaf, after all nodes, for each target."""
     count = op.targets
     combine = {core.Aggregate.MIN: min, core.Aggregate.MAX: max}.get(op.aggregate)
     out = [start] * (nodes + len(starts) - 1) * count

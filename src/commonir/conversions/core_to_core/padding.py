@@ -37,7 +37,7 @@ def _along(x: Value, axis: int, mode: core.PadMode, low: int, high: int) -> Valu
 
 
 def _beyond(x: Value, axis: int, mode: core.PadMode, count: int, edge: Dim) -> Value:
-    """What lies outside of an edge: the element there again and again, or those inside of it turned around."""
+    """Returns the padding beyond an edge: the edge element repeated, or the inner elements mirrored."""
     if mode is core.PadMode.EDGE:
         return _repeated(_section(x, axis, edge, edge + 1), axis, count)
     start = 1 if edge == 0 else edge - count

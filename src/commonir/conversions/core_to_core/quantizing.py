@@ -10,7 +10,7 @@ from commonir.notation import limits
 
 
 def quantized_steps(x: Value, scale: Value, zero_point: Value | None, element: ElementType) -> Value:
-    """What `core.quantize` gives as floats; all operands are of one type of floats.
+    """Returns the result of `core.quantize` as floats; all operands are of one float type.
 
     Raises: DiagnosticError (E0601) for blocks of sizes that are not known.
     """
@@ -22,7 +22,7 @@ def quantized_steps(x: Value, scale: Value, zero_point: Value | None, element: E
 
 
 def dequantized_steps(x: Value, scale: Value, zero_point: Value | None) -> Value:
-    """What `core.dequantize` gives; all operands are of one type of floats.
+    """Returns the result of `core.dequantize`; all operands are of one float type.
 
     Raises: DiagnosticError (E0601) for blocks of sizes that are not known.
     """

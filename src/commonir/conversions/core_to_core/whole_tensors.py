@@ -1,4 +1,4 @@
-"""What index notation says, by operations of the core on whole tensors: for dialects that have no kernels.
+"""Index notation as operations of the core on whole tensors: for dialects that have no kernels.
 
 Every expression becomes a tensor with an axis for each index of the kernel, of size 1 along those that it does not
 depend on. What is read at the positions of indices is moved there; any other read gathers. A fold reduces its axes.
@@ -89,7 +89,7 @@ ELEMENTARY = (
     core.GatherNd,
     core.Iota,
 )
-"""What kernels become: of these a kernel says no more."""
+"""Operations that kernels become, which a kernel would not describe further."""
 
 
 def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], positions: ElementType) -> Result:

@@ -33,7 +33,7 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
 
 
 def pairs(context: Context) -> AllPairs:
-    """What looks at all pairs, with positions of 64 bits."""
+    """Returns the comparison of all pairs, with positions of 64 bits."""
     return AllPairs(partial(computed, context), i64)
 
 

@@ -34,7 +34,7 @@ def computed(context: Context, kernel: Kernel, operands: Mapping[str, Value]) ->
 
 
 def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Callable[[Value, Value], Value]) -> Value:
-    """What is there after a round for each of some numbers, which `after` is given as a tensor of one element."""
+    """Returns the value after one round per number; `after` receives the number as a tensor of one element."""
     table = context.hoist(arith.Constant(DataAttr(data_of(i64, (len(numbers),), numbers))))
     block = Block([index_type, first.type])
     at, state = block.arguments

@@ -41,7 +41,7 @@ def filled_with(value: Value, target: Value) -> Value:
 
 
 Body = Callable[[Scalars, Sequence[Value]], Sequence[Value]]
-"""What a structured operation yields, of the elements of inputs and of what is there before."""
+"""Computes what a structured operation yields from the elements of inputs and the previous outputs."""
 
 
 def generic(

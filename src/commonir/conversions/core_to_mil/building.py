@@ -150,7 +150,7 @@ class _Sizes:
         return self.context.hoist(op) if self.is_hoisted else op.result
 
     def shared(self, key: object, build: Callable[[], Value]) -> Value:
-        """What is built at the beginning is built once."""
+        """Builds a value at the beginning of the function once per key."""
         if not self.is_hoisted:
             return build()
         memo = self.context.memo

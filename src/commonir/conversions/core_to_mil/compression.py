@@ -180,7 +180,7 @@ def _decompressed(op: core.Decoded, context: Context, *operands: Value | None) -
 
 
 DECOMPRESSION = (Rule(core.Decoded, _decompressed),)
-"""What weights become when they cannot stay compressed."""
+"""The rules for weights that cannot stay compressed."""
 
 
 @rule(core.Cast)

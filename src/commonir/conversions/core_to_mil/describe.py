@@ -35,7 +35,7 @@ Ports = Mapping[str, Port]
 
 
 class Border(NamedTuple):
-    """What the source says of the inputs and outputs of a function, under their new names.
+    """The description of the inputs and outputs of a function, under their new names.
 
     `sizes` are the shapes of inputs with the names of dimensions.
     """

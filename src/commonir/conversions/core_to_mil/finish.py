@@ -1,4 +1,4 @@
-"""What a legal program needs beyond legal operations: parameters as constants, outputs of their own, names, dimensions.
+"""Completes a legal program: parameters as constants, outputs of their own, names, dimensions.
 
 Source: facts on Core ML, sections 3 and 4.
 """
@@ -166,7 +166,7 @@ def _plain_element(values: Sequence[Scalar]) -> ElementType:
 
 
 def _name_of(op: Operation) -> str:
-    """What to call things that belong to an operation."""
+    """Returns the name for things that belong to an operation."""
     result = op.first_name
     place = op.location.name if op.location is not None else ""
     return result or place or op.name.partition(".")[2]

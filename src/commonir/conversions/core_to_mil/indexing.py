@@ -290,7 +290,7 @@ def cumprod(op: core.CumProd, context: Context, x: Value) -> Result:
 
 
 def _behind(x: Value, axis: int, step: int, *, is_reversed: bool) -> Value:
-    """What stands some places before each element, or behind it, and ones where nothing does."""
+    """Returns the elements some places before or after each element, with ones outside."""
     amounts = [0] * rank_of(x)
     amounts[axis] = -step if is_reversed else step
     return core.pad(x, tuple(amounts), tuple([-n for n in amounts]), core.PadMode.CONSTANT, 1.0)

@@ -119,7 +119,7 @@ class _Folding:
         return (self._wide(self.filters, 1.0) * self._factor().reshape(-1, *[1] * (held.ndim - 1))).astype(held.dtype)
 
     def bias(self) -> NDArray[np.generic]:
-        """What is added to each channel."""
+        """Returns the bias of each channel."""
         s = self.statistics
         centred = self._wide(self.offset, 0.0) - self._wide(s.mean, 0.0)
         return (centred * self._factor() + self._wide(s.shift, 0.0)).astype(self.filters.array().dtype)

@@ -111,7 +111,7 @@ def _steps(y: Value, like: Value, direction: core.Direction) -> Value:
 
 
 def _on_others(op: Op, operands: Sequence[Value | None], **changes: object) -> tuple[Value, ...]:
-    """What the layer gives for other operands, with what it states, but for changes."""
+    """Returns the results of the layer for other operands and changed attributes."""
     stated = {f.name: op.field_value(f) for f in op.layout.attributes}
     return type(op)(*operands, **{**stated, **changes}).results
 
@@ -254,7 +254,7 @@ BOTH_WAYS = (Rule(core.Gru, _both_ways), Rule(core.Rnn, _both_ways))
 
 
 def _one_way(value: Value, n: int) -> Value:
-    """What belongs to one direction, which stays a constant if it is one."""
+    """Returns the slice of one direction, as a constant if the value is one."""
     data = plain_data(value)
     if data is not None:
         return computed(data.element, (1, *data.shape[1:]), lambda: data.array()[n : n + 1])
@@ -298,7 +298,7 @@ def _length(context: Context, sequence: Value) -> Value:
 
 
 def _zeros(like: Value) -> Value:
-    """What stacked values are written into."""
+    """Returns zeros for stacked values to be written into."""
     element = element_of(like)
     return core.fill(core.scalar(0, i32 if element is boolean else element), sizes_of(like))
 

@@ -134,13 +134,13 @@ def _without_default(function: Function) -> list[str]:
 
 
 def _wildcard_losses(function: Function) -> list[str]:
-    """What is lost of the signature: types with wildcards."""
+    """Returns the messages for what the signature loses: types with wildcards."""
     ports = (*function.input_ports.items(), *function.output_ports.items())
     return [f"the declared type {p.declared} of '{n}': ONNX has no wildcards" for n, p in ports if p.declared]
 
 
 def _port_texts(function: Function) -> dict[str, str]:
-    """What ONNX has no field for, as metadata: labels of classes and channels of images."""
+    """Returns as metadata what ONNX has no field for: class labels and channels of images."""
     texts: dict[str, str] = {}
     for name, port in (*function.input_ports.items(), *function.output_ports.items()):
         if port.labels:

@@ -123,7 +123,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tupl
 
 
 def _answer(condition: Block, values: tuple[Value, ...], block: Block | None = None) -> Value:
-    """What the condition yields for some values, from copies of its operations, which go to a block if one is given."""
+    """Returns what the condition yields for some values, from copies of its operations in `block`, if given."""
     mapping = dict(zip(condition.arguments, values, strict=True))
     for op in condition.operations:
         if isinstance(op, onnx.Return):

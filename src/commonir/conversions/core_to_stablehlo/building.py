@@ -257,7 +257,7 @@ def _without_ones(context: Context, x: Value, kept: Sequence[int]) -> Value:
 
 
 def lowest(element: ElementType) -> float:
-    """What no number of a type is less than."""
+    """Returns the least value of a type."""
     if element.is_float:
         return -inf
     return 0 if element.kind == "uint" else -(1 << (element.bits - 1))

@@ -36,7 +36,7 @@ _OWN = [*Rules.members(*map(vars, _FAMILIES)), *elementwise.RULES, *layout.REDUC
 _OF_MANY_TARGETS = (compression, einsum, fourier, image_regions, learning)
 
 TOSA_FIRST = Rules([*Rules.members(vars(structure)), *map(_with_elements, _OWN)])
-"""What is best said in tosa, whatever else a program may have."""
+"""The rules whose results are preferred in tosa, whatever else a program may have."""
 _WITHOUT_LINALG = Rules.members(*map(vars, (*_OF_MANY_TARGETS, control, indexing)))
 RULES = Rules([*TOSA_FIRST.all(), *map(_with_elements, _WITHOUT_LINALG)])
 

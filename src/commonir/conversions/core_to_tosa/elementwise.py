@@ -233,7 +233,7 @@ def tan(op: core.Tan, context: Context, x: Value) -> Result:
 
 @rule(core.Sign)
 def sign(op: core.Sign, context: Context, x: Value) -> Result:
-    """What is neither above nor below zero stays as it is."""
+    """Sign; elements that are neither above nor below zero stay as they are."""
     zero, one, minus = [core.splat(n, x) for n in (0, 1, -1)]
     return core.select(core.greater(x, zero), one, core.select(core.less(x, zero), minus, x))
 

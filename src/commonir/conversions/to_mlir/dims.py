@@ -51,7 +51,7 @@ def size(context: Context, dim: Dim | None) -> Value:
 
 
 def dynamic_sizes(context: Context, shape: Sequence[Dim | None]) -> tuple[Value, ...]:
-    """Those sizes of a shape that are not numbers, as values."""
+    """Returns the dynamic dims of a shape as values."""
     return tuple([size(context, d) for d in shape if not isinstance(d, int)])
 
 

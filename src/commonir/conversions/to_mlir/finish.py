@@ -34,7 +34,7 @@ def erased(type: Type) -> Type:
 
 
 def constant_value(data: Data) -> DataAttr:
-    """What a constant holds, its integers without a sign."""
+    """Returns the contents of a constant, with signless integers."""
     element = signless(data.element)
     if element is data.element:
         return DataAttr(data)

@@ -10,7 +10,7 @@ from commonir.rewrite.legalize import Context, Mismatch, rule
 BESIDE = frozenset(
     {"func", "ml_program.global", "ml_program.global_load", "ml_program.global_load_const", "ml_program.global_store"}
 )
-"""What stands in a program beside the operations that compute."""
+"""The operations of a program beside those that compute."""
 
 
 @rule(ml_program.Func)
@@ -28,7 +28,7 @@ def function(op: ml_program.Func, context: Context) -> Operation | Mismatch:
 
 @rule(ml_program.Return)
 def returned(op: ml_program.Return, context: Context, values: tuple[Value, ...]) -> Operation:
-    """What ends a function."""
+    """Ends a function."""
     del op, context
     return func.Return(values)
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 GENERATIONS = V1, V2, V3, V4 = ("v1", "v2", "v3", "v4")
 MERGING_GENERATIONS = (V1, V2)
-"""Those whose nodes may have several operations; a node of the others has one."""
+"""The generations whose nodes may have several operations; a node of the others has one."""
 MAX_RANK = 4
 NO_ID = -1
 """The result of an operation that has none."""

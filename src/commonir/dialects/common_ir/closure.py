@@ -27,7 +27,7 @@ from commonir.ods.declared import OperatorUse, choose
 
 _ALWAYS = frozenset({"builtin", "common_ir", "onnx"})
 BUILT_IN = "commonir:"
-"""What the URI of a library begins with that stands for a dialect: it is found without a file."""
+"""The beginning of the URI of a library that stands for a dialect: it is found without a file."""
 
 
 class Closure:

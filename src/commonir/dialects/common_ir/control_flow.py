@@ -26,7 +26,7 @@ CONDITIONAL = "Cond"
 LOOP = "While"
 BUILT_IN_OPERATORS = frozenset({CONDITIONAL, LOOP})
 CONTROL_OPERATIONS = frozenset({core.If.name, core.While.name, core.Yield.name})
-"""What they are read as, which therefore needs no import."""
+"""The operations that they are read as, which therefore need no import."""
 
 Functions = Mapping[str, FunctionDefinition]
 

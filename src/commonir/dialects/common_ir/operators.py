@@ -31,7 +31,7 @@ from commonir.ods.declared_types import DeclaredType, TensorOf, TwoWildcards
 from commonir.ods.declares import Declares
 
 PREFIX = "common_ir.op."
-"""What the names of the operations of declared operators begin with, before the name that nodes call them by."""
+"""The prefix of the names of declared operators' operations, before the name that nodes call them by."""
 
 
 class OperatorNode(DeclaredOp, Invocation):

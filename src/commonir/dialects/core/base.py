@@ -27,7 +27,7 @@ INTEGERS = all_integers
 REALS = floats | all_integers
 ANYTHING = all_numbers | element_type(boolean)
 ELEMENTS = ANYTHING | element_type(string)
-"""What operations that only move elements take."""
+"""The element types of operations that only move elements."""
 
 
 class CoreOp(Op):

@@ -42,9 +42,9 @@ from commonir.ods import (
 from commonir.symbolic import Dim
 
 ENTRIES = element_type(i8, u8, f16, f32)
-"""What a table or the non-zero elements may hold until iOS 17."""
+"""The element types of a table or of the non-zero elements until iOS 17."""
 VALUES = element_type(ENTRIES, i4, u4)
-"""What compressed values may be from iOS 18."""
+"""The element types of compressed values from iOS 18."""
 _INDICES = {1: u1, 2: u2, 3: u3, 4: u4, 6: u6, 8: u8}
 INDICES = element_type(*_INDICES.values())
 

@@ -30,7 +30,7 @@ from commonir.ods import attr_types, constraint, element_type, non_negative, ope
 from commonir.symbolic import Dim
 
 WIDE_NUMBERS = element_type(NUMBERS, i8, u8, i16, u16)
-"""What may be gathered from iOS 17."""
+"""The element types that may be gathered from iOS 17."""
 SHORT_POSITIONS = element_type(i32, i16, u16)
 """Positions from iOS 16."""
 ALL_POSITIONS = element_type(i32, i8, u8, i16, u16)

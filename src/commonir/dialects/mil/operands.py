@@ -20,11 +20,11 @@ from commonir.symbolic import Dim
 FLOATS = element_type(f16, f32)
 NUMBERS = element_type(f16, f32, i32)
 BASIC = element_type(f16, f32, i32, boolean)
-"""What an activation may hold until iOS 16."""
+"""The element types of an activation until iOS 16."""
 SHORT = element_type(i8, u8, i16, u16)
-"""What iOS 17 adds."""
+"""The element types that iOS 17 adds."""
 ALL = element_type(BASIC, SHORT)
-"""What an activation may hold from iOS 17."""
+"""The element types of an activation from iOS 17."""
 TRUTH = element_type(boolean)
 POSITIONS = element_type(i8, i16, i32)
 """Sizes and bounds from iOS 17."""
@@ -116,7 +116,7 @@ def shape_of(value: Value) -> tuple[Dim, ...]:
 
 
 Condition = bool | tuple[Constraint, ...]
-"""What a constraint returns: whether it holds, or what has to hold of symbolic sizes."""
+"""The answer of a constraint: whether it holds, or what must hold of symbolic dims."""
 
 
 def same_size(a: Dim | None, b: Dim | None, what: str) -> Condition:

@@ -153,7 +153,7 @@ class ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:
     operands_: tuple[Value, ...] = operand(any_type, variadic=True, doc="one for each result of the function")
 
     gives: ClassVar[str] = ""
-    """What it does, as messages say it."""
+    """The verb for it in messages."""
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -38,6 +38,6 @@ fastmath = dialect_flags(FastMath, "arith.fastmath", separator=",")
 overflow = dialect_flags(Overflow, "arith.overflow")
 
 OWN = own_forms(fastmath, overflow)
-"""What the dialect `arith` has."""
+"""The attribute forms of the dialect `arith`."""
 
 __all__ = ["OWN", "FastMath", "Overflow", "fastmath", "overflow"]

@@ -36,7 +36,7 @@ from commonir.ods import attr_types, attribute, by_version, element_type, one_of
 from commonir.ods.patterns import version_number
 
 INDEXED = by_version(opset1=ANY_1, opset13=ANY_13)
-"""What operators take that only move elements; those that use it state their versions."""
+"""The element types of operators that only move elements; those that use it state their versions."""
 SUMMED = by_version(opset11=element_type(i32, i64, u32, u64, f32, f64), opset14=WIDE_NUMBERS)
 
 

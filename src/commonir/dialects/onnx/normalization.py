@@ -22,7 +22,7 @@ from commonir.ir.types import ElementType, TensorType, Type, bf16, f32, f64
 from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, positive, result
 
 INVERSE_DEVIATION_FLOOR = 1e-9
-"""What mean variance normalization adds to the deviation."""
+"""The number that mean variance normalization adds to the deviation."""
 
 
 def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:

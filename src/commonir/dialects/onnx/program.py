@@ -44,7 +44,7 @@ NODE_NAME = "onnx.node_name"
 
 
 PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview", "com.microsoft": "microsoft"}
-"""What names of operators of a domain begin with here, after the name of the dialect; versions are called after it."""
+"""The prefixes of operator names by domain, after the name of the dialect; versions follow it."""
 PARTLY_DEFINED = ("com.microsoft",)
 """Domains that have operators of which there is no definition here."""
 ONNXRUNTIME_VERSION = "onnxruntime1"

@@ -58,7 +58,7 @@ MOVED = by_version(opset1=ANY_1, opset13=ANY_13)
 MOVED_TO_25 = by_version(
     opset1=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
 )
-"""What operators take that only move elements; those that use it state their versions."""
+"""The element types of operators that only move elements; those that use it state their versions."""
 SIZES = element_type(i64)
 
 

@@ -45,7 +45,7 @@ _DENSE = re.compile(r"RankedTensorType::get\(\{([\d, ]*)\}, \$_builder\.getInteg
 
 @dataclass(frozen=True, slots=True)
 class AttributeCheck:
-    """What a record demands of an attribute: how it is held, and what it fulfils, which `summary` says."""
+    """The storage of an attribute and the predicate that it satisfies, which `summary` describes."""
 
     kind: AttrType[Any]
     summary: str
@@ -122,7 +122,7 @@ class Attributes:
         self._kinds: dict[Record, AttrType[Any]] = {}
 
     def check(self, record: Record) -> AttributeCheck:
-        """What a record demands."""
+        """Returns the check of a record."""
         found = self._checks.get(record)
         if found is None:
             found = self._checks[record] = self._check(record)
@@ -142,7 +142,7 @@ class Attributes:
         return AttributeCheck(kind, summary, held.holds, held.unknown)
 
     def _of_property(self, record: Record) -> Predicate:
-        """What the value of a property fulfils; of one that is made of others, its parts."""
+        """Returns the predicate of a property's value; for a composed one, of its parts."""
         classes = classes_of(record)
         for parts in ("OptionalProp:p", "ArrayProp:elem"):
             of_each = record.given.get(parts)
@@ -242,7 +242,7 @@ class Attributes:
         return self.parsed(kind, base_of(record), text)
 
     def elided(self, record: Record) -> object:
-        """What an attribute that need not be there stands for when it is not; MISSING when nothing is said.
+        """Returns the value of an absent optional attribute; MISSING when nothing is declared.
 
         Raises: ValueError for what C++ states in a way that is not understood.
         """

@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 
 class Enumeration(NamedTuple):
-    """What a record of an enumeration states. Of flags, `separator` stands between the words."""
+    """The contents of an enumeration record. Of flags, `separator` stands between the words."""
 
     name: str
     bits: int

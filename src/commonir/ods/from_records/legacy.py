@@ -59,7 +59,7 @@ class DefiningOlder(Defining):
         return found
 
     def _code(self) -> Iterator[tuple[str, str]]:
-        """What is C++ in the record."""
+        """Yields the C++ code in the record."""
         for name in ("reference", "builder", "printer", "parser", "verifier"):
             if text_of(self.record, name).strip():
                 yield name, text_of(self.record, name)
@@ -98,7 +98,7 @@ class DefiningOlder(Defining):
 
 
 def _layout(before: str, mark: str) -> list[str]:
-    """What makes an element stand as the template has it: with or without a blank before it."""
+    """Returns the format elements that reproduce the template's spacing around an element."""
     if not before.strip("${") and not before[:1].isspace():
         return ["``"]
     return ["` `"] if mark and mark in _CLOSE else []

@@ -29,7 +29,7 @@ from commonir.tablegen import Record, Records
 
 
 class Loaded:
-    """What the records of one file define.
+    """The definitions of the records of one file.
 
     `definitions` are those of operations by the names of records, `dialects` those that they belong to.
     `declared` are the records of operations that a file in the older form
@@ -64,7 +64,7 @@ class Loaded:
         return self._types.constraint(record)
 
     def attribute_check(self, record: Record) -> AttributeCheck:
-        """What a record demands of an attribute."""
+        """Returns the check of an attribute's record."""
         return self._attributes.check(record)
 
     def attribute_value(self, record: Record) -> Attribute | None:

@@ -142,7 +142,7 @@ class RecordOp(MlirOp):
 
 
 class Means(NamedTuple):
-    """What definitions of one load are made with.
+    """The shared context of the definitions of one load.
 
     `operations` gives names of operations by their C++ classes, `directives` those that formats may have; None for any.
     """
@@ -452,7 +452,7 @@ def _kept(own: type[Op], given: Sequence[Trait], *, infers: bool) -> list[Trait]
 
 
 def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value, str]]]:
-    """What suggests a name for the first result of each declared one."""
+    """Returns a function that suggests a name for the first result of each declared one."""
 
     def suggested_names(op: RecordOp) -> Iterator[tuple[Value, str]]:
         for f, name in zip(op.layout.results, names, strict=False):

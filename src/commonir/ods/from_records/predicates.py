@@ -39,12 +39,12 @@ ALWAYS = Predicate(lambda _: True)
 
 
 def both(one: Predicate, other: Predicate) -> Predicate:
-    """What two predicates demand."""
+    """Returns the conjunction of two predicates."""
     return Predicate(lambda v: one.holds(v) and other.holds(v), (*one.unknown, *other.unknown))
 
 
 def each(inner: Predicate) -> Predicate:
-    """What a predicate demands of all items of a tuple."""
+    """Returns the predicate that all items of a tuple satisfy another."""
     return Predicate(lambda v: is_sequence(v) and all(map(inner.holds, v)), inner.unknown)
 
 
@@ -56,12 +56,12 @@ class Predicates:
         self._known: dict[tuple[Record, str], Predicate] = {}
 
     def of(self, constraint: Record) -> Predicate:
-        """What a constraint demands."""
+        """Returns the predicate of a constraint."""
         found = record_of(constraint, "predicate")
         return ALWAYS if found is None else self.read(found)
 
     def read(self, record: Record, variable: str = SELF, depth: int = 0) -> Predicate:
-        """What a predicate demands of a variable."""
+        """Reads a predicate on a variable."""
         key = record, variable
         found = self._known.get(key)
         if found is None:

@@ -1,4 +1,4 @@
-"""What files in the older form of operation definitions take for granted: classes, types, attributes and values.
+"""The prelude of the older form of operation definitions: classes, types, attributes and values.
 
 Such a file includes nothing and gives `Op` the full name of the operation. Names that follow the pattern of operations
 (`TF_ReluOp`) and are used without being defined are declared too, as operations of which nothing else is known.

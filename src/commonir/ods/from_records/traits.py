@@ -62,7 +62,7 @@ _FIELD_TYPE = re.compile(r"\$(\w+)\.getType\(\)")
 
 
 class Scene:
-    """What the traits of one definition are read with.
+    """The context in which the traits of one definition are read.
 
     `names` gives the fields by the names that records have for them, `operations` the operations by their C++ classes.
     """

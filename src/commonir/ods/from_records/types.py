@@ -91,7 +91,7 @@ class Types:
         return TypeConstraint(title, summary, held.holds, self.built(text_of(record, "builderCall")), short)
 
     def unknown(self, record: Record) -> tuple[str, ...]:
-        """What is not understood of the conditions of a record."""
+        """Returns the conditions of a record that are not understood."""
         return self._predicates.of(record).unknown
 
     def built(self, call: str) -> Type | None:

@@ -1,4 +1,4 @@
-"""What C++ of MLIR says of operations that are defined by records alone here: names of results, and their types.
+"""Facts from MLIR's C++ about operations that are defined by records alone here: result names and types.
 
 Source: MLIR memref and bufferization dialects, as mlir-opt 22 prints them.
 """
@@ -30,7 +30,7 @@ RESULT_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "memref.view": ("view",),
     }
 )
-"""What the results of operations are called, one name for each declared result."""
+"""The names of the results of operations, one for each declared result."""
 
 
 def _operand_types(op: Definition) -> tuple[Type, ...]:

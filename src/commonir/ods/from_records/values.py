@@ -1,4 +1,4 @@
-"""What records say: their fields as Python values.
+"""Fields of records as Python values.
 
 Source: MLIR operation definitions; TableGen Programmer's Reference.
 """
@@ -91,7 +91,7 @@ def is_a(record: Record, *names: str) -> bool:
 
 
 def title_of(record: Record) -> str:
-    """What a record is called: its name, or that of its last class when it was given none."""
+    """Returns the title of a record: its name, or that of its last class for an anonymous one."""
     if not record.is_anonymous or not record.parents:
         return record.name_text
     return record.parents[-1].name_text

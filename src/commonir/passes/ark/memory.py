@@ -1,4 +1,4 @@
-"""What the buffers of a rank hold, as values, while its operations are gone through in order.
+"""Contents of the buffers of a rank, as values, while its operations are visited in order.
 
 A tensor that is written and read under one view is the value itself; slices, bit casts and concatenations are made only
 where views differ. Nothing is put together before somebody reads it. Source: ARK model files, memory model.
@@ -23,7 +23,7 @@ Sizes = tuple[int, ...]
 
 
 class _Part(NamedTuple):
-    """What was written under a view."""
+    """The value written under a view."""
 
     view: View
     value: Value
@@ -71,7 +71,7 @@ class Memory:
             self._settle(buffer)
 
     def read(self, view: View) -> Value:
-        """What a view holds."""
+        """Returns the contents of a view."""
         buffer = self._buffers[view.buffer]
         found = buffer.known.get(view)
         if found is None:
@@ -181,13 +181,13 @@ class _Ground(NamedTuple):
         return self.starts[axis], self.starts[axis] + self.sizes[axis]
 
     def between(self, axis: int, start: int, stop: int) -> _Ground:
-        """What lies between two positions of an axis."""
+        """Returns the range between two positions of an axis."""
         starts = (*self.starts[:axis], start, *self.starts[axis + 1 :])
         sizes = (*self.sizes[:axis], stop - start, *self.sizes[axis + 1 :])
         return self._replace(starts=starts, sizes=sizes)
 
     def value(self) -> Value:
-        """What it holds: cut out here, because most parts are written over."""
+        """Returns its contents: cut out here, because most writes are overwritten."""
         if self.array is None:
             return _zeros(self.element, self.sizes)
         return _sliced(self.array, tuple([s - o for s, o in zip(self.starts, self.origin, strict=True)]), self.sizes)

@@ -22,7 +22,7 @@ _ALIGNMENT = max(element.bits // 8 for element in ark.DATA_TYPES.values())
 
 
 def memory_of(rank: ark.Rank, communication: Communication) -> RankSummary:
-    """What the buffers of a rank take, and how long each is needed. Buffers of other ranks take nothing here."""
+    """Returns the bytes and live ranges of the buffers of a rank. Buffers of other ranks count as nothing here."""
     uses = _Uses(rank, communication)
     sizes = buffer_bytes(uses.views)
     spans = {buffer: uses.lifetime(buffer) for buffer in sorted(sizes)}
@@ -132,7 +132,7 @@ class _Uses:
         return start, len(self.labels) - 1 if buffer in self._is_kept else self._last[buffer]
 
     def entry(self, buffer: int, size_bytes: int, lives: tuple[int, int] | None, offset: int | None) -> BufferEntry:
-        """What is told of a buffer."""
+        """Returns the report entry of a buffer."""
         first, last = self._first.get(buffer), self._last.get(buffer)
         return BufferEntry(
             buffer=buffer,

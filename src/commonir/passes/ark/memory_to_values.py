@@ -79,7 +79,7 @@ def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
 
 
 class _Meaning:
-    """What an operation computes, for all that are alike: a block on its operands, and what it writes."""
+    """The computation of operations of one structure: a block on its operands, and what it writes."""
 
     __slots__ = ("block", "found", "result")
 
@@ -94,13 +94,13 @@ class _Meaning:
 
 
 class _Meanings:
-    """What operations compute, found once for those that are alike."""
+    """The computations of operations, cached by structure."""
 
     def __init__(self) -> None:
         self._known: dict[object, _Meaning] = {}
 
     def of(self, op: ark.ArkOp) -> _Meaning:
-        """What an operation computes. Raises: DiagnosticError when that cannot be stated."""
+        """Returns the computation of an operation. Raises: DiagnosticError when it cannot be expressed."""
         stated = [op.field_value(f) for f in op.layout.attributes if f.name not in _OF_ONE]
         # Zeros of both signs are equal, but not the same number.
         attributes = tuple([repr(v) if isinstance(v, float) else v for v in stated])
@@ -262,7 +262,7 @@ class _Lowering:
             self._memory.write(view, value)
 
     def _arrived(self, event: Take, expected: View) -> Value:
-        """What is received, as it was sent; as what is expected where that is not known."""
+        """Returns the received value as it was sent; as the expected type where that is not known."""
         message = self._messages.get((event.op, event.source))
         kind = None if message is None else core.as_tensor(message.put.payload.type)
         element, shape = (expected.element, expected.shape) if kind is None else (kind.element, kind.static_shape)

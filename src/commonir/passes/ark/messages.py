@@ -22,7 +22,7 @@ from commonir.passes.ark.views import view_of
 
 
 class Key(NamedTuple):
-    """What a message is known by."""
+    """The key of a message."""
 
     source: int
     destination: int
@@ -69,14 +69,14 @@ Event = Put | Take | Meet
 
 
 class Wrong(NamedTuple):
-    """What is wrong with an operation."""
+    """An error of an operation."""
 
     op: ark.ArkOp
     finding: Diagnostic
 
 
 class Events(NamedTuple):
-    """What a rank exchanges, in its order, and what does not say with whom or as what."""
+    """The messages of a rank in order, and the operations without a valid partner or tag."""
 
     events: tuple[Event, ...]
     found: tuple[Wrong, ...]
@@ -99,7 +99,7 @@ class Message(NamedTuple):
 
 
 class Communication(NamedTuple):
-    """What the ranks of a program exchange.
+    """The messages between the ranks of a program.
 
     `messages` are in the order in which they are taken. `blocked` is where ranks wait forever, `circle` the ranks that
     wait for each other, each for the next one and the last for the first; empty when they wait for one that has ended.
@@ -122,14 +122,14 @@ class Communication(NamedTuple):
 
 
 def events_of(rank: ark.Rank) -> Events:
-    """What a rank exchanges with others, in the order in which it does."""
+    """Returns the messages of a rank in program order."""
     reading = _Reading(rank)
     events = tuple([event for op in rank.body.operations if isinstance(op, ark.ArkOp) for event in reading.of(op)])
     return Events(events, tuple(reading.found))
 
 
 class _Reading:
-    """What operations of a rank exchange, told by the buffers of their tensors."""
+    """Reads the messages of operations from the buffers of their tensors."""
 
     def __init__(self, rank: ark.Rank) -> None:
         self.found: list[Wrong] = []
@@ -235,7 +235,7 @@ def ranks_by_number(module: Module) -> dict[int, ark.Rank]:
 
 
 def communicate(module: Module) -> Communication:
-    """What the ranks of a program exchange when all of them run. Takes the first of several ranks of one number."""
+    """Returns the messages of all ranks. Takes the first of several ranks of one number."""
     return _Run(ranks_by_number(module)).run()
 
 

@@ -53,9 +53,9 @@ class Buffer:
         self.send_tags: set[tuple[int, int]] = set()
         self.recv_tags: set[tuple[int, int]] = set()
         self.content: Data | None = None
-        """What it holds, all of it, and nothing changes that."""
+        """Its contents if they are constant."""
         self.written: list[FileTensor] = []
-        """What operations gave in it, in order."""
+        """The results of operations in it, in order."""
 
 
 class FileTensor:

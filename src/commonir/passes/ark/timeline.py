@@ -1,4 +1,4 @@
-"""What the ranks of an ARK program do, and which steps wait for others. Source: ARK model files, execution rules."""
+"""Steps of the ranks of an ARK program, and their waits. Source: ARK model files, execution rules."""
 
 from __future__ import annotations
 

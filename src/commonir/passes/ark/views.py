@@ -1,4 +1,4 @@
-"""What the views of an ARK program tell of its tensors and buffers.
+"""Tensors and buffers of an ARK program as its views show them.
 
 Source: ARK model files, memory model.
 """

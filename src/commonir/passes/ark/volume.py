@@ -1,4 +1,4 @@
-"""What the ranks of an ARK program send each other: messages and bytes by pair and tag, as the program states them.
+"""Communication volume of an ARK program: messages and bytes by pair and tag, as the program states them.
 
 A message has the bytes of the tensor that is sent; flags of packets do not count.
 Source: ARK model files, execution rules.

@@ -12,7 +12,7 @@ _MAX_PARTS = 64
 
 
 class WrittenParts:
-    """What is written of one buffer."""
+    """The written parts of one buffer."""
 
     def __init__(self) -> None:
         self._boxes: list[View] = []

@@ -66,7 +66,7 @@ class Run(NamedTuple):
 
 
 class Indices:
-    """What is known of the indices of operations, found once for those that are alike."""
+    """The indices of operations, computed once per structure."""
 
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
@@ -155,7 +155,7 @@ def _shape(value: Value) -> tuple[Dim | None, ...]:
 
 
 def _key(op: Op) -> object:
-    """What is equal for operations that mean the same; one that looks at elements is like no other."""
+    """Returns a key that operations of one meaning share; one that looks at elements has its own."""
     if op.layout.read_operands:
         return op
     return type(op), op.decoded_attributes(), op.operand_offsets, tuple([v.type for v in op.operands])

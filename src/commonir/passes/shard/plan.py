@@ -86,7 +86,7 @@ class Seed(NamedTuple):
 
 
 class Trial:
-    """What follows from a division. `batch` asks that nothing is summed over it, and lets inputs and outputs divide.
+    """The consequences of a sharding. `batch` demands no sum over the batch, and lets inputs and outputs be sharded.
 
     `barred` are operations of the source that are not looked at. `whole` are the values that stay whole though they are
     wanted divided, with the reason.
@@ -261,7 +261,7 @@ def _of(node: Node | None) -> str:
 
 
 def name_of(node: Node) -> str:
-    """What messages call an operation."""
+    """Returns the name of an operation in messages."""
     named = node.source.first_name or node.op.first_name
     return f"{node.source.name} '{named}'" if named else node.source.name
 

@@ -41,7 +41,7 @@ def separate_products(function: Function) -> int:
 
 
 def _pieces(value: Value) -> list[_Piece] | None:
-    """What uses a value, when all of it takes ranges of the last axis."""
+    """Returns the users of a value, when all of them take ranges of the last axis."""
     shape = _shape(value)
     found: list[_Piece] = []
     for user in value.users:

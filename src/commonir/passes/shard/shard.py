@@ -105,7 +105,7 @@ def _tell(divided: Divided, source: Function, made: Module, parallel: Parallel, 
 
 
 def constant_bytes(function: Function) -> int:
-    """What the constants of a function take."""
+    """Returns the bytes of the constants of a function."""
     return sum(op.value.size_bytes for op in function.walk() if isinstance(op, core.Constant))
 
 

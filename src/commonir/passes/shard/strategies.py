@@ -1,4 +1,4 @@
-"""What is divided: weights of products for tensor parallelism, the batch for data parallelism."""
+"""Sharding strategies: weights of products for tensor parallelism, the batch for data parallelism."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_REFUSED = 20
 
 
 class Parallel(Enum):
-    """What ranks share: the weights of products, or the batch."""
+    """The kind of parallelism: sharded weights of products, or a sharded batch."""
 
     TENSOR = "tensor"
     DATA = "data"
@@ -177,7 +177,7 @@ def divide_batch(program: Elementary, ranks: int) -> Divided:
 
 
 def _followed(plan: Plan, value: Value, size: int) -> Trial:
-    """What follows from dividing an input. Raises: DiagnosticError (E0610) with all that stands against it."""
+    """Returns the consequences of sharding an input. Raises: DiagnosticError (E0610) with all objections."""
     barred: dict[Operation, Diagnostic] = {}
     while True:
         trial = Trial(plan, Seed(values=((value, Split(0, size)),)), batch=True, barred=barred)

@@ -45,7 +45,7 @@ class Unit:
 
 
 def units(plan: Plan, source: ml_program.Func) -> list[Unit]:
-    """What ranks run, in order: composites as they are, unless parts of them cannot be told by the whole."""
+    """Returns the units that ranks run, in order: composites are kept unless they cannot run on shards."""
     out: list[Unit] = []
     for op in source.body.operations:
         nodes = plan.program.of_source.get(op)

@@ -555,7 +555,7 @@ _BESIDE = frozenset(
         )
     }
 )
-"""What may run beside other operations."""
+"""The operations that may run beside others."""
 
 
 def _check_future(op: HloOp, held: Sequence[Type], future: Type) -> Iterator[Diagnostic]:

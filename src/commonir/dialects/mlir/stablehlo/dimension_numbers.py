@@ -237,4 +237,4 @@ OWN = checked_forms(
         "scatter": scatter_dims.from_attribute,
     }
 )
-"""What is looked at wherever it stands, not as the field of an operation only."""
+"""The attributes that are checked wherever they stand, not only as the field of an operation."""

@@ -130,7 +130,7 @@ class _Extreme(_Reduction):
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
     worst: ClassVar[float]
-    """What counts in the place of a NaN that is ignored."""
+    """The value that replaces a NaN that is ignored."""
 
     nan_mode: NanMode = attribute(nan_mode, default=NanMode.PROPAGATE)
 

@@ -29,7 +29,7 @@ from commonir.ods import attr_types, attribute, element_type, one_of, operand, p
 from commonir.symbolic import Dim, floor_div, largest
 
 _FILTER = -10000.0
-"""What is added to the score of a key that a mask keeps away, where nothing else is said."""
+"""The default score added for a key that a mask excludes."""
 
 
 def _refuse(**given: object) -> None:
