@@ -26,7 +26,7 @@ from commonir.dialects.mlir.number_rules import ONE, ZERO
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ods import Dialects
-from commonir.ods.terms import Rewrite, variables
+from commonir.ods.terms import Rewrite, term, variables
 from commonir.rewrite.greedy import rewrite
 from commonir.rewrite.rule_set import RuleSet
 from commonir.text.parser import parse_module
@@ -79,10 +79,10 @@ def _function(number: int) -> str:
 def rules() -> list[Rewrite]:
     """The three rules."""
     x, p, q = variables("x p q")
-    cancel = tosa.Transpose.like(tosa.Transpose.like(x, p), q) >> x
+    cancel = term(tosa.Transpose, term(tosa.Transpose, x, p), q) >> x
     return [
-        arith.AddI.like(x, ZERO) >> x,
-        arith.MulI.like(x, ONE) >> x,
+        term(arith.AddI, x, ZERO) >> x,
+        term(arith.MulI, x, ONE) >> x,
         cancel.where("one undoes the other", _cancel, p, q),
     ]
 

@@ -10,7 +10,7 @@ from commonir.ir.types import Type, f32, i32, tensor
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import MlirOp, attr_types, attribute, operand, result
 from commonir.ods.fields import positive
-from commonir.ods.terms import Computed, Rewrite, Variable, computed, variables
+from commonir.ods.terms import Computed, Rewrite, Variable, computed, term, variables
 from commonir.ods.traits import Pure, Terminator
 from commonir.ods.type_constraints import AnyTensor, AnyType, F32Tensor, I32Tensor
 from commonir.ods.type_rules import SameOperandsAndResultType
@@ -112,7 +112,7 @@ def test_source_of_two_operations_becomes_one() -> None:
     added = block.append(Add(a, b))
     last = block.append(Relu(added.sum))
     end = block.append(End((last.y,)))
-    done = rewrite(_whole(block), RuleSet([Relu.like(Add.like(x, y)) >> Fused.like(x, y, "relu")]))
+    done = rewrite(_whole(block), RuleSet([term(Relu, term(Add, x, y)) >> term(Fused, x, y, "relu")]))
     assert _names(block) == ["t.fused", "t.end"]
     made = end.values[0].owner
     assert isinstance(made, Fused)
@@ -121,7 +121,7 @@ def test_source_of_two_operations_becomes_one() -> None:
 
 
 def test_same_variable_twice_is_the_same_value() -> None:
-    rules = RuleSet([Add.like(x, x) >> Scale.like(x, 2.0)])
+    rules = RuleSet([term(Add, x, x) >> term(Scale, x, 2.0)])
     block, (a, b) = _program(F, F)
     same, other = block.append(Add(a, a)), block.append(Add(a, b))
     block.append(End((same.sum, other.sum)))
@@ -133,7 +133,9 @@ def test_same_variable_twice_is_the_same_value() -> None:
 
 
 def test_type_constraint_of_an_operand_restricts_a_rule() -> None:
-    rules = RuleSet([Add.like(Variable("l", F32Tensor), Variable("r")) >> Fused.like(Variable("l"), Variable("r"), "")])
+    rules = RuleSet(
+        [term(Add, Variable("l", F32Tensor), Variable("r")) >> term(Fused, Variable("l"), Variable("r"), "")]
+    )
     block, (a, b) = _program(F, tensor(i32, 4))
     one, two = block.append(Add(a, a)), block.append(Add(b, b))
     block.append(End((one.sum, two.sum)))
@@ -148,8 +150,8 @@ def test_attributes_are_matched_bound_checked_and_computed() -> None:
     product = computed(lambda a, b: a * b, k, m)
     rules = RuleSet(
         [
-            (Scale.like(x, 1.0) >> x).named("one"),
-            (Scale.like(Scale.like(x, k), m) >> Scale.like(x, product)).named("twice"),
+            (term(Scale, x, 1.0) >> x).named("one"),
+            (term(Scale, term(Scale, x, k), m) >> term(Scale, x, product)).named("twice"),
         ]
     )
     block, (a,) = _program(F)
@@ -169,7 +171,7 @@ def test_attributes_are_matched_bound_checked_and_computed() -> None:
 
 
 def test_check_of_an_attribute_restricts_a_rule() -> None:
-    rules = RuleSet([Scale.like(x, Variable("k", positive)) >> x])
+    rules = RuleSet([term(Scale, x, Variable("k", positive)) >> x])
     block, (a,) = _program(F)
     up, down = block.append(Scale(a, 2.0)), block.append(Scale(a, -2.0))
     block.append(End((up.y, down.y)))
@@ -179,7 +181,7 @@ def test_check_of_an_attribute_restricts_a_rule() -> None:
 
 
 def test_condition_on_several_variables_restricts_a_rule() -> None:
-    rule = (Scale.like(Scale.like(x, k), m) >> x).where("the factors cancel", lambda a, b: a * b == 1.0, k, m)
+    rule = (term(Scale, term(Scale, x, k), m) >> x).where("the factors cancel", lambda a, b: a * b == 1.0, k, m)
     block, (a,) = _program(F)
     half = block.append(Scale(block.append(Scale(a, 2.0)).y, 0.5))
     third = block.append(Scale(block.append(Scale(a, 3.0)).y, 0.5))
@@ -190,8 +192,8 @@ def test_condition_on_several_variables_restricts_a_rule() -> None:
 
 
 def test_most_discriminating_rule_wins_whatever_the_order() -> None:
-    general = (Relu.like(x) >> Scale.like(x, 1.0)).named("general")
-    special = (Relu.like(Add.like(x, y)) >> Fused.like(x, y, "relu")).named("special")
+    general = (term(Relu, x) >> term(Scale, x, 1.0)).named("general")
+    special = (term(Relu, term(Add, x, y)) >> term(Fused, x, y, "relu")).named("special")
     assert specificity(general.source and special) > specificity(general)
     for rules in ((general, special), (special, general)):
         block, (a,) = _program(F)
@@ -200,15 +202,15 @@ def test_most_discriminating_rule_wins_whatever_the_order() -> None:
 
 
 def test_constraint_that_implies_another_wins() -> None:
-    wide = (Relu.like(Variable("x", AnyTensor)) >> x).named("wide")
-    narrow = (Relu.like(Variable("x", F32Tensor)) >> Scale.like(x, 1.0)).named("narrow")
+    wide = (term(Relu, Variable("x", AnyTensor)) >> x).named("wide")
+    narrow = (term(Relu, Variable("x", F32Tensor)) >> term(Scale, x, 1.0)).named("narrow")
     block, (a, b) = _program(F, tensor(i32, 4))
     block.append(End((block.append(Relu(a)).y, block.append(Relu(b)).y)))
     assert dict(rewrite(_whole(block), RuleSet([wide, narrow]))) == {"narrow": 1, "wide": 1}
 
 
 def test_equally_discriminating_rules_are_refused_by_name() -> None:
-    one, two = (Add.like(x, y) >> x).named("left"), (Add.like(x, z) >> z).named("right")
+    one, two = (term(Add, x, y) >> x).named("left"), (term(Add, x, z) >> z).named("right")
     with pytest.raises(DiagnosticError) as caught:
         RuleSet([one, two])
     (found,) = caught.value.diagnostics
@@ -220,10 +222,10 @@ def test_equally_discriminating_rules_are_refused_by_name() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (Scale.like(x, 1.0) >> x, Scale.like(x, 2.0) >> Add.like(x, x)),
-        (Relu.like(x.of(F32Tensor)) >> x, Relu.like(x.of(I32Tensor)) >> x),
-        (Relu.like(Add.like(x, y)) >> x, Relu.like(Scale.like(x, k)) >> x),
-        (Concat.like((x,)) >> x, Concat.like((x, y)) >> Add.like(x, y)),
+        (term(Scale, x, 1.0) >> x, term(Scale, x, 2.0) >> term(Add, x, x)),
+        (term(Relu, x.of(F32Tensor)) >> x, term(Relu, x.of(I32Tensor)) >> x),
+        (term(Relu, term(Add, x, y)) >> x, term(Relu, term(Scale, x, k)) >> x),
+        (term(Concat, (x,)) >> x, term(Concat, (x, y)) >> term(Add, x, y)),
     ],
 )
 def test_rules_that_never_match_the_same_are_no_fault(first: object, second: object) -> None:
@@ -233,8 +235,8 @@ def test_rules_that_never_match_the_same_are_no_fault(first: object, second: obj
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (Concat.like((x, y)) >> x, Concat.like((y, x)) >> x),
-        (Add.like(Relu.like(x), y).either_way() >> x, Add.like(x, Relu.like(y)) >> y),
+        (term(Concat, (x, y)) >> x, term(Concat, (y, x)) >> x),
+        (term(Add, term(Relu, x), y).either_way() >> x, term(Add, x, term(Relu, y)) >> y),
     ],
 )
 def test_rules_that_may_match_the_same_are_refused(first: Rewrite, second: Rewrite) -> None:
@@ -242,25 +244,25 @@ def test_rules_that_may_match_the_same_are_refused(first: Rewrite, second: Rewri
 
 
 def test_value_that_fulfils_a_condition_is_tried_before_it() -> None:
-    value, condition = Scale.like(x, 1.0) >> x, Scale.like(x, Variable("k", positive)) >> Add.like(x, x)
+    value, condition = term(Scale, x, 1.0) >> x, term(Scale, x, Variable("k", positive)) >> term(Add, x, x)
     assert [repr(r) for r in RuleSet([condition, value]).for_definition(Scale)] == [repr(value), repr(condition)]
 
 
 def test_incomplete_result_is_refused() -> None:
-    assert _codes(Add.like(x, y) >> Fused.like(x, y)) == ["E0605"]
-    assert _codes(Add.like(x, y) >> Scale.like(factor=1.0)) == ["E0605"]
+    assert _codes(term(Add, x, y) >> term(Fused, x, y)) == ["E0605"]
+    assert _codes(term(Add, x, y) >> term(Scale, factor=1.0)) == ["E0605"]
 
 
 def test_result_that_mentions_what_is_not_bound_is_refused() -> None:
-    assert _codes(Add.like(x, y) >> Relu.like(z)) == ["E0604"]
-    assert _codes((Add.like(x, y) >> x).where("something", lambda _: True, k)) == ["E0604"]
+    assert _codes(term(Add, x, y) >> term(Relu, z)) == ["E0604"]
+    assert _codes((term(Add, x, y) >> x).where("something", lambda _: True, k)) == ["E0604"]
 
 
 def test_operands_of_a_group_are_matched_one_by_one_or_as_a_whole() -> None:
     block, (a, b) = _program(F, F)
     single, pair = block.append(Concat((a,))), block.append(Concat((a, b)))
     end = block.append(End((single.y, pair.y)))
-    rewrite(_whole(block), RuleSet([Concat.like((x,)) >> x]))
+    rewrite(_whole(block), RuleSet([term(Concat, (x,)) >> x]))
     assert end.values[0] is a
     assert end.values[1] is pair.y
 
@@ -269,7 +271,7 @@ def test_all_operands_of_a_group_are_one_variable() -> None:
     block, (a, b) = _program(F, F)
     outer = block.append(Concat((block.append(Concat((a, b))).y,)))
     end = block.append(End((outer.y,)))
-    rewrite(_whole(block), RuleSet([Concat.like((Concat.like(x),)) >> Concat.like(x)]))
+    rewrite(_whole(block), RuleSet([term(Concat, (term(Concat, x),)) >> term(Concat, x)]))
     made = end.values[0].owner
     assert isinstance(made, Concat)
     assert made.parts == (a, b)
@@ -277,7 +279,7 @@ def test_all_operands_of_a_group_are_one_variable() -> None:
 
 
 def test_operands_in_either_order() -> None:
-    rules = RuleSet([Add.like(Relu.like(x), y).either_way() >> Fused.like(x, y, "left")])
+    rules = RuleSet([term(Add, term(Relu, x), y).either_way() >> term(Fused, x, y, "left")])
     block, (a, b) = _program(F, F)
     block.append(End((block.append(Add(b, block.append(Relu(a)).y)).sum,)))
     rewrite(_whole(block), rules)
@@ -286,7 +288,7 @@ def test_operands_in_either_order() -> None:
 
 
 def test_results_of_a_named_operation_are_used_and_several_results_are_replaced() -> None:
-    rule = Halves.like(Relu.like(x)) >> (Relu.like(Halves.like(x).named("h")), Relu.like(Variable("h__1")))
+    rule = term(Halves, term(Relu, x)) >> (term(Relu, term(Halves, x).named("h")), term(Relu, Variable("h__1")))
     block, (a,) = _program(F)
     halves = block.append(Halves(block.append(Relu(a)).y))
     end = block.append(End((halves.low, halves.high)))
@@ -302,7 +304,7 @@ def test_function_that_gives_nothing_leaves_the_operation() -> None:
     block, (a,) = _program(F)
     relu = block.append(Relu(a))
     block.append(End((relu.y,)))
-    rules = RuleSet([Relu.like(x) >> made])
+    rules = RuleSet([term(Relu, x) >> made])
     assert not rewrite(_whole(block), rules)
     assert list(rules.mismatches(relu).values()) == ["nothing gives nothing for it"]
 
@@ -310,8 +312,8 @@ def test_function_that_gives_nothing_leaves_the_operation() -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        Scale.like(x, k) >> Scale.like(x, computed(lambda v: v.missing, k)),
-        (Scale.like(x, k) >> x).where("something", lambda v: v.missing, k),
+        term(Scale, x, k) >> term(Scale, x, computed(lambda v: v.missing, k)),
+        (term(Scale, x, k) >> x).where("something", lambda v: v.missing, k),
     ],
 )
 def test_function_that_fails_is_told(rule: Rewrite) -> None:
@@ -323,7 +325,7 @@ def test_function_that_fails_is_told(rule: Rewrite) -> None:
 
 
 def test_rules_in_a_circle_are_told() -> None:
-    rules = RuleSet([Add.like(x, y) >> Fused.like(x, y, ""), Fused.like(x, y) >> Add.like(x, y)])
+    rules = RuleSet([term(Add, x, y) >> term(Fused, x, y, ""), term(Fused, x, y) >> term(Add, x, y)])
     block, (a, b) = _program(F, F)
     block.append(End((block.append(Add(a, b)).sum,)))
     with pytest.raises(DiagnosticError, match="E0607"):
@@ -331,7 +333,7 @@ def test_rules_in_a_circle_are_told() -> None:
 
 
 def test_result_of_another_type_leaves_the_operation() -> None:
-    rules = RuleSet([Concat.like((x, y)) >> Add.like(x, y)])
+    rules = RuleSet([term(Concat, (x, y)) >> term(Add, x, y)])
     block, (a, b) = _program(F, tensor(f32, 5))
     concat = block.append(Concat((a, b)))
     block.append(End((concat.y,)))

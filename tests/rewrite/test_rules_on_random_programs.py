@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import commonir as cir
 from commonir.dialects.mlir import arith
 from commonir.ir.operation import Operation, Value
-from commonir.ods.terms import Constant, Rewrite, Variable, computed, variables
+from commonir.ods.terms import Constant, Rewrite, Variable, computed, term, variables
 from commonir.ods.type_constraints import I32, AnyTensor, I32Tensor
 from commonir.reports import RuleReport
 from commonir.rewrite.explaining import explained
@@ -29,20 +29,20 @@ minus_one = Constant("minus one", lambda v: v == -1, is_splat=True)
 AddI, SubI, MulI, AndI, OrI, XOrI = arith.AddI, arith.SubI, arith.MulI, arith.AndI, arith.OrI, arith.XOrI
 
 _IDENTITIES: list[Rewrite] = [
-    AddI.like(x, zero).either_way() >> x,
-    MulI.like(x, one).either_way() >> x,
-    MulI.like(x, zero.named("z")).either_way() >> Variable("z"),
-    SubI.like(AddI.like(x, y), y) >> x,
-    AddI.like(SubI.like(x, y), y).either_way() >> x,
-    SubI.like(x, SubI.like(x, y)) >> y,
-    AddI.like(MulI.like(x, y), MulI.like(x, z)) >> MulI.like(x, AddI.like(y, z)),
-    AddI.like(x, MulI.like(y, minus_one)) >> SubI.like(x, y),
-    AndI.like(x, x) >> x,
-    OrI.like(x, x) >> x,
-    XOrI.like(XOrI.like(x, y), y) >> x,
-    AndI.like(OrI.like(x, y), x) >> x,
-    OrI.like(AndI.like(x, y), x).either_way() >> x,
-    AddI.like(x, x) >> MulI.like(x, computed(lambda v: _splat(2, v), x)),
+    term(AddI, x, zero).either_way() >> x,
+    term(MulI, x, one).either_way() >> x,
+    term(MulI, x, zero.named("z")).either_way() >> Variable("z"),
+    term(SubI, term(AddI, x, y), y) >> x,
+    term(AddI, term(SubI, x, y), y).either_way() >> x,
+    term(SubI, x, term(SubI, x, y)) >> y,
+    term(AddI, term(MulI, x, y), term(MulI, x, z)) >> term(MulI, x, term(AddI, y, z)),
+    term(AddI, x, term(MulI, y, minus_one)) >> term(SubI, x, y),
+    term(AndI, x, x) >> x,
+    term(OrI, x, x) >> x,
+    term(XOrI, term(XOrI, x, y), y) >> x,
+    term(AndI, term(OrI, x, y), x) >> x,
+    term(OrI, term(AndI, x, y), x).either_way() >> x,
+    term(AddI, x, x) >> term(MulI, x, computed(lambda v: _splat(2, v), x)),
 ]
 IDENTITIES = [rule.preferred(10 * n) for n, rule in enumerate(_IDENTITIES)]
 """Identities of whole numbers of 32 bits that wrap around; several match the same, so that one is preferred."""
@@ -135,9 +135,9 @@ def test_order_in_which_rules_are_given_does_not_matter(seed: int, size: int, ra
 
 def test_rule_that_follows_from_another_comes_before_it_whatever_stands_between() -> None:
     """Rules that nothing compares with either of them do not part them."""
-    wide = (AddI.like(x.of(AnyTensor), y) >> x).named("wide")
-    narrow = (AddI.like(x.of(I32Tensor), y) >> y).named("narrow")
-    other = (AddI.like(x.of(I32), y) >> x).named("other")
+    wide = (term(AddI, x.of(AnyTensor), y) >> x).named("wide")
+    narrow = (term(AddI, x.of(I32Tensor), y) >> y).named("narrow")
+    other = (term(AddI, x.of(I32), y) >> x).named("other")
     for rules in permutations([wide, other, narrow]):
         order = [repr(r) for r in RuleSet(rules).for_definition(AddI)]
         assert order.index("narrow") < order.index("wide")

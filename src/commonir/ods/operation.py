@@ -11,7 +11,6 @@ from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, divide, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
-from commonir.ods.terms import OperationTerm, fields_of
 
 
 class Op(Definition):
@@ -59,14 +58,6 @@ class Op(Definition):
         positions may have 32 bits or 64 where it runs. None where that does not matter.
         """
         return None
-
-    @classmethod
-    def like(cls, *terms: object, **named: object) -> OperationTerm:
-        """A term of a rewrite rule: operations of this definition whose fields are as given, others as they like.
-
-        Terms are given as constructor arguments are. Raises: TypeError for what is not a field.
-        """
-        return OperationTerm(cls, fields_of(cls, terms, named))
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments in order of declaration, defaults filled in."""

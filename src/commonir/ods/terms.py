@@ -5,7 +5,7 @@ variable twice stands for the same value or attribute. Result terms say everythi
 to be made, attributes that are bound or computed.
 
     x, k = variables("x k")
-    rule = t.Scale.like(t.Scale.like(x, factor=1.0), factor=k) >> t.Scale.like(x, factor=k)
+    rule = term(t.Scale, term(t.Scale, x, factor=1.0), factor=k) >> term(t.Scale, x, factor=k)
 
 Source: MLIR operation definitions, rewrite pattern description.
 """
@@ -14,15 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from commonir.ir.attributes import is_sequence
 from commonir.ir.data import Data
+from commonir.ods.definition import Definition
 from commonir.ods.fields import Check, FieldKind
 from commonir.ods.patterns import TypeConstraint
-
-if TYPE_CHECKING:
-    from commonir.ods.definition import Definition
 
 Condition = Callable[..., bool]
 
@@ -33,7 +31,7 @@ class Term:
     __slots__ = ()
 
     def __rshift__(self, result: object) -> Rewrite:
-        raise TypeError("the source of a rule is an operation: `Definition.like(...) >> result`")
+        raise TypeError("the source of a rule is an operation: `term(Definition, ...) >> result`")
 
 
 class Variable(Term):
@@ -354,7 +352,15 @@ def variables(names: str) -> tuple[Variable, ...]:
     return tuple(map(Variable, names.split()))
 
 
-def fields_of(definition: type[Definition], terms: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
+def term(definition: type[Definition], *terms: object, **named: object) -> OperationTerm:
+    """Returns a term of a rewrite rule: operations of a definition whose fields are as given; others are free.
+
+    Terms are given as constructor arguments are. Raises: TypeError for what is not a field.
+    """
+    return OperationTerm(definition, _fields_of(definition, terms, named))
+
+
+def _fields_of(definition: type[Definition], terms: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
     """Terms by field, as a constructor takes its arguments: by position, by name, or not at all.
 
     Raises: TypeError for a name that is not a field, and for more terms than there are fields.
@@ -364,11 +370,11 @@ def fields_of(definition: type[Definition], terms: Sequence[object], named: Mapp
         raise TypeError(f"{definition.name} has {len(declared)} fields, {len(terms)} terms were given")
     out = {f.name: t for f, t in zip(declared, terms, strict=False)}
     known = {f.name for f in declared}
-    for name, term in named.items():
+    for name, given in named.items():
         if name not in known or name in out:
             what = "is given twice" if name in out else "is not a field"
             raise TypeError(f"{definition.name}: '{name}' {what}")
-        out[name] = term
+        out[name] = given
     return out
 
 
@@ -387,6 +393,6 @@ __all__ = [
     "Term",
     "Variable",
     "computed",
-    "fields_of",
+    "term",
     "variables",
 ]

@@ -9,7 +9,7 @@ from commonir.dialects.mlir.complex import Add, Constant, Create, Div, Exp, Im, 
 from commonir.ir.attributes import FloatAttr
 from commonir.ir.operation import Value
 from commonir.ods.rules import Editor, Rules
-from commonir.ods.terms import variables
+from commonir.ods.terms import term, variables
 
 x, y = variables("x y")
 
@@ -39,11 +39,11 @@ def _one(op: Mul | Div, editor: Editor) -> bool:
 
 RULES = Rules(
     (
-        Create.like(Re.like(x), Im.like(x)) >> x,
-        Add.like(Sub.like(x, y), y).either_way() >> x,
-        Sub.like(Add.like(x, y), y) >> x,
-        Log.like(Exp.like(x)) >> x,
-        Exp.like(Log.like(x)) >> x,
+        term(Create, term(Re, x), term(Im, x)) >> x,
+        term(Add, term(Sub, x, y), y).either_way() >> x,
+        term(Sub, term(Add, x, y), y) >> x,
+        term(Log, term(Exp, x)) >> x,
+        term(Exp, term(Log, x)) >> x,
     ),
     {Add: (_zero,), Sub: (_zero,), Mul: (_one,), Div: (_one,)},
 )

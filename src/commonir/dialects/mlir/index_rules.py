@@ -24,7 +24,7 @@ from commonir.dialects.mlir.index import (
 from commonir.dialects.mlir.number_rules import ONE, ZERO, constant, filled_like
 from commonir.ir.operation import Value
 from commonir.ods.rules import Rules
-from commonir.ods.terms import computed, variables
+from commonir.ods.terms import computed, term, variables
 
 x, y, c, d, p = variables("x y c d p")
 _C, _D = constant("c"), constant("d")
@@ -37,15 +37,15 @@ def _compared_with_itself(predicate: CmpPredicate) -> Value:
 
 RULES = Rules(
     (
-        Add.like(x, ZERO) >> x,
-        Sub.like(x, ZERO) >> x,
-        Mul.like(x, ONE) >> x,
-        Mul.like(x, ZERO) >> filled_like(Constant, "x", 0),
+        term(Add, x, ZERO) >> x,
+        term(Sub, x, ZERO) >> x,
+        term(Mul, x, ONE) >> x,
+        term(Mul, x, ZERO) >> filled_like(Constant, "x", 0),
         *[
-            op.like(op.like(x, _C), _D) >> op.like(x, op.like(c, d))
+            term(op, term(op, x, _C), _D) >> term(op, x, term(op, c, d))
             for op in (Add, Mul, MaxS, MaxU, MinS, MinU, And, Or, XOr)
         ],
-        Cmp.like(p, x, x) >> computed(_compared_with_itself, p),
-        Cmp.like(p, Sub.like(x, y), ZERO) >> Cmp.like(p, x, y),
+        term(Cmp, p, x, x) >> computed(_compared_with_itself, p),
+        term(Cmp, p, term(Sub, x, y), ZERO) >> term(Cmp, p, x, y),
     )
 )

@@ -56,7 +56,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, index
 from commonir.ods import Op
 from commonir.ods.rules import Editor, Rules
-from commonir.ods.terms import Rewrite, Variable, computed, variables
+from commonir.ods.terms import Rewrite, Variable, computed, term, variables
 from commonir.ods.type_constraints import AnySignlessIntegerOrIndex
 from commonir.ods.type_rules import element_of
 
@@ -86,29 +86,29 @@ _FLAGS = computed(_both, f, g)
 # -- sums and products
 
 _SUMS: tuple[Rewrite, ...] = (
-    AddI.like(SubI.like(x, y), y).either_way() >> x,
-    SubI.like(x, x) >> _ZERO_LIKE_X,
-    SubI.like(AddI.like(x, y), y) >> x,
-    SubI.like(AddI.like(x, y), x) >> y,
-    SubI.like(SubI.like(x, y), x) >> SubI.like(_ZERO_LIKE_X, y),
-    AddI.like(AddI.like(_N, _C, f), _D, g) >> AddI.like(x, AddI.like(c, d), _FLAGS),
-    AddI.like(SubI.like(_N, _C, f), _D, g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
-    AddI.like(SubI.like(_C, _N, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
-    SubI.like(AddI.like(_N, _C, f), _D, g) >> AddI.like(x, SubI.like(c, d), _FLAGS),
-    SubI.like(_D, AddI.like(_N, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS),
-    SubI.like(SubI.like(_N, _C, f), _D, g) >> SubI.like(x, AddI.like(c, d), _FLAGS),
-    SubI.like(SubI.like(_C, _N, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS),
-    SubI.like(_D, SubI.like(_N, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
-    SubI.like(_D, SubI.like(_C, _N, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
-    AddI.like(x, MulI.like(y, ALL_ONES)) >> SubI.like(x, y),
-    AddI.like(MulI.like(x, ALL_ONES), y) >> SubI.like(y, x),
-    MulI.like(MulI.like(_N, _C, f), _D, g) >> MulI.like(x, MulI.like(c, d), _FLAGS),
-    RemSI.like(x, ONE) >> _ZERO_LIKE_X,
-    RemUI.like(x, ONE) >> _ZERO_LIKE_X,
-    (DivSI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_signed, f),
-    (DivSI.like(MulI.like(y, x, f), y) >> x).where("the product is exact", _fits_signed, f),
-    (DivUI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_unsigned, f),
-    (DivUI.like(MulI.like(y, x, f), y) >> x).where("the product is exact", _fits_unsigned, f),
+    term(AddI, term(SubI, x, y), y).either_way() >> x,
+    term(SubI, x, x) >> _ZERO_LIKE_X,
+    term(SubI, term(AddI, x, y), y) >> x,
+    term(SubI, term(AddI, x, y), x) >> y,
+    term(SubI, term(SubI, x, y), x) >> term(SubI, _ZERO_LIKE_X, y),
+    term(AddI, term(AddI, _N, _C, f), _D, g) >> term(AddI, x, term(AddI, c, d), _FLAGS),
+    term(AddI, term(SubI, _N, _C, f), _D, g) >> term(AddI, x, term(SubI, d, c), _FLAGS),
+    term(AddI, term(SubI, _C, _N, f), _D, g) >> term(SubI, term(AddI, c, d), x, _FLAGS),
+    term(SubI, term(AddI, _N, _C, f), _D, g) >> term(AddI, x, term(SubI, c, d), _FLAGS),
+    term(SubI, _D, term(AddI, _N, _C, f), g) >> term(SubI, term(SubI, d, c), x, _FLAGS),
+    term(SubI, term(SubI, _N, _C, f), _D, g) >> term(SubI, x, term(AddI, c, d), _FLAGS),
+    term(SubI, term(SubI, _C, _N, f), _D, g) >> term(SubI, term(SubI, c, d), x, _FLAGS),
+    term(SubI, _D, term(SubI, _N, _C, f), g) >> term(SubI, term(AddI, c, d), x, _FLAGS),
+    term(SubI, _D, term(SubI, _C, _N, f), g) >> term(AddI, x, term(SubI, d, c), _FLAGS),
+    term(AddI, x, term(MulI, y, ALL_ONES)) >> term(SubI, x, y),
+    term(AddI, term(MulI, x, ALL_ONES), y) >> term(SubI, y, x),
+    term(MulI, term(MulI, _N, _C, f), _D, g) >> term(MulI, x, term(MulI, c, d), _FLAGS),
+    term(RemSI, x, ONE) >> _ZERO_LIKE_X,
+    term(RemUI, x, ONE) >> _ZERO_LIKE_X,
+    (term(DivSI, term(MulI, x, y, f), y) >> x).where("the product is exact", _fits_signed, f),
+    (term(DivSI, term(MulI, y, x, f), y) >> x).where("the product is exact", _fits_signed, f),
+    (term(DivUI, term(MulI, x, y, f), y) >> x).where("the product is exact", _fits_unsigned, f),
+    (term(DivUI, term(MulI, y, x, f), y) >> x).where("the product is exact", _fits_unsigned, f),
 )
 
 # -- sums and products in twice the width
@@ -131,11 +131,11 @@ def _sign_of(value: Value) -> Value | None:
 
 
 _EXTENDED: tuple[Rewrite, ...] = (
-    AddUIExtended.like(x, ZERO) >> (x, computed(_none_of, x)),
-    MulSIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
-    MulUIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
-    (MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x))).where("one is not a truth value", _is_no_truth, x),
-    MulUIExtended.like(x, ONE) >> (x, _ZERO_LIKE_X),
+    term(AddUIExtended, x, ZERO) >> (x, computed(_none_of, x)),
+    term(MulSIExtended, x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
+    term(MulUIExtended, x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
+    (term(MulSIExtended, x, ONE) >> (x, computed(_sign_of, x))).where("one is not a truth value", _is_no_truth, x),
+    term(MulUIExtended, x, ONE) >> (x, _ZERO_LIKE_X),
 )
 
 
@@ -162,22 +162,24 @@ def _only(op: Op, instead: type[Op], editor: Editor) -> bool:
 
 def _bits() -> tuple[Rewrite, ...]:
     out: list[Rewrite] = [
-        XOrI.like(x, x) >> _ZERO_LIKE_X,
-        AndI.like(x, XOrI.like(x, ALL_ONES)).either_way() >> _ZERO_LIKE_X,
-        OrI.like(x, XOrI.like(x, ALL_ONES.named("c"))).either_way() >> c,
-        AndI.like(AndI.like(x, y).named("r"), y) >> Variable("r"),
-        AndI.like(AndI.like(x, y).named("r"), x) >> Variable("r"),
-        AndI.like(y, AndI.like(x, y).named("r")) >> Variable("r"),
-        AndI.like(x, AndI.like(x, y).named("r")) >> Variable("r"),
-        XOrI.like(XOrI.like(x, y), y) >> x,
-        XOrI.like(XOrI.like(x, y), x) >> y,
-        XOrI.like(y, XOrI.like(x, y)) >> x,
-        XOrI.like(x, XOrI.like(x, y)) >> y,
-        XOrI.like(CmpI.like(p, x, y), ONE) >> CmpI.like(computed(_opposite, p), x, y),
+        term(XOrI, x, x) >> _ZERO_LIKE_X,
+        term(AndI, x, term(XOrI, x, ALL_ONES)).either_way() >> _ZERO_LIKE_X,
+        term(OrI, x, term(XOrI, x, ALL_ONES.named("c"))).either_way() >> c,
+        term(AndI, term(AndI, x, y).named("r"), y) >> Variable("r"),
+        term(AndI, term(AndI, x, y).named("r"), x) >> Variable("r"),
+        term(AndI, y, term(AndI, x, y).named("r")) >> Variable("r"),
+        term(AndI, x, term(AndI, x, y).named("r")) >> Variable("r"),
+        term(XOrI, term(XOrI, x, y), y) >> x,
+        term(XOrI, term(XOrI, x, y), x) >> y,
+        term(XOrI, y, term(XOrI, x, y)) >> x,
+        term(XOrI, x, term(XOrI, x, y)) >> y,
+        term(XOrI, term(CmpI, p, x, y), ONE) >> term(CmpI, computed(_opposite, p), x, y),
     ]
     for op in (AndI, OrI, XOrI):
         for extension in (ExtUI, ExtSI):
-            rule = op.like(extension.like(x), extension.like(y)) >> computed(partial(_extended, op, extension), x, y, z)
+            rule = term(op, term(extension, x), term(extension, y)) >> computed(
+                partial(_extended, op, extension), x, y, z
+            )
             out.append(_with_result(rule))
     return tuple(out)
 
@@ -257,16 +259,16 @@ def _is_no_constant(value: Value) -> bool:
 
 _NE, _EQ = CmpIPredicate.NE, CmpIPredicate.EQ
 _COMPARISONS: tuple[Rewrite, ...] = (
-    CmpI.like(p, x, x) >> computed(_compared_with_itself, p, x),
-    (CmpI.like(p, _C, x) >> CmpI.like(computed(_exchanged, p), x, c)).where(
+    term(CmpI, p, x, x) >> computed(_compared_with_itself, p, x),
+    (term(CmpI, p, _C, x) >> term(CmpI, computed(_exchanged, p), x, c)).where(
         "the other operand is not constant", _is_no_constant, x
     ),
-    (CmpI.like(_NE, ExtUI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x),
-    (CmpI.like(_NE, ExtSI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x),
-    (CmpI.like(_EQ, x, ONE) >> x).where("truth values are compared", _is_truth, x),
-    (CmpI.like(_NE, x, ZERO) >> x).where("truth values are compared", _is_truth, x),
+    (term(CmpI, _NE, term(ExtUI, x), ZERO) >> x).where("truth values are extended", _is_truth, x),
+    (term(CmpI, _NE, term(ExtSI, x), ZERO) >> x).where("truth values are extended", _is_truth, x),
+    (term(CmpI, _EQ, x, ONE) >> x).where("truth values are compared", _is_truth, x),
+    (term(CmpI, _NE, x, ZERO) >> x).where("truth values are compared", _is_truth, x),
     *[
-        (CmpI.like(p, extension.like(x), extension.like(y)) >> CmpI.like(p, x, y))
+        (term(CmpI, p, term(extension, x), term(extension, y)) >> term(CmpI, p, x, y))
         .where("values are compared for equality", _is_equality, p)
         .where("both are of one type", _have_one_type, x, y)
         for extension in (ExtSI, ExtUI)
@@ -275,13 +277,13 @@ _COMPARISONS: tuple[Rewrite, ...] = (
 
 
 _CHOICES: tuple[Rewrite, ...] = (
-    Select.like(XOrI.like(x, ONE), a, b) >> Select.like(x, b, a),
-    Select.like(x, Select.like(x, a, b), c) >> Select.like(x, a, c),
-    Select.like(x, c, Select.like(x, a, b)) >> Select.like(x, c, b),
-    Select.like(CmpI.like(_EQ, x, y), x, y) >> y,
-    Select.like(CmpI.like(_EQ, x, y), y, x) >> x,
-    Select.like(CmpI.like(_NE, x, y), x, y) >> x,
-    Select.like(CmpI.like(_NE, x, y), y, x) >> y,
+    term(Select, term(XOrI, x, ONE), a, b) >> term(Select, x, b, a),
+    term(Select, x, term(Select, x, a, b), c) >> term(Select, x, a, c),
+    term(Select, x, c, term(Select, x, a, b)) >> term(Select, x, c, b),
+    term(Select, term(CmpI, _EQ, x, y), x, y) >> y,
+    term(Select, term(CmpI, _EQ, x, y), y, x) >> x,
+    term(Select, term(CmpI, _NE, x, y), x, y) >> x,
+    term(Select, term(CmpI, _NE, x, y), y, x) >> y,
 )
 
 
@@ -349,7 +351,7 @@ def _narrowed(value: Value, result: Value) -> Value | None:
 
 def _conversions() -> tuple[Rewrite, ...]:
     def chain(outer: type[Op], inner: type[Op], made: Callable[[Value, Value], Value | None]) -> Rewrite:
-        source = outer.like(in_=inner.like(in_=x)).named("z")
+        source = term(outer, in_=term(inner, in_=x)).named("z")
         return source >> computed(made, x, z)
 
     return (
@@ -419,11 +421,11 @@ def _compared_with_nan(predicate: CmpFPredicate) -> Value | None:
 
 _FLOATS: tuple[Rewrite, ...] = (
     *[
-        (CmpF.like(p, *pair) >> computed(_compared_with_nan, p)).where("numbers are compared", _is_number, x)
+        (term(CmpF, p, *pair) >> computed(_compared_with_nan, p)).where("numbers are compared", _is_number, x)
         for pair in ((x, NAN), (NAN, x))
     ],
-    MulF.like(NegF.like(x), NegF.like(y), f) >> MulF.like(x, y, f),
-    DivF.like(NegF.like(x), NegF.like(y), f) >> DivF.like(x, y, f),
+    term(MulF, term(NegF, x), term(NegF, y), f) >> term(MulF, x, y, f),
+    term(DivF, term(NegF, x), term(NegF, y), f) >> term(DivF, x, y, f),
 )
 
 RULES = Rules(

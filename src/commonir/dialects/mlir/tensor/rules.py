@@ -16,7 +16,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, known_data, known_integer
 from commonir.ods.rules import Editor, Rules, Simplification
-from commonir.ods.terms import computed, variables
+from commonir.ods.terms import computed, term, variables
 
 x, z = variables("x z")
 
@@ -103,7 +103,7 @@ _ELEMENTS: Mapping[type[Op], tuple[Simplification, ...]] = {
 }
 
 RULES = Rules(
-    (Cast.like(Cast.like().named("x")).named("z") >> computed(_cast_once, x, z),),
+    (term(Cast, term(Cast).named("x")).named("z") >> computed(_cast_once, x, z),),
     {
         definition: tuple([step for steps in (_ELEMENTS, RESHAPING, SLICING) for step in steps.get(definition, ())])
         for definition in (*_ELEMENTS, *RESHAPING, *SLICING)

@@ -34,7 +34,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, index
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
-from commonir.ods.terms import computed, variables
+from commonir.ods.terms import computed, term, variables
 from commonir.ods.type_rules import sizes_of, static_sizes_of
 
 x, p, q, s = variables("x p q s")
@@ -269,10 +269,10 @@ def _moves_ones(op: Transpose, editor: Editor) -> bool:
 
 RULES = Rules(
     (
-        (Transpose.like(Transpose.like(x, p), q) >> x).where("they undo each other", _undo_each_other, p, q),
-        Transpose.like(Transpose.like(x, p), q) >> Transpose.like(x, computed(_one_after_another, p, q)),
-        Reshape.like(Reshape.like(x), s) >> Reshape.like(x, s),
-        Abs.like(Abs.like(x).named("s")) >> s,
+        (term(Transpose, term(Transpose, x, p), q) >> x).where("they undo each other", _undo_each_other, p, q),
+        term(Transpose, term(Transpose, x, p), q) >> term(Transpose, x, computed(_one_after_another, p, q)),
+        term(Reshape, term(Reshape, x), s) >> term(Reshape, x, s),
+        term(Abs, term(Abs, x).named("s")) >> s,
     ),
     {
         Add: (_adds_nothing,),
