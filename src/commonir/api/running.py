@@ -198,7 +198,7 @@ def read_picture(module: Module, name: str, path: Path_, *, function: str | None
     Raises: DiagnosticError (E0703 for an input that is not an image, or a picture of a wrong size; E0705 without
     Pillow).
     """
-    from commonir.runtime.pictures import picture_input  # noqa: PLC0415
+    from commonir.runtime.images import picture_input  # noqa: PLC0415
 
     return picture_input(module.function(function), name, os.fspath(path), resize=resize)
 
@@ -224,8 +224,8 @@ def write_picture(path: Path_, array: Array, port: Port) -> None:
 
     Raises: DiagnosticError (E0703 for an output that is not an image, E0705 without Pillow, E08xx).
     """
-    from commonir.base.pictures import write_picture as write  # noqa: PLC0415
-    from commonir.runtime.pictures import pixels_of  # noqa: PLC0415
+    from commonir.base.images import write_picture as write  # noqa: PLC0415
+    from commonir.runtime.images import pixels_of  # noqa: PLC0415
 
     if port.image is None:
         raise DiagnosticError(Diagnostic(WRONG_INPUT, "the output is not an image", file=os.fspath(path)))

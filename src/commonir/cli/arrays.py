@@ -21,8 +21,8 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file
+from commonir.base.images import is_picture
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.base.pictures import is_picture
 from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape

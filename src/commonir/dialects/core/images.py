@@ -46,7 +46,7 @@ class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
         return (TensorType(u8, (None, None, self.format.channels)),)
 
     def reference(self, content: Bytes) -> Array:
-        from commonir.base.pictures import decoded_picture  # noqa: PLC0415  loads numpy and Pillow
+        from commonir.base.images import decoded_picture  # noqa: PLC0415  loads numpy and Pillow
 
         xp = content.__array_namespace__()
         found = decoded_picture(content.tobytes(), grayscale=self.format is PixelFormat.GRAYSCALE)

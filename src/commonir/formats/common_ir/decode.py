@@ -27,9 +27,8 @@ from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import built
 from commonir.formats.common_ir.types import TypeTexts, ValueTypes, has_wildcards
 from commonir.formats.common_ir.values import ValueReader, is_typed
-from commonir.formats.onnx import kept
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.decode import ModelDecoder, opsets_of
-from commonir.formats.onnx.kept import keep
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionDefProto,
@@ -42,9 +41,10 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     field_number,
 )
-from commonir.formats.onnx.places import GRAPH
+from commonir.formats.onnx.node_locations import GRAPH
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
+from commonir.formats.onnx.unknown_fields import keep
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -343,11 +343,11 @@ class CommonIrDecoder(ModelDecoder):
                 self.faulty.add(where)
                 self.found.extend(d.located(where=where) for d in error.diagnostics)
                 return None
-        keep(op, kept.STORAGE, [(name, StringAttr(kept.TYPED)) for name in attributes.typed])
+        keep(op, unknown_fields.STORAGE, [(name, StringAttr(unknown_fields.TYPED)) for name in attributes.typed])
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
-            keep(op, kept.ATTRIBUTE_FIELDS, attributes.rest.items())
+            keep(op, unknown_fields.ATTRIBUTE_FIELDS, attributes.rest.items())
         return op
 
     def _callable(self) -> dict[str, common_ir.FunctionDefinition]:

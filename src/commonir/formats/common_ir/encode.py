@@ -20,7 +20,7 @@ from commonir.formats.common_ir.operators import counts_of
 from commonir.formats.common_ir.stages import EXTENSION_VERSION
 from commonir.formats.common_ir.types import ValueTypes, has_own_types, has_wildcards, write_text, write_value_type
 from commonir.formats.common_ir.values import ValueWriter, names_of
-from commonir.formats.onnx import kept
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.encode import Encoded, ModelEncoder, write_opsets
 from commonir.formats.onnx.graph_writing import GraphEncoder, text
@@ -164,22 +164,22 @@ class CommonGraphEncoder(GraphEncoder):
         for key, value in metadata.entries if isinstance(metadata, DictionaryAttr) else ():
             entry = into.metadata_props.add()
             entry.key, entry.value = key, text(value)
-        self._merge(op.extra.get(kept.FIELDS), into, op)
+        self._merge(op.extra.get(unknown_fields.FIELDS), into, op)
 
     def _write_values(self, op: Op, values: dict[str, Attribute], into: NodeProto) -> None:
-        references = kept.kept(op, ATTRIBUTE_REFERENCES)
-        storage = kept.kept(op, kept.STORAGE)
+        references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
+        storage = unknown_fields.kept(op, unknown_fields.STORAGE)
         for name, value in values.items():
             if name in references:
                 continue
             made = into.attribute.add()
             made.name = name
             try:
-                self._values.write(value, made, is_typed=kept.TYPED in text(storage.get(name)))
+                self._values.write(value, made, is_typed=unknown_fields.TYPED in text(storage.get(name)))
             except ValueError as error:
                 message = f"{op.name}: attribute '{name}': {error}"
                 self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
-        rests = kept.kept(op, kept.ATTRIBUTE_FIELDS)
+        rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
         for name, to in references.items():
             made = into.attribute.add()
             made.name, made.ref_attr_name = name, text(to)

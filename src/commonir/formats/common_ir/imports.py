@@ -18,7 +18,6 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import urljoin, urlsplit
 
-from commonir.base.beneath import open_beneath
 from commonir.base.codes import DUPLICATE_NAME
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import (
@@ -32,6 +31,7 @@ from commonir.base.file_codes import (
     WRONG_DIGEST,
 )
 from commonir.base.limits import Limits
+from commonir.base.safe_paths import open_inside
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.document import document_of
@@ -225,7 +225,7 @@ class _Resolving:
     def _file(self, place: Place) -> bytes | None:
         """The bytes of a file; None when there is none. Raises: PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED."""
         try:
-            with open_beneath(place.folder, place.path) as stream:
+            with open_inside(place.folder, place.path) as stream:
                 content = stream.read(MAX_BYTES + 1)
         except (FileNotFoundError, NotADirectoryError):
             return None

@@ -19,7 +19,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import MALFORMED_HISTORIC
 from commonir.base.limits import Limits
 from commonir.base.tuples import NamedTuple
-from commonir.formats.common_ir import historic
+from commonir.formats.common_ir import legacy_schema
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx import messages
 from commonir.formats.onnx.attributes import AttributeType
@@ -104,7 +104,7 @@ def _tells_kinds(content: memoryview) -> bool:
     # Heavy, and only loaded where a message is read anyway.
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
-    model = historic.historic_class(historic.ModelProto)()
+    model = legacy_schema.historic_class(legacy_schema.ModelProto)()
     try:
         model.ParseFromString(content)
     except DecodeError:
@@ -127,11 +127,13 @@ def read_document(content: memoryview, limits: Limits, file: str, found: Diagnos
     translation = _Translation(found, file)
     match stage:
         case Stage.GRAPH_A:
-            return Document(stage, translation.graph_file(_historic(historic.OldGraphProto, content, limits, file)))
+            return Document(
+                stage, translation.graph_file(_historic(legacy_schema.OldGraphProto, content, limits, file))
+            )
         case Stage.MODEL_B:
-            return Document(stage, translation.model(_historic(historic.ModelProto, content, limits, file)))
+            return Document(stage, translation.model(_historic(legacy_schema.ModelProto, content, limits, file)))
         case Stage.LIBRARY_B:
-            old = _historic(historic.LibraryProto, content, limits, file)
+            old = _historic(legacy_schema.LibraryProto, content, limits, file)
             return Document(stage, library=translation.library(old))
         case Stage.LIBRARY:
             return Document(stage, library=_parsed(messages.create(messages.LibraryProto), content, limits, file))
@@ -145,7 +147,7 @@ def _parsed(empty: M, content: memoryview, limits: Limits, file: str) -> M:
 
 def _historic(declared: type[M], content: memoryview, limits: Limits, file: str) -> M:
     """A message of an early draft. Raises: MALFORMED_HISTORIC for one with fields that the draft did not have."""
-    message = _parsed(historic.historic_class(declared)(), content, limits, file)
+    message = _parsed(legacy_schema.historic_class(declared)(), content, limits, file)
     before = message.ByteSize()
     message.DiscardUnknownFields()
     if message.ByteSize() != before:
@@ -164,20 +166,20 @@ class _Translation:
 
     # -- files
 
-    def model(self, old: historic.ModelProto) -> messages.ModelProto:
+    def model(self, old: legacy_schema.ModelProto) -> messages.ModelProto:
         """A model of stage B."""
         made = messages.create(messages.ModelProto)
-        self._copy(old, made, historic.ModelProto)
+        self._copy(old, made, legacy_schema.ModelProto)
         return _dated(made, old.ir_version)
 
-    def library(self, old: historic.LibraryProto) -> messages.LibraryProto:
+    def library(self, old: legacy_schema.LibraryProto) -> messages.LibraryProto:
         """A library of stage B."""
         made = messages.create(messages.LibraryProto)
-        self._copy(old, made, historic.LibraryProto)
+        self._copy(old, made, legacy_schema.LibraryProto)
         made.common_ir_version = EXTENSION_VERSION
         return made
 
-    def graph_file(self, old: historic.OldGraphProto) -> messages.ModelProto:
+    def graph_file(self, old: legacy_schema.OldGraphProto) -> messages.ModelProto:
         """A graph of stage A, as the graph of a model."""
         made = messages.create(messages.ModelProto)
         made.producer_name = old.producer_tag
@@ -188,7 +190,7 @@ class _Translation:
 
     # -- stage A
 
-    def _old_graph(self, old: historic.OldGraphProto, into: messages.GraphProto) -> None:
+    def _old_graph(self, old: legacy_schema.OldGraphProto, into: messages.GraphProto) -> None:
         into.name, into.doc_string = old.name, old.doc_string
         self._described(old.input, old.input_arg_info, into.input, "input")
         self._described(old.output, old.output_arg_info, into.output, "output")
@@ -200,14 +202,14 @@ class _Translation:
         for function in old.function:
             made = into.function.add()
             made.name = function.name
-            self._many(function.input_arg, made.input_params, historic.ParameterDeclProto)
-            self._many(function.output_arg, made.output_params, historic.ParameterDeclProto)
+            self._many(function.input_arg, made.input_params, legacy_schema.ParameterDeclProto)
+            self._many(function.output_arg, made.output_params, legacy_schema.ParameterDeclProto)
             for n, node in enumerate(function.node):
                 self._old_node(node, made.node.add(), f"function '{function.name}'.node[{n}]")
             for attribute in function.attr:
                 self._attribute(attribute, made.attr.add(), f"function '{function.name}'")
 
-    def _old_node(self, old: historic.OldNodeProto, into: messages.NodeProto, place: str) -> None:
+    def _old_node(self, old: legacy_schema.OldNodeProto, into: messages.NodeProto, place: str) -> None:
         into.name, into.op_type, into.doc_string = old.name, old.op_type, old.doc_string
         into.input.extend(old.input)
         into.output.extend(old.output)
@@ -219,7 +221,7 @@ class _Translation:
     def _described(
         self,
         names: Iterable[str],
-        infos: Iterable[historic.ArgInfoProto],
+        infos: Iterable[legacy_schema.ArgInfoProto],
         into: messages.Repeated[messages.ValueInfoProto],
         place: str,
     ) -> None:
@@ -281,7 +283,7 @@ class _Translation:
             case _:
                 self._copy(old, into, declared)
 
-    def _parameter(self, old: historic.ParameterDeclProto, into: messages.ParameterDeclProto, place: str) -> None:
+    def _parameter(self, old: legacy_schema.ParameterDeclProto, into: messages.ParameterDeclProto, place: str) -> None:
         into.name = old.name
         if old.doc_string:
             into.doc_string = old.doc_string
@@ -292,7 +294,7 @@ class _Translation:
         if old.HasField("shape"):
             self._shape_beside(old.shape, into.type, place)
 
-    def _shape_beside(self, shape: historic.TensorShapeProto, into: messages.TypeProto, place: str) -> None:
+    def _shape_beside(self, shape: legacy_schema.TensorShapeProto, into: messages.TypeProto, place: str) -> None:
         """Puts a shape that stood beside a type into it."""
         match into.WhichOneof("value"):
             case "tensor_type":
@@ -308,9 +310,9 @@ class _Translation:
             self._found.add(MALFORMED_HISTORIC, text, where=place, file=self._file)
             return
         holder.SetInParent()
-        self._copy(shape, holder, historic.TensorShapeProto)
+        self._copy(shape, holder, legacy_schema.TensorShapeProto)
 
-    def _type(self, old: historic.TypeProto, into: messages.TypeProto, place: str) -> None:
+    def _type(self, old: legacy_schema.TypeProto, into: messages.TypeProto, place: str) -> None:
         match old.WhichOneof("value"):
             case "tensor":
                 into.tensor_type.elem_type = old.tensor.elem_type
@@ -336,14 +338,17 @@ class _Translation:
             case _:
                 self._found.add(MALFORMED_HISTORIC, "a type says nothing", where=place, file=self._file)
 
-    def _tensor(self, old: historic.TensorProto, into: messages.TensorProto) -> None:
-        self._copy(old, into, historic.TensorProto)
+    def _tensor(self, old: legacy_schema.TensorProto, into: messages.TensorProto) -> None:
+        self._copy(old, into, legacy_schema.TensorProto)
         if old.data_type == _UINT32 and len(old.int64_data):
             into.uint64_data.extend(old.int64_data)
             del into.int64_data[:]  # pyright: ignore[reportIndexIssue]  a repeated field
 
     def _attribute(
-        self, old: historic.AttributeProto | historic.OldAttributeProto, into: messages.AttributeProto, place: str
+        self,
+        old: legacy_schema.AttributeProto | legacy_schema.OldAttributeProto,
+        into: messages.AttributeProto,
+        place: str,
     ) -> None:
         into.name = old.name
         present = [name for name in _KINDS if _is_present(old, name)]
@@ -369,7 +374,7 @@ class _Translation:
             case "type":
                 self._type(held, into.tp, place)
             case "shape":
-                self._copy(held, into.shape, historic.TensorShapeProto)
+                self._copy(held, into.shape, legacy_schema.TensorShapeProto)
             case _:
                 self._list(kind, held, into, place)
 
@@ -383,14 +388,14 @@ class _Translation:
                 case "types":
                     self._type(item, into.type_protos.add(), place)  # pyright: ignore[reportArgumentType]  as above
                 case _:
-                    self._copy(item, into.shapes.add(), historic.TensorShapeProto)
+                    self._copy(item, into.shapes.add(), legacy_schema.TensorShapeProto)
 
-    def _graph(self, old: historic.GraphProto | historic.OldGraphProto, into: messages.GraphProto) -> None:
+    def _graph(self, old: legacy_schema.GraphProto | legacy_schema.OldGraphProto, into: messages.GraphProto) -> None:
         into.SetInParent()
         if hasattr(old, "input_arg_info"):
             self._old_graph(old, into)  # pyright: ignore[reportArgumentType]  only those of stage A have it
         else:
-            self._copy(old, into, historic.GraphProto)
+            self._copy(old, into, legacy_schema.GraphProto)
 
 
 def _dated(made: messages.ModelProto, stated: int) -> messages.ModelProto:
@@ -409,7 +414,7 @@ def _is_present(old: Message, name: str) -> bool:
 
 _DECLARED: Mapping[str, type[Message]] = {
     m.__name__: m
-    for m in vars(historic).values()
+    for m in vars(legacy_schema).values()
     if isinstance(m, type) and issubclass(m, Message) and m is not Message
 }
 

@@ -14,8 +14,8 @@ from commonir.base.file_codes import UNRESOLVED_IMPORT
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import checks, rules
-from commonir.formats.onnx import kept
-from commonir.formats.onnx.places import GRAPH, Places
+from commonir.formats.onnx import unknown_fields
+from commonir.formats.onnx.node_locations import GRAPH, Places
 from commonir.formats.onnx.verify import check_opsets
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module
@@ -91,7 +91,7 @@ def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:
 
 def _untyped_outputs(graph: common_ir.Graph) -> Iterator[Diagnostic]:
     """Outputs of which the file states no type, though one follows from the nodes."""
-    forms = graph.extra.get(kept.TYPE_FORMS)
+    forms = graph.extra.get(unknown_fields.TYPE_FORMS)
     stated = dict(forms.entries) if isinstance(forms, DictionaryAttr) else {}
     for v in graph.outputs:
         form = stated.get(f"output {v.name}")

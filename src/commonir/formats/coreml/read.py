@@ -28,7 +28,7 @@ from commonir.dialects.mil.description import (
     read_description,
 )
 from commonir.formats.coreml.blobs import WeightFiles
-from commonir.formats.coreml.outer import PIPELINES, PROGRAM, Outer, take_apart
+from commonir.formats.coreml.envelope import PIPELINES, PROGRAM, Outer, take_apart
 from commonir.formats.coreml.package import ModelFiles, further_files, open_model
 from commonir.formats.coreml.program import ProgramReader
 from commonir.formats.coreml.verify import verify_model

@@ -33,7 +33,7 @@ from commonir.dialects.mil.description import (
 )
 from commonir.dialects.mil.program import FLEXIBLE_SHAPES, PROGRAM_ATTRIBUTES, Compound, Func, attribute_value
 from commonir.formats.coreml.derived import derived_description
-from commonir.formats.coreml.outer import PIPELINES
+from commonir.formats.coreml.envelope import PIPELINES
 from commonir.formats.protobuf.wire import BYTES, WireError, fields, length_delimited
 from commonir.ir.attributes import DictionaryAttr, is_sequence
 from commonir.ir.data import Data

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from commonir.base.beneath import normal_path, open_beneath
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MISSING_PART
+from commonir.base.safe_paths import normal_path, open_inside
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
@@ -137,17 +137,17 @@ class Contents(InMessage):
         model = Path(self._model)
         folder = model.parent
         try:
-            return os.fspath(folder / normal_path(given.location)), open_beneath(folder, given.location)
+            return os.fspath(folder / normal_path(given.location)), open_inside(folder, given.location)
         except FileNotFoundError:
             if not given.basepath:
                 raise
             inside = f"{given.basepath}/{given.location}"
-            return os.fspath(folder / normal_path(inside)), open_beneath(folder, inside)
+            return os.fspath(folder / normal_path(inside)), open_inside(folder, inside)
         except DiagnosticError:
             blob = _blob_of(model, given.location)
             if blob is None:
                 raise
-            return os.fspath(blob), open_beneath(blob.parent, blob.name)
+            return os.fspath(blob), open_inside(blob.parent, blob.name)
 
     def wrong_checksums(self) -> Iterator[Diagnostic]:
         """Compares files with the checksums that tensors state of them; reads each file once."""

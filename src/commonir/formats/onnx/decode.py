@@ -3,7 +3,7 @@
 Nodes become the operations that the onnx dialect defines for their operator set; those of which there is no definition
 become `onnx.custom`. Values have the types that the file states; others have those that follow from definitions, and
 `unknown` where none follows. Nothing is converted, and nothing is read but the message. What operations have no place
-for is kept (`kept.py`).
+for is kept (`unknown_fields.py`).
 
 Limits: `Limits.max_operations`; nesting is limited by that of messages.
 Source: ONNX IR specification; onnx.proto of ONNX 1.23.
@@ -18,8 +18,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects import onnx
-from commonir.formats.onnx import kept
-from commonir.formats.onnx.kept import keep, keep_names
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionProto,
@@ -32,12 +31,13 @@ from commonir.formats.onnx.messages import (
     TensorProto,
     ValueInfoProto,
 )
+from commonir.formats.onnx.node_locations import GRAPH, function_place
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
-from commonir.formats.onnx.places import GRAPH, function_place
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.references import kinds_of, wrong_references
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
+from commonir.formats.onnx.unknown_fields import keep, keep_names
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import set_metadata, text_entry
@@ -142,12 +142,18 @@ class ModelDecoder(NodeDecoder):
         if not present.isdisjoint(_ABOUT_MODEL):
             self._keep_metadata(module, model)
         if not self._is_plain_list(model.opset_import):
-            module.set_extra(kept.OPSETS, kept.array(map(kept.form_of, model.opset_import)))
+            module.set_extra(
+                unknown_fields.OPSETS, unknown_fields.array(map(unknown_fields.form_of, model.opset_import))
+            )
         if _TRAINING in present:
-            module.set_extra(kept.TRAINING, kept.array(map(kept.form_of, model.training_info)))
+            module.set_extra(
+                unknown_fields.TRAINING, unknown_fields.array(map(unknown_fields.form_of, model.training_info))
+            )
         if _CONFIGURATION in present:
-            module.set_extra(kept.CONFIGURATION, kept.array(map(kept.form_of, model.configuration)))
-        keep(module, kept.FIELDS, self.leftover(model, _OF_MODEL, listed))
+            module.set_extra(
+                unknown_fields.CONFIGURATION, unknown_fields.array(map(unknown_fields.form_of, model.configuration))
+            )
+        keep(module, unknown_fields.FIELDS, self.leftover(model, _OF_MODEL, listed))
 
     def _is_plain_list(self, given: Repeated[OperatorSetIdProto]) -> bool:
         """Whether operator sets have a version each, and nothing else."""
@@ -155,11 +161,11 @@ class ModelDecoder(NodeDecoder):
         return len(domains) == len(given) and not any(map(self.has_unknown, given))
 
     def _keep_metadata(self, module: Module, model: ModelProto) -> None:
-        about = kept.metadata_from(model.doc_string, [(e.key, e.value) for e in model.metadata_props])
+        about = unknown_fields.metadata_from(model.doc_string, [(e.key, e.value) for e in model.metadata_props])
         set_metadata(module, about)
-        forms = [kept.form_of(e) for e in model.metadata_props]
-        if forms != [text_entry(*pair) for pair in kept.metadata_entries(about)]:
-            module.set_extra(kept.METADATA_FORMS, kept.array(forms))
+        forms = [unknown_fields.form_of(e) for e in model.metadata_props]
+        if forms != [text_entry(*pair) for pair in unknown_fields.metadata_entries(about)]:
+            module.set_extra(unknown_fields.METADATA_FORMS, unknown_fields.array(forms))
 
     # -- graphs and functions
 
@@ -214,12 +220,12 @@ class ModelDecoder(NodeDecoder):
             tuple(proto.attribute),
             defaults,
         )
-        keep(made, kept.ATTRIBUTE_FIELDS, rest)
+        keep(made, unknown_fields.ATTRIBUTE_FIELDS, rest)
         if not self._is_plain_list(proto.opset_import):
-            made.set_extra(kept.OPSETS, kept.array(map(kept.form_of, proto.opset_import)))
+            made.set_extra(unknown_fields.OPSETS, unknown_fields.array(map(unknown_fields.form_of, proto.opset_import)))
         self.keep_texts(made, proto.doc_string, proto.metadata_props[:])
         self._keep_infos(made, proto.value_info, block, end.outputs)
-        keep(made, kept.FIELDS, self.leftover(proto, _OF_FUNCTION))
+        keep(made, unknown_fields.FIELDS, self.leftover(proto, _OF_FUNCTION))
         return made
 
     def check_references(self, nodes: Repeated[NodeProto], formals: Repeated[AttributeProto]) -> None:
@@ -246,7 +252,7 @@ class ModelDecoder(NodeDecoder):
         scope = Scope(stated, around)
         for v in block.arguments:
             self.define(v.name, v, scope, "input")
-        of_defaults: dict[str, Rest] = {kept.STORAGE: [], kept.DEFAULT_FIELDS: []}
+        of_defaults: dict[str, Rest] = {unknown_fields.STORAGE: [], unknown_fields.DEFAULT_FIELDS: []}
         given = set(names) if defaults is not None else set[str]()
         for tensor in initializers:
             if tensor.name in given and defaults is not None:
@@ -287,26 +293,31 @@ class ModelDecoder(NodeDecoder):
         """Keeps what a graph says beside its nodes, at its end."""
         self.keep_texts(end, proto.doc_string, proto.metadata_props[:])
         if len(proto.quantization_annotation):
-            end.set_extra(kept.ANNOTATIONS, kept.array(map(kept.form_of, proto.quantization_annotation)))
-        keep(end, kept.FIELDS, self.leftover(proto, _OF_GRAPH))
+            end.set_extra(
+                unknown_fields.ANNOTATIONS,
+                unknown_fields.array(map(unknown_fields.form_of, proto.quantization_annotation)),
+            )
+        keep(end, unknown_fields.FIELDS, self.leftover(proto, _OF_GRAPH))
         if not proto.HasField("name"):
-            end.set_extra(kept.UNNAMED, UnitAttr())
+            end.set_extra(unknown_fields.UNNAMED, UnitAttr())
         forms = self._forms("input", [i for i in proto.input[:] if i.name not in frozen], block.arguments)
         forms += self._forms("output", proto.output[:], end.outputs)
         if frozen and any(info.name in frozen for info in proto.input):
-            keep_names(end, kept.DECLARED_INPUTS, [info.name for info in proto.input])
-            forms += [(f"input {info.name}", kept.form_of(info)) for info in proto.input if info.name in frozen]
+            keep_names(end, unknown_fields.DECLARED_INPUTS, [info.name for info in proto.input])
+            forms += [
+                (f"input {info.name}", unknown_fields.form_of(info)) for info in proto.input if info.name in frozen
+            ]
         if given:
             names = [tensor.name for tensor in proto.initializer]
             last = [name for name in dict.fromkeys(info.name for info in proto.input) if name in set(names)]
             if names != [*(name for name in names if name not in given), *last]:
-                keep_names(end, kept.INITIALIZER_ORDER, names)
+                keep_names(end, unknown_fields.INITIALIZER_ORDER, names)
         self._keep_infos(end, proto.value_info[:], block, end.outputs, forms)
 
     def _forms(self, part: str, infos: Iterable[ValueInfoProto], values: Sequence[Value]) -> Rest:
         """The messages about values that say more than their types."""
         return [
-            (f"{part} {info.name}", kept.form_of(info))
+            (f"{part} {info.name}", unknown_fields.form_of(info))
             for info, v in zip(infos, values, strict=True)
             if not self._is_plain(info, v)
         ]
@@ -339,10 +350,10 @@ class ModelDecoder(NodeDecoder):
             v = results.get(info.name)
             names.append(info.name)
             if v is None or info.name in shown or not self._is_plain(info, v):
-                more.append((f"value {info.name}", kept.form_of(info)))
+                more.append((f"value {info.name}", unknown_fields.form_of(info)))
         if names != expected:
-            keep_names(op, kept.VALUE_INFO, names)
-        keep(op, kept.TYPE_FORMS, [*forms, *more])
+            keep_names(op, unknown_fields.VALUE_INFO, names)
+        keep(op, unknown_fields.TYPE_FORMS, [*forms, *more])
 
     # -- constants
 
@@ -353,9 +364,9 @@ class ModelDecoder(NodeDecoder):
         defaults[tensor.name] = data
         rest, form = self.around_contents(tensor)
         if form:
-            end[kept.STORAGE].append((tensor.name, StringAttr(form)))
+            end[unknown_fields.STORAGE].append((tensor.name, StringAttr(form)))
         if rest:
-            end[kept.DEFAULT_FIELDS].append((tensor.name, DictionaryAttr(tuple(rest))))
+            end[unknown_fields.DEFAULT_FIELDS].append((tensor.name, DictionaryAttr(tuple(rest))))
 
     def _initializer(self, tensor: TensorProto, block: Block, scope: Scope) -> None:
         part = f"initializer '{tensor.name}'"
@@ -383,21 +394,21 @@ class ModelDecoder(NodeDecoder):
             "indices": self.around_contents(sparse.indices, named=False),
         }
         rest = [(part, DictionaryAttr(tuple(r))) for part, (r, _) in around.items() if r]
-        keep(made, kept.FIELDS, [*rest, *self.leftover(sparse, _OF_SPARSE)])
-        keep(made, kept.STORAGE, [(part, StringAttr(form)) for part, (_, form) in around.items() if form])
+        keep(made, unknown_fields.FIELDS, [*rest, *self.leftover(sparse, _OF_SPARSE)])
+        keep(made, unknown_fields.STORAGE, [(part, StringAttr(form)) for part, (_, form) in around.items() if form])
         self.define(name, made.output, scope, part)
 
     def keep_tensor(self, op: Operation, tensor: TensorProto) -> None:
         """Keeps what a tensor says beyond its contents, and how it holds them."""
         rest, form = self.around_contents(tensor)
         if form:
-            op.set_extra(kept.STORAGE, StringAttr(form))
-        keep(op, kept.FIELDS, rest)
+            op.set_extra(unknown_fields.STORAGE, StringAttr(form))
+        keep(op, unknown_fields.FIELDS, rest)
 
     def around_contents(self, tensor: TensorProto, *, named: bool = True) -> tuple[Rest, str]:
         listed = tensor.ListFields()
         numbers = {f.number for f, _ in listed}
-        storage = kept.TYPED if self._contents.is_typed(tensor, numbers) else ""
+        storage = unknown_fields.TYPED if self._contents.is_typed(tensor, numbers) else ""
         held = _OF_TENSOR if named else _OF_UNNAMED
         present = numbers & _CONTENTS
         if len(present) > 1:

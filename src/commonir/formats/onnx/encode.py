@@ -1,8 +1,8 @@
 """From a module of the onnx dialect to the messages of a model; contents of weights are left where they are.
 
 Names are those of the values. Values without a name, or with one that is taken where they stand, get one here; inputs
-and outputs are named first. What was kept of a file (`kept.py`) comes out as it was. Writes nothing, converts nothing.
-Source: ONNX IR specification.
+and outputs are named first. What was kept of a file (`unknown_fields.py`) comes out as it was. Writes nothing, converts
+nothing. Source: ONNX IR specification.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
-from commonir.formats.onnx import kept
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.element_types import UNDEFINED
 from commonir.formats.onnx.graph_writing import GraphEncoder, Weight, add_text, items, text, write_texts
-from commonir.formats.onnx.kept import merge
 from commonir.formats.onnx.messages import (
     IR_VERSIONS,
     FunctionProto,
@@ -27,6 +26,7 @@ from commonir.formats.onnx.messages import (
     create,
 )
 from commonir.formats.onnx.messages import Repeated as RepeatedField
+from commonir.formats.onnx.unknown_fields import merge
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
@@ -86,7 +86,7 @@ class ModelEncoder:
         """The message around the graph."""
         module = self.module
         model = create(ModelProto)
-        write_opsets(graph.opset_import, module.extra.get(kept.OPSETS), model.opset_import)
+        write_opsets(graph.opset_import, module.extra.get(unknown_fields.OPSETS), model.opset_import)
         stated = module.extra.get(onnx.IR_VERSION)
         default = dict(graph.opset_import.entries).get("")
         oldest = IR_VERSIONS.get(_integer(default), max(IR_VERSIONS.values()))
@@ -104,21 +104,22 @@ class ModelEncoder:
         if number is not None:
             model.model_version = _integer(number)
         self._write_metadata(model)
-        for form in items(module.extra.get(kept.TRAINING)):
+        for form in items(module.extra.get(unknown_fields.TRAINING)):
             merge(form, model.training_info.add())
-        for form in items(module.extra.get(kept.CONFIGURATION)):
+        for form in items(module.extra.get(unknown_fields.CONFIGURATION)):
             merge(form, model.configuration.add())
-        return merge(module.extra.get(kept.FIELDS), model)
+        return merge(module.extra.get(unknown_fields.FIELDS), model)
 
     def _write_metadata(self, model: ModelProto) -> None:
         about = metadata_of(self.module)
         forms = [
-            merge(form, create(StringStringEntryProto)) for form in items(self.module.extra.get(kept.METADATA_FORMS))
+            merge(form, create(StringStringEntryProto))
+            for form in items(self.module.extra.get(unknown_fields.METADATA_FORMS))
         ]
-        if forms and kept.metadata_from(model.doc_string, [(e.key, e.value) for e in forms]) == about:
+        if forms and unknown_fields.metadata_from(model.doc_string, [(e.key, e.value) for e in forms]) == about:
             model.metadata_props.extend(forms)
             return
-        for key, value in kept.metadata_entries(about):
+        for key, value in unknown_fields.metadata_entries(about):
             add_text(model.metadata_props, key, value)
         write_texts(self.module, model.metadata_props)
 
@@ -126,7 +127,7 @@ class ModelEncoder:
         """Fills in a local function."""
         encoder = self.graph_encoder(op, self.found, self.node_names)
         encoder.function(op, into)
-        write_opsets(op.opset_import, op.extra.get(kept.OPSETS), into.opset_import)
+        write_opsets(op.opset_import, op.extra.get(unknown_fields.OPSETS), into.opset_import)
 
 
 def write_opsets(versions: DictionaryAttr, forms: Attribute | None, into: RepeatedField[OperatorSetIdProto]) -> None:

@@ -12,10 +12,9 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
-from commonir.formats.onnx import kept
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import AttributeType, bytes_of, write_literal
 from commonir.formats.onnx.element_types import data_type, write_type
-from commonir.formats.onnx.kept import merge
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionProto,
@@ -29,6 +28,7 @@ from commonir.formats.onnx.messages import (
 )
 from commonir.formats.onnx.read_types import TypeReader
 from commonir.formats.onnx.tensors import write_contents, write_typed
+from commonir.formats.onnx.unknown_fields import merge
 from commonir.formats.onnx.value_names import value_names
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -130,7 +130,7 @@ class GraphEncoder:
         if doc:
             into.doc_string = doc
         self._metadata(op, into.metadata_props)
-        self._merge(op.extra.get(kept.FIELDS), into, op)
+        self._merge(op.extra.get(unknown_fields.FIELDS), into, op)
         self._run()
 
     def nested(self, block: Block, into: GraphProto, name: str) -> None:
@@ -138,7 +138,7 @@ class GraphEncoder:
         has none.
         """
         last = block.last
-        if block.label or last is None or kept.UNNAMED not in last.extra:
+        if block.label or last is None or unknown_fields.UNNAMED not in last.extra:
             into.name = block.label or name
         if self._depth < _DEEPEST:
             self._pending.append((block, into, self._depth + 1))
@@ -153,7 +153,7 @@ class GraphEncoder:
             block, into, self._depth = self._pending.pop()
             self._block(block, into)
 
-    def _merge(self, form: Attribute | None, into: kept.M, op: Operation) -> kept.M:
+    def _merge(self, form: Attribute | None, into: unknown_fields.M, op: Operation) -> unknown_fields.M:
         """Puts back what was kept of a message."""
         try:
             return merge(form, into)
@@ -164,7 +164,7 @@ class GraphEncoder:
     def _metadata(self, op: Operation, into: Repeated[StringStringEntryProto]) -> None:
         """Fills in the metadata that a part of a model has."""
         write_texts(op, into)
-        for form in items(op.extra.get(kept.METADATA_FORMS)):
+        for form in items(op.extra.get(unknown_fields.METADATA_FORMS)):
             self._merge(form, into.add(), op)
 
     # -- graphs
@@ -197,12 +197,12 @@ class GraphEncoder:
         if doc:
             into.doc_string = doc
         self._metadata(holder, into.metadata_props)
-        for form in items(holder.extra.get(kept.ANNOTATIONS)):
+        for form in items(holder.extra.get(unknown_fields.ANNOTATIONS)):
             self._merge(form, into.quantization_annotation.add(), holder)
-        self._merge(holder.extra.get(kept.FIELDS), into, holder)
+        self._merge(holder.extra.get(unknown_fields.FIELDS), into, holder)
 
     def _inputs(self, holder: Operation | None, block: Block, into: GraphProto) -> None:
-        stated = None if holder is None else kept.kept_names(holder, kept.DECLARED_INPUTS)
+        stated = None if holder is None else unknown_fields.kept_names(holder, unknown_fields.DECLARED_INPUTS)
         if holder is None or stated is None:
             for v in block.arguments:
                 self.value_info(v, "input", holder, into.input.add())
@@ -224,7 +224,7 @@ class GraphEncoder:
         last = block.last
         outputs = last.outputs if isinstance(last, onnx.Return) else ()
         shown = {*block.arguments, *outputs}
-        stated = kept.kept_names(holder, kept.VALUE_INFO)
+        stated = unknown_fields.kept_names(holder, unknown_fields.VALUE_INFO)
         values = [v for op in block.operations for v in op.results if v in self.names]
         if stated is None:
             for v in values:
@@ -232,7 +232,7 @@ class GraphEncoder:
                     self.value_info(v, "value", holder, into.add())
             return
         by_name = {self.name_of(v): v for v in (*block.arguments, *values)}
-        forms = kept.kept(holder, kept.TYPE_FORMS)
+        forms = unknown_fields.kept(holder, unknown_fields.TYPE_FORMS)
         for name in stated:
             v = by_name.get(name)
             if v is not None:
@@ -243,7 +243,7 @@ class GraphEncoder:
     def value_info(self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto) -> None:
         """Fills in what a graph says of a value: as the file did, when the type is still the same."""
         name = self.names.get(v, v.name)
-        form = None if holder is None else kept.kept(holder, kept.TYPE_FORMS).get(f"{part} {name}")
+        form = None if holder is None else unknown_fields.kept(holder, unknown_fields.TYPE_FORMS).get(f"{part} {name}")
         if form is not None and holder is not None:
             self._merge(form, into, holder)
             kind, _ = self._types.read(into.type)
@@ -270,10 +270,12 @@ class GraphEncoder:
             if isinstance(default, DataAttr):
                 header = create(TensorProto)
                 header.name = self.names.get(v, v.name)
-                storage = text(kept.kept(self.outer, kept.STORAGE).get(v.name))
+                storage = text(unknown_fields.kept(self.outer, unknown_fields.STORAGE).get(v.name))
                 self._weight(header, default.data, storage)
-                self._merge(kept.kept(self.outer, kept.DEFAULT_FIELDS).get(v.name), header, self.outer)
-        order = kept.kept_names(self.outer, kept.INITIALIZER_ORDER)
+                self._merge(
+                    unknown_fields.kept(self.outer, unknown_fields.DEFAULT_FIELDS).get(v.name), header, self.outer
+                )
+        order = unknown_fields.kept_names(self.outer, unknown_fields.INITIALIZER_ORDER)
         if order is not None:
             places = {name: n for n, name in enumerate(order)}
             self.weights.sort(key=lambda w: places.get(w.header.name, len(places)))
@@ -281,39 +283,39 @@ class GraphEncoder:
     def _initializer(self, op: onnx.Initializer, into: GraphProto, *, is_outer: bool) -> None:
         header = create(TensorProto) if is_outer else into.initializer.add()
         header.name = self.name_of(op.output)
-        storage = text(op.extra.get(kept.STORAGE))
+        storage = text(op.extra.get(unknown_fields.STORAGE))
         if op.constant_data() is None:
             self.found.add(NOT_IN_FORMAT, f"constant '{header.name}' has no contents", where=path_of(op))
         elif is_outer:
             self._weight(header, op.value, storage)
         else:
             self.tensor(op.value, header, storage)
-        self._merge(op.extra.get(kept.FIELDS), header, op)
+        self._merge(op.extra.get(unknown_fields.FIELDS), header, op)
 
     def _weight(self, header: TensorProto, data: Data, storage: str) -> None:
         """Keeps an initializer of the outermost graph; contents that are raw stay where they are."""
-        if data.element is string or kept.KEPT in storage:
+        if data.element is string or unknown_fields.KEPT in storage:
             self.tensor(data, header, storage)
             self.weights.append(Weight(header, None))
         else:
             self._tensor_header(data, header)
-            self.weights.append(Weight(header, data, kept.TYPED in storage))
+            self.weights.append(Weight(header, data, unknown_fields.TYPED in storage))
 
     def _sparse_initializer(self, op: onnx.SparseInitializer, into: GraphProto) -> None:
         made = into.sparse_initializer.add()
-        stored = kept.kept(op, kept.STORAGE)
+        stored = unknown_fields.kept(op, unknown_fields.STORAGE)
         made.values.name = self.name_of(op.output)
         self.tensor(op.values, made.values, text(stored.get("values")))
         self.tensor(op.indices, made.indices, text(stored.get("indices")))
         made.dims.extend(op.dims)
-        self._merge(op.extra.get(kept.FIELDS), made, op)
+        self._merge(op.extra.get(unknown_fields.FIELDS), made, op)
 
     def tensor(self, data: Data, into: TensorProto, storage: str = "") -> None:
         """Fills in a tensor."""
         self._tensor_header(data, into)
-        if kept.TYPED in storage:
+        if unknown_fields.TYPED in storage:
             write_typed(data, into)
-        elif kept.KEPT not in storage:
+        elif unknown_fields.KEPT not in storage:
             write_contents(data, into)
 
     def _tensor_header(self, data: Data, into: TensorProto) -> None:
@@ -355,9 +357,9 @@ class GraphEncoder:
         if doc:
             into.doc_string = doc
         self._metadata(op, into.metadata_props)
-        for form in items(op.extra.get(kept.DEVICES)):
+        for form in items(op.extra.get(unknown_fields.DEVICES)):
             self._merge(form, into.device_configurations.add(), op)
-        self._merge(op.extra.get(kept.FIELDS), into, op)
+        self._merge(op.extra.get(unknown_fields.FIELDS), into, op)
 
     def _node_name(self, op: Operation) -> str:
         """The name that the operation had; several made of one get a number, for names of nodes must differ."""
@@ -389,17 +391,17 @@ class GraphEncoder:
 
     def _attributes(self, op: Op, into: Repeated[AttributeProto]) -> None:
         """Fills in the attributes of a definition in the order of the file."""
-        references = kept.kept(op, ATTRIBUTE_REFERENCES)
-        names = [*kept.written_attributes(op), *references]
-        stated = kept.kept_names(op, kept.ATTRIBUTE_ORDER)
+        references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
+        names = [*unknown_fields.written_attributes(op), *references]
+        stated = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
         if stated is not None:
             # What is a default now, but is stated, is written; what came later comes last.
             names = [*stated, *(name for name in names if name not in stated)]
         if not names:
             return
         fields = {f.spelling: f for f in (*op.layout.attributes, *op.layout.regions)}
-        rests = kept.kept(op, kept.ATTRIBUTE_FIELDS)
-        storage = kept.kept(op, kept.STORAGE)
+        rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
+        storage = unknown_fields.kept(op, unknown_fields.STORAGE)
         for name in names:
             f = fields.get(name)
             if name in references:
@@ -443,16 +445,16 @@ class GraphEncoder:
         """Fills in attributes without a definition, in the order of the file."""
         values: dict[str, Attribute | Region] = dict(attributes.entries)
         values |= dict(zip(graph_names, graphs, strict=True))
-        references = kept.kept(op, ATTRIBUTE_REFERENCES)
+        references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
         values |= references
-        rests = kept.kept(op, kept.ATTRIBUTE_FIELDS)
-        stated = kept.kept_names(op, kept.ATTRIBUTE_ORDER) or []
+        rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
+        stated = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER) or []
         for name in [*(n for n in stated if n in values), *(n for n in values if n not in stated)]:
             made = into.add()
             value = values[name]
             rest = rests.get(name)
             entries = dict(rest.entries) if isinstance(rest, DictionaryAttr) else {}
-            storage = text(entries.pop(kept.STORAGE, None))
+            storage = text(entries.pop(unknown_fields.STORAGE, None))
             if isinstance(value, DictionaryAttr):
                 self._merge(value, made, op)
                 continue
@@ -513,11 +515,11 @@ class GraphEncoder:
             case Data():
                 into.type = AttributeType.TENSOR
                 self.tensor(value, into.t, storage)
-            case Type() if kept.KEPT in storage:
+            case Type() if unknown_fields.KEPT in storage:
                 into.type = AttributeType.TYPE_PROTO
             case Type():
                 self._types_of([value], into, is_list=False)
-            case DictionaryAttr() if kept.KEPT in storage:
+            case DictionaryAttr() if unknown_fields.KEPT in storage:
                 into.type = AttributeType.SPARSE_TENSOR
             case Sequence():
                 self._list(f, value, into)  # pyright: ignore[reportUnknownArgumentType]  a tuple of anything
@@ -542,9 +544,9 @@ def _as_stored(into: AttributeProto, storage: str) -> None:
     if not storage:
         return
     words = storage.split()
-    if kept.UNTYPED in words:
+    if unknown_fields.UNTYPED in words:
         into.ClearField("type")
-    if kept.IMPLICIT in words and not into.f and not into.i and not into.s:
+    if unknown_fields.IMPLICIT in words and not into.f and not into.i and not into.s:
         for name in ("f", "i", "s"):
             into.ClearField(name)
 

@@ -16,7 +16,7 @@ from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
-from commonir.formats.onnx import kept
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import (
     PLAIN_VALUES,
     VALUE_NUMBERS,
@@ -27,7 +27,6 @@ from commonir.formats.onnx.attributes import (
     value_of,
 )
 from commonir.formats.onnx.declaring import Listed, Message
-from commonir.formats.onnx.kept import array, form_of, keep, leftover
 from commonir.formats.onnx.messages import (
     AttributeProto,
     GraphProto,
@@ -36,10 +35,11 @@ from commonir.formats.onnx.messages import (
     StringStringEntryProto,
     TensorProto,
 )
-from commonir.formats.onnx.places import node_part
+from commonir.formats.onnx.node_locations import node_part
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import TensorError
+from commonir.formats.onnx.unknown_fields import array, form_of, keep, leftover
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -171,11 +171,11 @@ class NodeDecoder(ABC):
         if is_whole and are_keys([key for key, _ in texts]):
             op.set_extra(onnx.METADATA, DictionaryAttr(texts))
         else:
-            op.set_extra(kept.METADATA_FORMS, array(map(form_of, entries)))
+            op.set_extra(unknown_fields.METADATA_FORMS, array(map(form_of, entries)))
 
     def has_unknown(self, message: Message) -> bool:
         """Whether a message has fields that nobody knows, which are to be kept."""
-        return self.keeps_unknown and kept.has_unknown(message)
+        return self.keeps_unknown and unknown_fields.has_unknown(message)
 
     def define(self, name: str, value: Value, scope: Scope, part: str) -> None:
         """Makes a name stand for a value from here on."""
@@ -220,21 +220,21 @@ class NodeDecoder(ABC):
         counts its empty outputs at the end. `is_open` says that it takes any attributes.
         """
         if self.keeps_unknown or not _PLAIN.issuperset(said):
-            keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
+            keep(op, unknown_fields.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
             self.keep_texts(op, node.doc_string, node.metadata_props[:])
             if len(node.device_configurations):
-                op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
+                op.set_extra(unknown_fields.DEVICES, array(map(form_of, node.device_configurations)))
         else:
             domain = said.get(_DOMAIN)
             if domain == "" or said.get(_NODE_NAME) == "" or said.get(_OP_TYPE) == "":
                 empty = tuple([name for number, name in _TEXTS.items() if said.get(number) == ""])
-                op.set_extra(kept.FIELDS, self._empty_texts(empty))
+                op.set_extra(unknown_fields.FIELDS, self._empty_texts(empty))
         inputs = said.get(_INPUT)
         before = _without_trailing(inputs[:]) if inputs and not inputs[-1] else 0
         if before or trailing:
             op.set_extra(onnx.TRAILING_NAMES, DenseArrayAttr(i64, (before, trailing)))
         if said.get(_DOMAIN) == _DEFAULT_DOMAIN and not is_open:
-            kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
+            unknown_fields.add(op, unknown_fields.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 
     def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
         """The form of fields of a node that are there and empty. A file says the same of all of its nodes."""
@@ -320,13 +320,13 @@ class NodeDecoder(ABC):
         regions = _regions(layout, graphs) if layout.regions else ()
         op = definition.assembled(operands, offsets, tuple(attributes), regions, types)
         keep(op, ATTRIBUTE_REFERENCES, references)
-        keep(op, kept.ATTRIBUTE_FIELDS, rest)
-        keep(op, kept.STORAGE, storage)
-        written = kept.written_attributes(op)
+        keep(op, unknown_fields.ATTRIBUTE_FIELDS, rest)
+        keep(op, unknown_fields.STORAGE, storage)
+        written = unknown_fields.written_attributes(op)
         if references:
             written += [name for name, _ in references]
         if names != written:
-            kept.keep_names(op, kept.ATTRIBUTE_ORDER, names)
+            unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, names)
         return op
 
     def custom(self, node: NodeProto, types: list[Type], scope: Scope) -> onnx.Custom:
@@ -377,10 +377,10 @@ class NodeDecoder(ABC):
             types,
         )
         keep(op, ATTRIBUTE_REFERENCES, references)
-        keep(op, kept.ATTRIBUTE_FIELDS, rest)
+        keep(op, unknown_fields.ATTRIBUTE_FIELDS, rest)
         order = [a.name for a in node.attribute]
         if order != [*(name for name, _ in attributes.entries), *op.graph_names, *(name for name, _ in references)]:
-            kept.keep_names(op, kept.ATTRIBUTE_ORDER, order)
+            unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, order)
         return op
 
     # -- attributes
@@ -408,7 +408,7 @@ class NodeDecoder(ABC):
                 if value is None:
                     rest = []
                 if read.storage:
-                    rest.append((kept.STORAGE, StringAttr(read.storage)))
+                    rest.append((unknown_fields.STORAGE, StringAttr(read.storage)))
             if rest:
                 rests.append((attribute.name, DictionaryAttr(tuple(rest))))
         return DictionaryAttr(tuple(entries)), rests, graphs
@@ -437,9 +437,9 @@ class NodeDecoder(ABC):
         if len(present) != (2 if is_repeated(kind) and not _has(present, number) else 3) or self.keeps_unknown:
             rest = self.leftover(attribute, frozenset({_NAME, _TYPE, number}))
             if not attribute.type:
-                storage = kept.UNTYPED
+                storage = unknown_fields.UNTYPED
             elif not is_repeated(kind) and not _has(present, number):
-                storage = kept.IMPLICIT
+                storage = unknown_fields.IMPLICIT
         try:
             value, more, held = self._value(attribute, kind, scope)
         except TensorError as error:
@@ -464,14 +464,22 @@ class NodeDecoder(ABC):
                 return self._graph(proto, scope), [], ""
             case AttributeType.TYPE_PROTO:
                 type, is_exact = self.types.read(proto.tp)
-                return (type, [], "") if is_exact else (type, [("tp", form_of(proto.tp))], kept.KEPT)
+                return (type, [], "") if is_exact else (type, [("tp", form_of(proto.tp))], unknown_fields.KEPT)
             case AttributeType.TYPE_PROTOS:
                 read = [self.types.read(t) for t in proto.type_protos]
                 forms: Rest = [("type_protos", array(map(form_of, proto.type_protos)))]
                 is_exact = all(exact for _, exact in read)
-                return tuple([t for t, _ in read]), ([] if is_exact else forms), ("" if is_exact else kept.KEPT)
+                return (
+                    tuple([t for t, _ in read]),
+                    ([] if is_exact else forms),
+                    ("" if is_exact else unknown_fields.KEPT),
+                )
             case AttributeType.SPARSE_TENSOR:
-                return self._sparse(proto.sparse_tensor), [("sparse_tensor", form_of(proto.sparse_tensor))], kept.KEPT
+                return (
+                    self._sparse(proto.sparse_tensor),
+                    [("sparse_tensor", form_of(proto.sparse_tensor))],
+                    unknown_fields.KEPT,
+                )
             case _:
                 return proto, [], ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonir.dialects import onnx
 from commonir.formats.format import Outline
-from commonir.formats.onnx import kept
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.sharding import configurations
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of
@@ -35,8 +35,8 @@ def outline(module: Module) -> Outline:
 
 def _annotations(module: Module) -> tuple[str, ...]:
     """Returns the device annotations of a model."""
-    is_divided = any(kept.DEVICES in op.extra for op in module.nested())
-    if not is_divided and kept.CONFIGURATION not in module.extra:
+    is_divided = any(unknown_fields.DEVICES in op.extra for op in module.nested())
+    if not is_divided and unknown_fields.CONFIGURATION not in module.extra:
         return ()
     return ("how nodes are distributed over devices",)
 

@@ -19,7 +19,7 @@ from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import WHOLE_BYTES, Cut, cut
 from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import ModelProto, create
-from commonir.formats.onnx.places import Places
+from commonir.formats.onnx.node_locations import Places
 from commonir.formats.onnx.verify import verify_model
 from commonir.formats.protobuf.wire import WireError, had_unknown_fields, parse
 from commonir.ir.data import MappedFile

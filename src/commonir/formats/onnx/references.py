@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.attributes import AttributeType, kind_of
 from commonir.formats.onnx.messages import AttributeProto, NodeProto
-from commonir.formats.onnx.places import node_part
+from commonir.formats.onnx.node_locations import node_part
 
 
 class WrongReference(NamedTuple):

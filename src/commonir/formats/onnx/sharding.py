@@ -24,8 +24,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
-from commonir.formats.onnx import kept
-from commonir.formats.onnx.kept import merge
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.messages import (
     DeviceConfigurationProto,
     NodeDeviceConfigurationProto,
@@ -33,7 +32,8 @@ from commonir.formats.onnx.messages import (
     ShardingSpecProto,
     create,
 )
-from commonir.formats.onnx.places import Places
+from commonir.formats.onnx.node_locations import Places
+from commonir.formats.onnx.unknown_fields import merge
 from commonir.ir.attributes import ArrayAttr, Attribute
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -49,7 +49,7 @@ class Configuration(NamedTuple):
 
 def configurations(module: Module) -> tuple[Configuration, ...]:
     """The configurations of several devices that a model has."""
-    made = [_configuration(form) for form in _items(module.extra.get(kept.CONFIGURATION))]
+    made = [_configuration(form) for form in _items(module.extra.get(unknown_fields.CONFIGURATION))]
     return tuple([Configuration(c.name, c.num_devices) for c in made])
 
 
@@ -64,7 +64,7 @@ def _items(attribute: Attribute | None) -> tuple[Attribute, ...]:
 def check_sharding(module: Module, places: Places) -> Iterator[Diagnostic]:
     """Yields findings about the device configurations of a model and the nodes that refer to them."""
     known: dict[str, int] = {}
-    for n, form in enumerate(_items(module.extra.get(kept.CONFIGURATION))):
+    for n, form in enumerate(_items(module.extra.get(unknown_fields.CONFIGURATION))):
         try:
             given = _configuration(form)
         except DiagnosticError as error:
@@ -77,8 +77,8 @@ def check_sharding(module: Module, places: Places) -> Iterator[Diagnostic]:
             yield _wrong("S2", text, f"configuration[{n}]")
         known[given.name] = given.num_devices
     for op in module.listed():
-        if kept.DEVICES in op.extra:
-            yield from _check_node(op, _items(op.extra[kept.DEVICES]), known, places.place_of(op))
+        if unknown_fields.DEVICES in op.extra:
+            yield from _check_node(op, _items(op.extra[unknown_fields.DEVICES]), known, places.place_of(op))
 
 
 _HELP = {

@@ -37,8 +37,8 @@ from commonir.base.file_codes import (
 )
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
-from commonir.formats.onnx import kept
-from commonir.formats.onnx.places import GRAPH, Places, function_place
+from commonir.formats.onnx import unknown_fields
+from commonir.formats.onnx.node_locations import GRAPH, Places, function_place
 from commonir.formats.onnx.sharding import check_sharding
 from commonir.ir.attributes import ArrayAttr, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
@@ -235,7 +235,7 @@ def _is_around(value: Value, op: Operation) -> bool:
 
 
 def _check_annotations(holder: Holder, place: str) -> Iterator[Diagnostic]:
-    annotations = holder.extra.get(kept.ANNOTATIONS)
+    annotations = holder.extra.get(unknown_fields.ANNOTATIONS)
     if not isinstance(annotations, ArrayAttr):
         return
     names = {v.name for op in holder.body.operations for v in op.results} | {v.name for v in holder.inputs}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commonir.base.beneath import normal_path, open_beneath
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.safe_paths import normal_path, open_inside
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_file_below_the_folder_is_opened(folder: Path) -> None:
-    with open_beneath(folder, "parts/../parts/./a.bin") as stream:
+    with open_inside(folder, "parts/../parts/./a.bin") as stream:
         assert stream.read() == b"content"
 
 
@@ -27,36 +27,36 @@ def test_a_file_below_the_folder_is_opened(folder: Path) -> None:
 )
 def test_a_path_that_leads_out_is_refused(folder: Path, name: str) -> None:
     with pytest.raises(DiagnosticError, match="E0301"):
-        open_beneath(folder, name)
+        open_inside(folder, name)
 
 
 def test_a_missing_file_is_no_fault_of_the_path(folder: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        open_beneath(folder, "parts/b.bin")
+        open_inside(folder, "parts/b.bin")
 
 
 def test_a_symbolic_link_is_refused(folder: Path) -> None:
     (folder / "link").symlink_to(folder.parent / "secret")
     with pytest.raises(DiagnosticError, match="symbolic link"):
-        open_beneath(folder, "link")
+        open_inside(folder, "link")
 
 
 def test_a_file_below_a_linked_folder_is_refused(folder: Path) -> None:
     (folder / "around").symlink_to(folder.parent)
     with pytest.raises(DiagnosticError, match="symbolic link"):
-        open_beneath(folder, "around/secret")
+        open_inside(folder, "around/secret")
 
 
 def test_a_file_with_a_second_name_is_refused(folder: Path) -> None:
     os.link(folder.parent / "secret", folder / "hard")
     with pytest.raises(DiagnosticError, match="another name"):
-        open_beneath(folder, "hard")
+        open_inside(folder, "hard")
 
 
 def test_a_pipe_is_refused_without_waiting(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     with pytest.raises(DiagnosticError, match="not a regular file"):
-        open_beneath(folder, "pipe")
+        open_inside(folder, "pipe")
 
 
 def test_a_path_is_normalized() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.pictures import Pixels, read_picture, resized
+from commonir.base.images import Pixels, read_picture, resized
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, ColorSpace
 from commonir.ir.module import Function

@@ -35,7 +35,7 @@ def normal_path(name: str) -> str:
     return path
 
 
-def open_beneath(folder: str | os.PathLike[str], name: str) -> BinaryIO:
+def open_inside(folder: str | os.PathLike[str], name: str) -> BinaryIO:
     """Opens a file by a path relative to a folder that it must lie below.
 
     Raises: PATH_OUTSIDE_MODEL; OSError, such as FileNotFoundError, as `open`.
