@@ -34,13 +34,12 @@ _STAGES = """
 import json, sys, time
 from commonir.base.collecting import search_rarely
 search_rarely()
-from commonir.formats.mlir.format import content_of
 from commonir.ods import Dialects, verify
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_lines
 out, dialects = {}, Dialects()
 for source in sys.argv[1:]:
-    text, runs = content_of(source), []
+    text, runs = open(source).read(), []
     for _ in range(2):
         times = [time.process_time()]
         module = parse_module(text, dialects)

@@ -7,6 +7,8 @@ told as a path that follows the program's own structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import (
@@ -82,7 +84,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
             is_untrusted = doubts.reach(op)
             if not (is_untrusted and visible.issuperset(op.operands)):
                 told = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
-                wrong = [*[(op, d) for d in told], *_check_symbols(op)]
+                wrong = [*[(op, d) for d in told], *(_check_symbols(op) if op.regions else ())]
                 if wrong:
                     doubts.begin(op, [d for _, d in wrong])
                     if len(found) >= DEFAULT_LIMITS.max_diagnostics:
@@ -235,7 +237,8 @@ def _may_move(op: Operation, value: Value) -> bool:
 
 
 def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:
-    yield from _undefined(op, visible)
+    if not visible.issuperset(op.operands):
+        yield from _undefined(op, visible)
     if isinstance(op, Module):
         name = op.properties.get("sym_name")
         if name is not None and not isinstance(name, StringAttr):
@@ -246,7 +249,7 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
                 yield Diagnostic(WRONG_ATTRIBUTE, message)
     if isinstance(op, UnregisteredOperation):
         yield _unknown(op, dialects)
-    not_ended = list(_not_ended(op)) if isinstance(op, MlirOp) else []
+    not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
     if not_ended:
         # What else is wrong with its blocks follows from it.
         yield from not_ended
@@ -254,7 +257,8 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
         yield from check_operation(op)
     else:
         yield from _check_layouts(op)
-    yield from _check_blocks(op)
+    if op.regions or op.successors:
+        yield from _check_blocks(op)
 
 
 def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
@@ -328,6 +332,29 @@ def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
                     seen.add(name)
 
 
+class _Needs:
+    """What a definition asks of each of its operations, found once.
+
+    `constants`: whether operands must be constant. `regions`: how many there must be; None for any number. `checks`:
+    names of traits with what they check. Types of results that the program states must be so many.
+    """
+
+    __slots__ = ("checks", "constants", "least_results", "most_results", "regions")
+
+    def __init__(self, definition: type[Op]) -> None:
+        layout = definition.layout
+        self.constants = any(f.kind is FieldKind.PARAMETER or f.constant for f in layout.inputs)
+        self.regions = None if any(f.variadic for f in layout.regions) else len(layout.regions)
+        self.checks = [(t.name, t.check) for t in definition.traits if t.check is not None]
+        self.least_results = sum(not (f.optional or f.variadic) for f in layout.results)
+        self.most_results = inf if any(f.variadic for f in layout.results) else len(layout.results)
+
+
+@lru_cache(1 << 12)
+def _needs_of(definition: type[Op]) -> _Needs:
+    return _Needs(definition)
+
+
 def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> Diagnostics:
     """Everything in one operation that its definition does not allow, without its place.
 
@@ -335,16 +362,16 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     `derived` is what was inferred of the operation before, if anything.
     """
     found = Diagnostics()
-    for f in not_constant(op):
+    needs = _needs_of(type(op))
+    for f in not_constant(op) if needs.constants else ():
         message = f"{op.name}: '{f.name}' must be constant"
         found.add(NOT_CONSTANT, message, help="compute it before the program is made")
-    regions = len(op.layout.regions)
-    if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
-        found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
-    if op.states_types and not _has_its_results(op):
+    if needs.regions is not None and len(op.regions) != needs.regions:
+        found.add(MALFORMED_REGION, f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}")
+    if op.states_types and not needs.least_results <= len(op.results) <= needs.most_results:
         message = f"{op.name}: requires {len(op.layout.results)} results, found {len(op.results)}"
         return Diagnostics([Diagnostic(WRONG_RESULT_TYPE, message)])
-    if not found.has_errors:
+    if not len(found) or not found.has_errors:
         try:
             if inferring:
                 check_results(op, (derived or infer(op)).types, found)
@@ -352,12 +379,13 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
                 check_use(op)
         except DiagnosticError as error:
             found.extend(error.diagnostics)
-    for t in op.traits:
-        for message in t.check(op) if t.check is not None else ():
-            found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
+    for name, check in needs.checks:
+        for message in check(op):
+            found.add(VIOLATED_TRAIT, f"{op.name}: {name}: {message}")
     # What a definition checks by itself relies on its operands, attributes and regions being there and on the types of
     # operands, which are not looked at where one is not constant.
-    found.extend(_check_layouts(op))
+    if op.extra:
+        found.extend(_check_layouts(op))
     if any(v is MISSING for v in op.attribute_values):
         return found
     if not any(d.code in _UNASKED for d in found):
@@ -366,13 +394,6 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
 
 
 _UNASKED = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE)
-
-
-def _has_its_results(op: Op) -> bool:
-    """Whether an operation whose result types the program states has as many results as its definition asks for."""
-    fields, count = op.layout.results, len(op.results)
-    least = sum(not (f.optional or f.variadic) for f in fields)
-    return count >= least and (count <= len(fields) or any(f.variadic for f in fields))
 
 
 def _is_constant(value: Value) -> bool:

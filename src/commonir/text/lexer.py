@@ -72,19 +72,20 @@ class Scanner:
         self.start: int = 0
         self.end: int = 0
         self._lines: Sequence[int] = ()
+        self._match = self.tokens.match
         self.advance()
 
     def advance(self) -> str:
         """Moves to the next token and returns the text of the one that was current."""
         before = self.text
-        found = self.tokens.match(self.source, self.end)
+        found = self._match(self.source, self.end)
         if found is None:
             self._unreadable()
         # The token is the only group that has matched, and ends the match.
         self.kind = found.lastgroup or ""
-        self.text = text = found[found.lastindex or 0]
-        self.end = end = found.end()
-        self.start = end - len(text)
+        group = found.lastindex or 0
+        self.text = found[group]
+        self.start, self.end = found.span(group)
         return before
 
     def move_to(self, offset: int) -> None:
