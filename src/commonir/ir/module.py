@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
@@ -12,10 +12,8 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.ports import NewInterface, Port
 from commonir.ir.types import Type
-
-if TYPE_CHECKING:
-    from commonir.ir.interface import NewInterface, Port
 
 
 class Symbol(Operation):

@@ -12,14 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
+from commonir.base.lazy import LazyModule
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.origins import Origin
-from commonir.ir.printing import Printer
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
+
+if TYPE_CHECKING:
+    from commonir.ir import printing
+else:
+    # Few programs are printed so.
+    printing = LazyModule("commonir.ir.printing")
 
 Op = TypeVar("Op", bound="Operation")
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
@@ -480,7 +486,7 @@ class Operation:
 
     def __str__(self) -> str:
         """Its generic text form, large constants left out."""
-        return "\n".join(Printer().lines(self))
+        return "\n".join(printing.Printer().lines(self))
 
     def __repr__(self) -> str:
         names = ", ".join(f"%{r.name}" if r.name else "%_" for r in self.results)

@@ -9,19 +9,15 @@ programs stay linear in size. Source: MLIR language reference, operations and re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
 from commonir.ir.attributes import Attribute, entries_text
 from commonir.ir.constant_text import Constant, ConstantPrinter, Typing
-from commonir.ir.types import FunctionType
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Origin
+from commonir.ir.types import FunctionType, Type
 from commonir.ir.value_names import Names, OwnNames, identifier
-
-if TYPE_CHECKING:
-    from commonir.ir.operation import Block, Operation, Region, Value
-    from commonir.ir.origins import Origin
-    from commonir.ir.types import Type
 
 MAX_INDENT = 40
 """Levels of nesting that are indented; mlir-opt indents all, and is followed up to `_MAX_UPSTREAM_INDENT`."""

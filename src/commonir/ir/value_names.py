@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from commonir.base.lazy import lazy_pattern
-
-if TYPE_CHECKING:
-    from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 
 _NOT_IN_NAMES = lazy_pattern(r"[^A-Za-z0-9_$.-]")
 _BARE_NAME = lazy_pattern(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)

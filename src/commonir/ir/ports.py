@@ -1,0 +1,93 @@
+"""Ports of functions: what the types of inputs and outputs do not say, and the interface that a function may change to.
+
+How programs hold them is the business of `ir/interface.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from commonir.base.tuples import NamedTuple
+from commonir.ir.data import Data
+from commonir.ir.operation import Block, Value
+
+
+class ColorSpace(Enum):
+    """The order of the channels of an image."""
+
+    GRAYSCALE = "grayscale"
+    RGB = "rgb"
+    BGR = "bgr"
+
+    @property
+    def channels(self) -> int:
+        """Number of channels of the tensor that holds the image."""
+        return 1 if self is ColorSpace.GRAYSCALE else 3
+
+
+class SizeRange(NamedTuple):
+    """Sizes from `lower` to `upper`, both inclusive; no upper bound when it is None."""
+
+    lower: int
+    upper: int | None
+
+    def __contains__(self, size: object) -> bool:
+        return isinstance(size, int) and self.lower <= size and (self.upper is None or size <= self.upper)
+
+    def __str__(self) -> str:
+        return f"{self.lower}..{'' if self.upper is None else self.upper}"
+
+
+class Port(NamedTuple):
+    """What the type of an input or output does not say.
+
+    `shape` is the shape it has by default; either `shapes` lists all that are allowed (the default first), or `ranges`
+    has the sizes of each axis. `default` fills an input that is not given, or `contents` when its elements differ. An
+    `image` is a tensor [1, channels, height, width] of values from 0 to 255. `labels` name the elements of a vector of
+    probabilities, in order. `declared` is the type with wildcards in its shape that the signature states, such as
+    `f32[n, *]`: within one signature equal names are equal sizes, in the types of other inputs too.
+    """
+
+    doc: str = ""
+    image: ColorSpace | None = None
+    shape: tuple[int, ...] = ()
+    shapes: tuple[tuple[int, ...], ...] = ()
+    ranges: tuple[SizeRange, ...] = ()
+    default: int | float | None = None
+    labels: tuple[str, ...] | tuple[int, ...] = ()
+    contents: Data | None = None
+    declared: str = ""
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the input need not be given."""
+        return self.default is not None or self.contents is not None
+
+    def allows(self, shape: tuple[int, ...]) -> bool:
+        """Whether a value may have a shape."""
+        if self.shapes:
+            return shape in self.shapes
+        if self.ranges:
+            return len(shape) == len(self.ranges) and all(n in r for n, r in zip(shape, self.ranges, strict=True))
+        return True
+
+
+NO_PORT = Port()
+
+
+class NewInterface(NamedTuple):
+    """What a function becomes when its interface changes: the inputs are the arguments of a block without its end.
+
+    Ports are by name, of those of which there is something to say. `renamed` gives for the new name of an input or
+    output the one under which the module speaks of it so far; what has no entry is new.
+    """
+
+    body: Block
+    outputs: tuple[tuple[str, Value], ...]
+    input_ports: Mapping[str, Port]
+    output_ports: Mapping[str, Port]
+    renamed: Mapping[str, str]
+
+
+__all__ = ["NO_PORT", "ColorSpace", "NewInterface", "Port", "SizeRange"]
