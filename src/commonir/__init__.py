@@ -14,44 +14,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.version import __version__
 
 if TYPE_CHECKING:
-    from commonir.api import (
-        State,
-        calling,
-        check,
-        compare,
-        compare_outputs,
-        convert,
-        diff,
-        dumps,
-        edit,
-        engine_options,
-        extract,
-        infer,
-        load,
-        load_dialects,
-        load_rules,
-        loads,
-        lower,
-        operations,
-        optimize,
-        prepare,
-        profile,
-        random_inputs,
-        read_picture,
-        reference_page,
-        run,
-        run_steps,
-        save,
-        shapes,
-        shard,
-        show,
-        summarize,
-        verify,
-        view,
-        with_externs,
-        write_picture,
-    )
-    from commonir.ir.module import Module
+    # The names of `__all__` below, which is the one list of public names.
+    from commonir.api import *
 
 __all__ = [
     "Diagnostic",
