@@ -19,7 +19,7 @@ def test_no_search_runs_where_it_is_put_off_and_it_is_on_again_afterwards() -> N
     assert gc.isenabled()
 
 
-def test_programs_that_nobody_holds_are_found_though_each_is_made_while_the_search_is_put_off() -> None:
+def test_unreferenced_programs_are_collected_though_collection_is_deferred() -> None:
     class Circle:
         """Refers to itself, and to much."""
 

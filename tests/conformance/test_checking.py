@@ -32,7 +32,7 @@ def test_error_of_half_precision_is_computed_in_double_precision():
     ],
     ids=["missing", "other shape", "nan", "infinite"],
 )
-def test_error_is_infinite_when_an_output_is_missing_or_of_another_shape_or_not_finite(
+def test_error_of_a_missing_misshapen_or_non_finite_output_is_infinite(
     actual: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]],
 ):
     assert relative_error(actual, EXPECTED) == math.inf

@@ -197,7 +197,7 @@ def test_gelu_is_one_operator_from_opset_20_and_the_form_that_is_fused_before() 
     assert _operators(module, 19) == ["Div", "Erf", "Add", "Mul", "Mul"]
 
 
-def test_linear_of_matrices_is_gemm_and_otherwise_a_product_with_the_transposed_weight() -> None:
+def test_linear_of_matrices_is_gemm_else_matmul_with_transposed_weight() -> None:
     weights = {"w": tensor(f32, 5, 3), "b": tensor(f32, 5)}
     assert _operators(core_module(_linear, {"x": tensor(f32, 2, 3), **weights})) == ["Gemm"]
     deep = core_module(_linear, {"x": tensor(f32, 1, 2, 3), **weights})

@@ -62,7 +62,7 @@ def test_every_operation_is_reached() -> None:
 
 
 @pytest.mark.slow
-def test_both_say_the_same_of_operations_whose_types_and_attributes_were_chosen_by_chance() -> None:
+def test_verdicts_on_random_types_and_attributes_equal_those_of_mlir_opt() -> None:
     verdicts = list(comparison.verdicts(list(comparison.candidates(1, 2))))
     wrong = [v for v in verdicts if not v.agree and not comparison.is_known(v)]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"

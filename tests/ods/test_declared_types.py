@@ -97,7 +97,7 @@ def test_numbers_and_variables_may_be_mixed() -> None:
         _unified("[3, n]", tensor(f32, 4, 5))
 
 
-def test_symbols_of_the_program_that_must_be_equal_stay_two_symbols_and_a_constraint() -> None:
+def test_program_symbols_that_must_be_equal_stay_two_with_a_constraint() -> None:
     found = _unified("[m*]; [m*]", tensor(f32, N, 4), tensor(f32, M, 4))
     assert [str(c) for c in found.constraints] == ["N == M (dimension m)"]
 

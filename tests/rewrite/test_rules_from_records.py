@@ -327,7 +327,7 @@ def test_native_call_in_a_source_matches_and_binds(tmp_path: Path) -> None:
     ]
 
 
-def test_constants_of_other_dialects_are_matched_and_rules_apply_to_their_definitions(tmp_path: Path) -> None:
+def test_constants_of_other_dialects_match_and_rules_apply_to_them(tmp_path: Path) -> None:
     rules = loaded(
         tmp_path,
         'include "mlir/Dialect/Arith/IR/ArithOps.td"\n'

@@ -54,7 +54,7 @@ def Untold : Pat<
 
 
 @pytest.mark.slow
-def test_an_operation_inside_of_a_result_whose_types_nothing_tells_is_refused_at_its_place(tmp_path: Path) -> None:
+def test_nested_result_operation_without_inferable_types_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rules.td"
     path.write_text(_INNER % "$x")
     with pytest.raises(

@@ -274,7 +274,7 @@ def test_custom_layer_is_kept_and_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_select_that_coremltools_declares_without_its_condition_has_the_shape_of_all(tmp_path: Path) -> None:
+def test_select_declared_without_its_condition_has_the_broadcast_shape(tmp_path: Path) -> None:
     def build(c: Any) -> Any:
         return mb.select(cond=mb.greater(x=c, y=0.0), a=f32(1, 2), b=np.float32(5))
 
@@ -284,7 +284,7 @@ def test_select_that_coremltools_declares_without_its_condition_has_the_shape_of
 
 
 @pytest.mark.slow
-def test_crops_of_numbered_images_that_coremltools_declares_for_every_image_are_one_each(tmp_path: Path) -> None:
+def test_crops_of_numbered_images_are_one_each_despite_the_declared_shape(tmp_path: Path) -> None:
     def build(x: Any) -> Any:
         boxes = f32([1, 0, 0, 1, 1], [0, 0, 0, 1, 1]).reshape(2, 1, 5, 1, 1)
         return mb.crop_resize(x=x, roi=boxes, target_height=1, target_width=2)

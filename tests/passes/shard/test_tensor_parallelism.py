@@ -291,7 +291,7 @@ def test_fewer_heads_of_keys_are_divided_where_ranks_allow_it() -> None:
     attention.check(2)
 
 
-def test_fewer_heads_of_keys_than_ranks_are_whole_on_each_rank_which_takes_what_it_needs() -> None:
+def test_fewer_key_heads_than_ranks_are_replicated_and_each_rank_slices_them() -> None:
     attention = Attention(8, 2)
     made, told = divided(attention.module, 4)
     held = constants(core.ranks_of(made)[0])
@@ -302,7 +302,7 @@ def test_fewer_heads_of_keys_than_ranks_are_whole_on_each_rank_which_takes_what_
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_queries_keys_and_values_of_different_sizes_out_of_one_product_are_taken_apart(ranks: int) -> None:
+def test_queries_keys_and_values_of_different_sizes_from_one_product_are_split(ranks: int) -> None:
     attention = Attention(8, 2, is_fused=True)
     before = str(attention.module)
     attention.check(ranks)

@@ -117,14 +117,14 @@ def half(element: ElementType, dtype: type, build: Build, *shape: int) -> tuple[
     return x, REFERENCE.prepare(m).run({"x": x})["y0"], NUMPY.prepare(m).run({"x": x})["y0"]
 
 
-def test_half_precision_results_have_the_declared_type_and_agree_within_its_rounding() -> None:
+def test_half_precision_results_have_the_declared_type_and_agree_within_rounding() -> None:
     for element, dtype, tolerance in ((f16, np.float16, 2e-3), (bf16, ml_dtypes.bfloat16, 2e-2)):
         _, reference, fast = half(element, dtype, lambda v: core.gelu(core.softmax(core.matmul(v, v))), 8, 8)
         assert reference.dtype == fast.dtype == dtype
         np.testing.assert_allclose(reference.astype(np.float32), fast.astype(np.float32), atol=tolerance)
 
 
-def test_reference_engine_rounds_half_precision_after_every_operation_and_numpy_engine_at_outputs() -> None:
+def test_reference_rounds_half_precision_per_operation_and_numpy_at_outputs() -> None:
     # 2048 + 1 is not a value of f16, so the reference engine loses the 1 that the numpy engine keeps.
     m = program(lambda v: core.sub(core.add(v, core.splat(1.0, v)), v), {"x": tensor(f16, 1)})
     x = np.array([2048], np.float16)

@@ -59,7 +59,7 @@ def test_weight_in_half_precision_is_in_memory_once_after_it_is_widened(rows: in
 
 
 @pytest.mark.parametrize(("shape", "is_copied"), [((2048, 1024), True), ((1024, 2048), False), ((1024, 1024), False)])
-def test_weight_times_a_vector_is_copied_only_where_its_longer_axis_is_not_contiguous(
+def test_weight_times_a_vector_is_copied_only_if_its_longer_axis_is_strided(
     shape: tuple[int, int], is_copied: bool
 ) -> None:
     weight = weight_of(np.float32, *shape)

@@ -141,7 +141,7 @@ def test_loops_of_few_and_many_rounds_alternate() -> None:
         np.testing.assert_array_equal(found, [1 + rounds])
 
 
-def test_small_operations_before_a_large_one_are_computed_once_more_when_it_is_planned() -> None:
+def test_small_operations_before_a_large_one_are_recomputed_when_it_is_planned() -> None:
     executable = prepared(
         "g (float[N] x) => (float[M] y) { two = Constant<value_floats = [2.0]>() a = Mul(x, two) s = Shape(x)"
         " k = Constant<value_ints = [100000]>() e = Mul(s, k) z = Tile(a, k) y = Add(z, two) }"
