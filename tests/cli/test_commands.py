@@ -298,12 +298,12 @@ def test_differences_are_listed_as_far_as_asked_for(cir: Cir) -> None:
     assert "\x1b[31m" not in done.out
 
 
-def test_profile_lists_the_dearest_or_all(cir: Cir) -> None:
+def test_profile_lists_the_slowest_or_all(cir: Cir) -> None:
     done = cir("profile", "ok.mil", "--trace", "t.json", "--engine", "reference")
     assert (done.status, Path("t.json").read_text()) == (0, "reference")
     told = lines(done.out)
     assert told[0] == "main on reference: 2 s a run"
-    assert "the dearest:" in told
+    assert "slowest operations:" in told
     assert any(line.split()[0] == "v30" for line in told)
     assert not any(line.split()[0] == "v1" for line in told)
     assert "\x1b[31m" not in done.out

@@ -96,7 +96,7 @@ def test_probabilities_are_told_by_label(tmp_path: Path) -> None:
         "fox": pytest.approx(0.3, 1e-5),
     }
     lines = cir(tmp_path, "run", package("classifier_numbers"), "x=@x.npy").stdout.splitlines()
-    start = lines.index("classLabel_probs, the likeliest of 3")
+    start = lines.index("classLabel_probs, top 3 of 3 classes")
     assert [line.split() for line in lines[start + 1 : start + 4]] == [
         ["20", "0.5000"],
         ["30", "0.3000"],

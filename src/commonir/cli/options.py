@@ -42,9 +42,7 @@ split_option = click.option(
     is_flag=True,
     help="The MLIR text holds several programs, parted by lines `// -----`.",
 )
-resize_option = click.option(
-    "--resize", "is_resizing", is_flag=True, help="Bring pictures to the size of their inputs."
-)
+resize_option = click.option("--resize", "is_resizing", is_flag=True, help="Resize images to the size of their inputs.")
 
 
 def function_option(does: str) -> Option[Command]:

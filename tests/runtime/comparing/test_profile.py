@@ -101,7 +101,7 @@ def test_programs_of_ranks_are_refused() -> None:
         api.profile(program)
 
 
-def test_command_lists_the_dearest_and_writes_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_lists_the_slowest_and_writes_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, trace = tmp_path / "m.mlir", tmp_path / "trace.json"
     path.write_text(PROGRAM)
     run = command_lines(capsys)

@@ -49,7 +49,7 @@ _SHOWN = 15
     type=PATH,
     help="Write the times for a viewer of traces, such as chrome://tracing.",
 )
-@click.option("--all", "is_complete", is_flag=True, help="List every operation instead of the dearest.")
+@click.option("--all", "is_complete", is_flag=True, help="List every operation instead of the slowest ones.")
 @seed_option()
 @sizes_option()
 @resize_option
@@ -107,10 +107,10 @@ def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: boo
     total = sum(entry.seconds for entry in found.entries)
     out.pairs(
         [
-            ("first run", f"{_time(found.first_seconds)}, with making ready"),
+            ("first run", f"{_time(found.first_seconds)}, including preparation"),
             ("fastest", f"{_time(found.least_seconds)} of {plural(found.repeat, 'run')}"),
-            ("operations", f"{len(found.entries):,}, {_time(total)} one by one"),
-            ("of that", f"{_time(found.call_seconds)} for each call of the engine"),
+            ("operations", f"{len(found.entries):,}, {_time(total)} when run separately"),
+            ("of that", f"{_time(found.call_seconds)} call overhead for each"),
             ("memory", f"{format_bytes(found.peak_bytes)} of values needed at once, without weights"),
         ]
     )
@@ -119,12 +119,12 @@ def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: boo
         kinds[entry.operation or ", ".join(entry.operations)].append(entry)
     rows = [(kind, f"{len(own):,}", *_costs(own, total)) for kind, own in kinds.items()]
     order = sorted(zip(rows, kinds.values(), strict=True), key=lambda pair: -sum(e.seconds for e in pair[1]))
-    numbers = [Column(title, is_number=True) for title in ("time", "share", "gives", "GFLOP/s")]
+    numbers = [Column(title, is_number=True) for title in ("time", "share", "output bytes", "GFLOP/s")]
     out.table([Column("operation"), Column("number", is_number=True), *numbers], [row for row, _ in order[:_SHOWN]])
     if len(order) > _SHOWN:
         out.line(f"and {plural(len(order) - _SHOWN, 'kind')} more")
     shown = found.entries if is_complete else sorted(found.entries, key=lambda e: -e.seconds)[:_SHOWN]
-    out.line("in order:" if is_complete else "the dearest:")
+    out.line("in order:" if is_complete else "slowest operations:")
     columns = [Column("value"), Column("operation"), Column("type"), *numbers]
     out.table(columns, [(e.name, e.operation or ", ".join(e.operations), e.type, *_costs([e], total)) for e in shown])
     if trace is not None:

@@ -11,6 +11,7 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _PICTURE = ".png"
 _ARCHIVES = (".npz", ".safetensors")
-_LIKELIEST = 5
+_TOP_CLASSES = 5
 
 Probabilities = dict[str, dict[str, float]]
 
@@ -75,7 +76,7 @@ class RunOptions(NamedTuple):
     "--steps",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Run N times, states going on. An input array with one more axis in front has a part for each step, and so "
+    help="Run N times, keeping state. An input array with one more axis in front has a part for each step, and so "
     "have the outputs.",
 )
 @click.option("--state", metavar="FILE", type=PATH, help="Start with the states of this archive, not anew.")
@@ -277,9 +278,9 @@ def _write_table(title: str, summaries: Sequence[ArraySummary], out: Terminal) -
 
 def _write_probabilities(probabilities: Probabilities, out: Terminal) -> None:
     for name, found in probabilities.items():
-        best = sorted(found.items(), key=lambda item: -item[1])[:_LIKELIEST]
+        best = sorted(found.items(), key=lambda item: -item[1])[:_TOP_CLASSES]
         out.line()
-        out.line(f"{name}, the likeliest of {len(found):,}", Style.STRONG)
+        out.line(f"{name}, top {len(best)} of {plural(len(found), 'class', 'classes')}", Style.STRONG)
         out.table([Column(""), Column("", is_number=True)], [(label, f"{p:.4f}") for label, p in best], indent=2)
 
 
