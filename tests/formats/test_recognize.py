@@ -18,7 +18,9 @@ from onnx import TensorProto, helper, numpy_helper
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.formats.content import FileContent, require_content
-from commonir.formats.format import Formats
+from commonir.formats.format import Certainty, Format, Formats, Recognition
+from commonir.ir.module import Module
+from commonir.ods import Dialects
 
 KINDS = (
     "Core ML package",
@@ -332,3 +334,46 @@ def test_pipe_is_refused_without_waiting_for_it(tmp_path: Path, ask: Callable[[P
     with pytest.raises(DiagnosticError, match="it is a pipe or a device") as refused:
         ask(path)
     assert refused.value.diagnostics[0].code.id == "E0102"
+
+
+# -- formats of plugins
+
+
+class ZippedFormat(Format):
+    """A format whose files are archives with a mark of their own."""
+
+    name = "zipped"
+    suffixes = (".zipped",)
+
+    def recognize(self, content: FileContent) -> Recognition | None:
+        is_own = content.head.startswith(b"PK\x03\x04own")
+        return Recognition("zipped program", Certainty.MARK) if is_own else None
+
+
+def test_a_format_recognizes_its_files_before_archives_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(b"PK\x03\x04own")
+    formats = Formats([ZippedFormat()], discover=False)
+    assert formats.recognize(path).description == "zipped program"
+    path.write_bytes(zipped())
+    with pytest.raises(DiagnosticError, match="the file is a zip archive"):
+        formats.recognize(path)
+
+
+def test_what_a_format_does_not_override_it_refuses(tmp_path: Path) -> None:
+    zipped_format = ZippedFormat()
+    module = Module()
+    assert not zipped_format.is_readable
+    assert not zipped_format.is_writable
+    assert [d.message for d in zipped_format.check(tmp_path / "m", Dialects())[1]] == [
+        "files of format 'zipped' cannot be read"
+    ]
+    for refused in (
+        lambda: zipped_format.write(module, tmp_path / "m"),
+        lambda: zipped_format.dumps(module),
+        lambda: zipped_format.loads(b"", Dialects()),
+        lambda: zipped_format.read_files([tmp_path / "a", tmp_path / "b"], Dialects()),
+        lambda: zipped_format.show(module, None),
+    ):
+        with pytest.raises(DiagnosticError, match="zipped"):
+            refused()

@@ -137,6 +137,7 @@ def cir(installed: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_format_of_a_plugin_is_recognized_by_content_and_runs(installed: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.txt"  # the suffix says nothing
     model.write_text(DEMO)
@@ -147,6 +148,7 @@ def test_a_format_of_a_plugin_is_recognized_by_content_and_runs(installed: Path,
     cir(installed, "compare", str(model), str(tmp_path / "out.onnx"))
 
 
+@pytest.mark.slow
 def test_a_wrong_file_of_a_plugin_format_is_told_with_its_path(installed: Path, tmp_path: Path) -> None:
     model = tmp_path / "wrong.demo"
     model.write_text(DEMO + "output v\n")
@@ -156,6 +158,7 @@ def test_a_wrong_file_of_a_plugin_format_is_told_with_its_path(installed: Path, 
     assert str(model) in done.stderr
 
 
+@pytest.mark.slow
 def test_a_conversion_of_a_plugin_leads_to_its_format_and_back(installed: Path, tmp_path: Path) -> None:
     model, onnx, back = tmp_path / "model.demo", tmp_path / "model.onnx", tmp_path / "back.demo"
     model.write_text(DEMO)
@@ -166,6 +169,7 @@ def test_a_conversion_of_a_plugin_leads_to_its_format_and_back(installed: Path, 
     assert "did you mean 'demo'" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_pass_of_a_plugin_takes_its_place_in_a_pipeline(installed: Path, tmp_path: Path) -> None:
     blend = "%{} = demo.blend %a, %{} {{weight = {} : f64}} : tensor<3xf32>, tensor<3xf32>"
     program = tmp_path / "in.mlir"
@@ -184,6 +188,7 @@ def test_a_pass_of_a_plugin_takes_its_place_in_a_pipeline(installed: Path, tmp_p
     assert "demo.blend" not in cir(installed, "opt", str(program), "--pass-pipeline", pipeline, "--no-check", "-o", "-")
 
 
+@pytest.mark.slow
 def test_an_engine_of_a_plugin_runs_programs(installed: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.demo"
     model.write_text("#demo 1\ninput a 2\nt = total a a\noutput t\n")
@@ -204,6 +209,7 @@ print([d.name for d in cir.optimize(made, passes=["demo-drop-blends"]).main.body
     cir(installed, "run", str(model), "--engine", "demo-rounding")
 
 
+@pytest.mark.slow
 def test_doctor_lists_everything_a_plugin_adds(installed: Path) -> None:
     plugins = json.loads(cir(installed, "doctor", "--json"))["result"]["plugins"]
     assert sorted([(p["kind"], p["name"]) for p in plugins if p["package"] == "commonir-demo"]) == [

@@ -70,7 +70,8 @@ _ONNX_TENSOR_FIELDS = {1: 0, 2: 0}
 def placeholder(head: bytes, file: str) -> Diagnostic | None:
     """Returns what is wrong with the first bytes of a file that holds no content; None when it looks like content."""
     if not head:
-        return Diagnostic(file_codes.EMPTY_FILE, "the file is empty", file=file)
+        help = "download or export the model again"
+        return Diagnostic(file_codes.EMPTY_FILE, "the file is empty", file=file, help=help)
     if head.startswith(_LFS_HEAD):
         size = next(
             (line[5:].decode("ascii", "replace") for line in head.split(b"\n") if line.startswith(b"size ")), ""
