@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from commonir.runtime.ranks.peers import Peers
+    from commonir.runtime.ranks.communicator import Communicator
 
     Array = NDArray[np.generic]
 
@@ -56,7 +56,7 @@ class EngineOptions(NamedTuple):
     plans_at_once: bool = True
     """Whether an engine that plans does so before it runs anything; else only what is large or runs again."""
 
-    peers: Peers | None = None
+    communicator: Communicator | None = None
     """What executes the operations of a rank that communicate; None for a program that runs alone."""
 
 
@@ -117,8 +117,8 @@ class StepwiseEngine(Engine, Protocol):
 
 
 @runtime_checkable
-class PeeringEngine(Engine, Protocol):
-    """An engine that leaves operations which communicate to the peers of its options, when it reaches them."""
+class CommunicatingEngine(Engine, Protocol):
+    """An engine that leaves operations which communicate to the communicator of its options, when it reaches them."""
 
     hands_over: bool
 
@@ -136,7 +136,7 @@ class RanksEngine(Engine, Protocol):
 
 def hands_over(engine: Engine) -> bool:
     """Whether an engine runs one rank of a program."""
-    return isinstance(engine, PeeringEngine) and engine.hands_over
+    return isinstance(engine, CommunicatingEngine) and engine.hands_over
 
 
 def runs_ranks(engine: Engine) -> TypeGuard[RanksEngine]:

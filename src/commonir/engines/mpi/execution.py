@@ -17,7 +17,7 @@ from commonir.engines.mpi.transport import MpiTransport, tag_numbers
 from commonir.ir.module import Module
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.interpreter.control import Globals, HoldsState
-from commonir.runtime.ranks.peers import Peers
+from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.ranks.program import Ranks, full_name, states_of
 from commonir.runtime.state import State
 from commonir.runtime.values import is_array
@@ -40,14 +40,16 @@ class MpiExecutable(HoldsState):
         self._function = ranks.functions[processes.rank]
         self._numbers = tag_numbers(ranks.functions)
         self._limit = options.time_limit_seconds
-        self._peers = Peers()
-        self._executable = engine.prepare(module, self._function.symbol_name, options._replace(peers=self._peers))
+        self._communicator = Communicator()
+        self._executable = engine.prepare(
+            module, self._function.symbol_name, options._replace(communicator=self._communicator)
+        )
         self._state_names = [states_of(module, f) for f in ranks.functions]
 
     @property
     def communication_seconds(self) -> float:
         """How long this rank sent, waited for others and added up what they sent in the last run."""
-        return self._peers.seconds
+        return self._communicator.seconds
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of all ranks in rank 0; see `Executable`.
@@ -75,7 +77,7 @@ class MpiExecutable(HoldsState):
         rank = transport.rank
         given = self._ranks.inputs_by_rank(inputs)[rank]
         self._executable.state = State(self._ranks.by_rank(self.state, self._state_names, "state")[rank])
-        self._peers.begin(transport, self._function)
+        self._communicator.begin(transport, self._function)
         own = self._executable.run(given)
         kept = self._executable.state
         transport.finish()

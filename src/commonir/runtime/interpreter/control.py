@@ -19,7 +19,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
 from commonir.ods.traits import Communicates
-from commonir.runtime.ranks.peers import Peers, communicates
+from commonir.runtime.ranks.communicator import Communicator, communicates
 from commonir.runtime.state import State, misfit
 from commonir.runtime.values import declared, learn_types
 
@@ -37,7 +37,7 @@ class Runner(Protocol):
     """What an engine does with the programs inside of an operation, and by what it communicates."""
 
     @property
-    def peers(self) -> Peers | None:
+    def communicator(self) -> Communicator | None:
         """What executes operations that communicate; None for a program that runs alone."""
         ...
 
@@ -82,7 +82,7 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
                 raise DiagnosticError(Diagnostic(FAILED_ASSERTION, op.message, where=path_of(op)))
             return ()
         case _ if communicates(op):
-            return (runner.peers or Peers()).execute(op, values)
+            return (runner.communicator or Communicator()).execute(op, values)
         case _:
             message = f"{op.name} cannot be run: lower the program first"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))

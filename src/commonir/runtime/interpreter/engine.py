@@ -32,7 +32,7 @@ from commonir.runtime.interpreter.operations import call_algorithm, constant_arr
 from commonir.runtime.interpreter.specialization import Statements
 from commonir.runtime.interpreter.strided import evaluate_small_kernel
 from commonir.runtime.limits import no_memory, time_is_up
-from commonir.runtime.ranks.peers import Peers
+from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.values import (
     computed,
@@ -73,14 +73,16 @@ class ReferenceExecutable(HoldsState):
         self._function = function
         self._needed = requirements(function)
         self._limit = options.time_limit_seconds
-        self._peers = options.peers
+        self._communicator = options.communicator
         self._statements = Statements()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
         bound = bind(self._function, inputs, self._needed)
         deadline = None if self._limit is None else time.monotonic() + self._limit
-        evaluator = Evaluator(bound.sizes, self._globals, deadline, statements=self._statements, peers=self._peers)
+        evaluator = Evaluator(
+            bound.sizes, self._globals, deadline, statements=self._statements, communicator=self._communicator
+        )
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
         names = self._function.output_names
         try:
@@ -106,7 +108,7 @@ class Evaluator:
         depth: int = 0,
         statements: Statements | None = None,
         limit: int | None = None,
-        peers: Peers | None = None,
+        communicator: Communicator | None = None,
     ) -> None:
         self._sizes = sizes
         # With a limit of elements, values are held as the numpy engine holds them.
@@ -115,7 +117,7 @@ class Evaluator:
         self._globals = contents
         self._deadline = deadline
         self._depth = depth
-        self.peers = peers
+        self.communicator = communicator
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
@@ -137,7 +139,7 @@ class Evaluator:
 
     def _beneath(self, sizes: Mapping[str, int], depth: int) -> Evaluator:
         """An evaluator of a block or a function, under other sizes."""
-        return Evaluator(sizes, self._globals, self._deadline, depth, self._statements, self._limit, self.peers)
+        return Evaluator(sizes, self._globals, self._deadline, depth, self._statements, self._limit, self.communicator)
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
@@ -147,8 +149,8 @@ class Evaluator:
         return tuple([values[v] for v in function.outputs])
 
     def _check_time(self) -> None:
-        if self.peers is not None:
-            self.peers.check()
+        if self.communicator is not None:
+            self.communicator.check()
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise time_is_up()
 

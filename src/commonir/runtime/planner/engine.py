@@ -42,7 +42,7 @@ from commonir.runtime.planner.repeated_binding import Binder
 from commonir.runtime.planner.schedule import BlockSchedule, PlanStep, RecordedRun, Schedule, ScheduleEntry, SingleStep
 from commonir.runtime.planner.segment_planning import Planning, Segment, plan_segment
 from commonir.runtime.planner.tracing import is_only_decoded
-from commonir.runtime.ranks.peers import communicates
+from commonir.runtime.ranks.communicator import communicates
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import mutable_globals
 from commonir.runtime.values import (
@@ -123,7 +123,7 @@ class NumpyExecutable(HoldsState):
 
     def _as_whole(self, segment: Segment | None, bound: Arrays) -> _Whole | None:
         """A plan that is all of the function, for inputs of the same sizes; None where there is more to a run."""
-        if segment is None or segment.stored or self._shared.resizable or self._shared.options.peers is not None:
+        if segment is None or segment.stored or self._shared.resizable or self._shared.options.communicator is not None:
             return None
         places = {v: n for n, v in enumerate(self._function.inputs)}
         read = [places[v] for v in segment.inputs if isinstance(v, Value) and v in places]
@@ -172,7 +172,7 @@ class _Shared:
         self.resizable = [g for g in variables if not (isinstance(g.type, TensorType) and g.type.is_static)]
         self.deadline: float | None = None
         # The time limit is looked at between operations, and other ranks are waited for there.
-        self.plans_control = options.time_limit_seconds is None and options.peers is None
+        self.plans_control = options.time_limit_seconds is None and options.communicator is None
         self.schedule = Schedule()
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
@@ -181,8 +181,8 @@ class _Shared:
 
     def evaluator(self, sizes: dict[str, int], depth: int) -> Evaluator:
         """Evaluates small operations on values as this engine holds them."""
-        peers = self.options.peers
-        return Evaluator(sizes, self.globals, self.deadline, depth, self.statements, DIRECT_ELEMENTS, peers)
+        communicator = self.options.communicator
+        return Evaluator(sizes, self.globals, self.deadline, depth, self.statements, DIRECT_ELEMENTS, communicator)
 
     def threads(self) -> AbstractContextManager[object]:
         """Limits the threads of BLAS while a program runs."""
@@ -190,8 +190,8 @@ class _Shared:
 
     def check_time(self) -> None:
         """Raises: DiagnosticError (E0711) when the deadline of the run has passed, and what other ranks raise."""
-        if self.options.peers is not None:
-            self.options.peers.check()
+        if self.options.communicator is not None:
+            self.options.communicator.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
 
@@ -232,7 +232,7 @@ class _BlockRunner:
         self._shared = shared
         self._dims = dims
         self._depth = depth
-        self.peers = shared.options.peers
+        self.communicator = shared.options.communicator
         # The plan that was all of the block that ran last.
         self.only_segment: Segment | None = None
 

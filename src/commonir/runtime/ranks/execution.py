@@ -11,8 +11,8 @@ from commonir.ir.module import Module
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import Engine, EngineOptions, Executable, hands_over, runs_ranks
 from commonir.runtime.interpreter.control import Globals, HoldsState
+from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.ranks.exchange import Exchange
-from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.ranks.program import Ranks, joined_names, states_of
 from commonir.runtime.ranks.transport import Transport
 from commonir.runtime.state import State, check_state
@@ -51,10 +51,10 @@ class RanksExecutable(HoldsState):
         super().__init__(Globals())
         self._ranks = ranks
         self._options = options
-        self._peers = [Peers() for _ in ranks.functions]
+        self._communicators = [Communicator() for _ in ranks.functions]
         self._executables = [
-            engine.prepare(module, f.symbol_name, options._replace(peers=peers))
-            for f, peers in zip(ranks.functions, self._peers, strict=True)
+            engine.prepare(module, f.symbol_name, options._replace(communicator=communicator))
+            for f, communicator in zip(ranks.functions, self._communicators, strict=True)
         ]
         self._state_names = [states_of(module, f) for f in ranks.functions]
 
@@ -70,7 +70,7 @@ class RanksExecutable(HoldsState):
 
         def work(transport: Transport) -> dict[str, Array]:
             rank = transport.rank
-            self._peers[rank].begin(transport, self._ranks.functions[rank])
+            self._communicators[rank].begin(transport, self._ranks.functions[rank])
             return self._executables[rank].run(given[rank])
 
         exchange = Exchange(self._ranks.world_size, self._options.time_limit_seconds)

@@ -8,7 +8,7 @@ import pytest
 from commonir.api import lower
 from commonir.ir.types import TensorType
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engines
-from commonir.runtime.ranks import peers
+from commonir.runtime.ranks import communicator
 from commonir.runtime.ranks.transport import Posted
 from commonir.runtime.ranks.waiting import Key, Tag, Wait
 
@@ -71,8 +71,8 @@ def asked(body: list[str], engine: str) -> list[str]:
     other = ["%y = core.add %x, %x : tensor<4xf32>"]
 
     module = lower(parsed(program([body, other, other])))
-    recorder, of_rank = Recorder(), peers.Peers()
-    options = DEFAULT_OPTIONS._replace(peers=of_rank)
+    recorder, of_rank = Recorder(), communicator.Communicator()
+    options = DEFAULT_OPTIONS._replace(communicator=of_rank)
     executable = Engines().get(engine).prepare(module, "rank0", options)
     of_rank.begin(recorder, module.functions["rank0"])
     executable.run({"x": np.ones(4, np.float32)})
@@ -89,7 +89,7 @@ def test_receives_are_posted_ahead_and_all_else_runs_in_order(engine: str) -> No
 
 
 def test_receives_are_posted_one_after_another_where_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "AHEAD_BYTES", 1)
+    monkeypatch.setattr(communicator, "AHEAD_BYTES", 1)
     assert asked(BODY, "numpy") == [
         *["post 5 of 2", "send 7 to 1", "post 6 of 1", "wait 5 of 2", "barrier"],
         *["post None of 2", "post None of 1", "wait 6 of 1"],

@@ -1,4 +1,4 @@
-"""Operations that communicate, executed for one rank by a transport.
+"""The communicator of a rank: executes the operations that communicate, by a transport.
 
 Engines hand over each such operation where it stands, with its operands rounded to their types; results are of their
 types too. An all-reduce is made of sends and receives.
@@ -37,7 +37,7 @@ def communicates(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(traits.Communicates)
 
 
-class Peers:
+class Communicator:
     """What an engine knows of the other ranks. Without a transport the program runs alone."""
 
     def __init__(self) -> None:
