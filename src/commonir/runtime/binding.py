@@ -191,7 +191,7 @@ def _converted(name: str, value: object, type: TensorType, port: Port, found: Di
 
 
 def _preserves(have: np.dtype[np.generic], wanted: np.dtype[np.generic]) -> bool:
-    """Whether every value of one dtype is a value of the other. numpy calls 64-bit integers to f64 safe, which
+    """Returns whether every value of one dtype is a value of the other. numpy calls 64-bit integers to f64 safe, which
     rounds.
     """
     if have.kind in "iu" and wanted.kind in "fc":
@@ -200,7 +200,7 @@ def _preserves(have: np.dtype[np.generic], wanted: np.dtype[np.generic]) -> bool
 
 
 def _fits(array: Array, wanted: np.dtype[np.generic]) -> bool:
-    """Whether Python numbers are values of a dtype, floats up to rounding."""
+    """Returns whether Python numbers are values of a dtype, floats up to rounding."""
     if array.dtype.kind not in "biuf" or wanted.kind not in "biufV":
         return False
     if array.dtype.kind == "f":

@@ -135,22 +135,22 @@ class RanksEngine(Engine, Protocol):
 
 
 def hands_over(engine: Engine) -> bool:
-    """Whether an engine runs one rank of a program."""
+    """Returns whether an engine runs one rank of a program."""
     return isinstance(engine, CommunicatingEngine) and engine.hands_over
 
 
 def runs_ranks(engine: Engine) -> TypeGuard[RanksEngine]:
-    """Whether an engine runs all ranks of a program."""
+    """Returns whether an engine runs all ranks of a program."""
     return isinstance(engine, RanksEngine) and engine.runs_ranks
 
 
 def is_stepwise(engine: Engine) -> bool:
-    """Whether an engine computes every operation on its own."""
+    """Returns whether an engine computes every operation on its own."""
     return isinstance(engine, StepwiseEngine) and engine.is_stepwise
 
 
 def runs_as_it_is(engine: Engine, module: Module) -> bool:
-    """Whether an engine runs a module without lowering it."""
+    """Returns whether an engine runs a module without lowering it."""
     own = {name for f in module.functions.values() for name in (f.name.partition(".")[0],)}
     return isinstance(engine, FormatEngine) and own <= engine.dialects
 

@@ -162,7 +162,7 @@ def _read(op: Op) -> list[int]:
 
 
 def _is_open(op: Op) -> bool:
-    """Whether the type of an operand does not tell how many elements it has."""
+    """Returns whether the type of an operand does not tell how many elements it has."""
     kinds = [carrier(v.type) for v in op.operands]
     return any(isinstance(kind, TensorType) and not kind.is_static for kind in kinds)
 

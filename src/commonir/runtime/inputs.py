@@ -169,7 +169,7 @@ class _Choice:
 
 
 def _hold(needed: Iterable[Constraint], sizes: Mapping[str, int]) -> bool:
-    """Whether sizes break no constraint; one of a size that is not among them is not asked."""
+    """Returns whether sizes break no constraint; one of a size that is not among them is not asked."""
     return all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols))
 
 

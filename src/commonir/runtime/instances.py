@@ -17,19 +17,19 @@ from commonir.symbolic import DimExpr, evaluate
 
 
 def is_static(type: Type) -> bool:
-    """Whether nothing about a type depends on a run."""
+    """Returns whether nothing about a type depends on a run."""
     return not isinstance(type, TensorType) or type.is_static
 
 
 def is_concrete(op: Op) -> bool:
-    """Whether the operation needs no sizes: its operands, results and attributes are fixed."""
+    """Returns whether the operation needs no sizes: its operands, results and attributes are fixed."""
     if not all(is_static(v.type) for v in (*op.operands, *op.results)):
         return False
     return all(is_fixed(v) for v in op.stored_attributes.values())
 
 
 def is_fixed(value: object) -> bool:
-    """Whether the value of an attribute mentions no symbol."""
+    """Returns whether the value of an attribute mentions no symbol."""
     if _is_tuple(value):
         return all(is_fixed(v) for v in value)
     return not isinstance(value, DimExpr)

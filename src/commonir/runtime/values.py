@@ -22,17 +22,17 @@ Array = NDArray[Any]
 
 
 def is_array(x: object) -> TypeGuard[Array]:
-    """Whether a value is that of a tensor."""
+    """Returns whether a value is that of a tensor."""
     return isinstance(x, np.ndarray)
 
 
 def is_list(x: object) -> TypeGuard[Sequence[Array]]:
-    """Whether a value is that of a list, or may be given as one."""
+    """Returns whether a value is that of a list, or may be given as one."""
     return isinstance(x, list | tuple)
 
 
 def is_map(x: object) -> TypeGuard[dict[object, object]]:
-    """Whether a value is that of a map."""
+    """Returns whether a value is that of a map."""
     return isinstance(x, dict)
 
 

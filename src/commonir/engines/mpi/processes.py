@@ -77,7 +77,7 @@ class Processes:
 
     @property
     def speaks(self) -> bool:
-        """Whether this process tells the answer."""
+        """Returns whether this process tells the answer."""
         return self.rank == 0
 
     def next_run(self) -> int:

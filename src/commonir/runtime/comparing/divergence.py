@@ -168,7 +168,7 @@ def matched(a: Side, b: Side) -> list[Pair]:
 
 
 def _are_unrelated(pair: Pair) -> bool:
-    """Whether both are constants, or one is that only has the name of the other, as its type tells."""
+    """Returns whether both are constants, or one is that only has the name of the other, as its type tells."""
     a, b = pair.a.type, pair.b.type
     if not is_constant(pair.a) and not is_constant(pair.b):
         return False

@@ -210,7 +210,7 @@ def _output_name(number: int) -> str:
 
 
 def is_constant(value: Value) -> bool:
-    """Whether a constant operation defines the value."""
+    """Returns whether a constant operation defines the value."""
     owner = value.owner
     return isinstance(owner, Op) and owner.has_trait(traits.ConstantLike)
 

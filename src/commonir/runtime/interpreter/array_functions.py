@@ -132,7 +132,7 @@ def copy(source: Array, out: Array) -> None:
 
 
 def _is_transposed(source: Array) -> bool:
-    """Whether an array is a large matrix in column-major order."""
+    """Returns whether an array is a large matrix in column-major order."""
     return source.ndim == 2 and source.size > _BLOCK and source.flags.f_contiguous and not source.flags.c_contiguous
 
 

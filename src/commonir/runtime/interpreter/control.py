@@ -51,12 +51,12 @@ class Runner(Protocol):
 
 
 def is_control(op: Operation) -> bool:
-    """Whether an operation runs nested programs, communicates, or may end the run."""
+    """Returns whether an operation runs nested programs, communicates, or may end the run."""
     return controls(type(op))
 
 
 def controls(kind: type[Operation]) -> bool:
-    """Whether operations of a class run nested programs, communicate, or may end the run."""
+    """Returns whether operations of a class run nested programs, communicate, or may end the run."""
     return issubclass(kind, _CONTROL) or (issubclass(kind, Op) and kind.has_trait(Communicates))
 
 

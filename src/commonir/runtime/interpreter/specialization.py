@@ -144,7 +144,7 @@ def _is_small(x: object) -> bool:
 
 
 def reads_elements(field: Field) -> bool:
-    """Whether the elements of an operand may decide what an operation means."""
+    """Returns whether the elements of an operand may decide what an operation means."""
     return field.by_value or field.constant or field.kind is FieldKind.PARAMETER
 
 

@@ -70,7 +70,7 @@ class StridedScope(Scope):
         return super().access(e) if made is None else made(seen)
 
     def _is_whole(self, source: Array, positions: Sequence[_Affine]) -> bool:
-        """Whether positions are those of all elements of an array along the indices in scope."""
+        """Returns whether positions are those of all elements of an array along the indices in scope."""
         if len(positions) != len(self.order):
             return False
         for (start, factors), name, size in zip(positions, self.order, source.shape, strict=True):

@@ -593,14 +593,14 @@ def reshaped_strides(shape: Shape, strides: Shape, wanted: Shape) -> Shape | Non
 
 
 def covers(node: Node) -> bool:
-    """Whether a node is all of its base in row-major order, perhaps under another shape."""
+    """Returns whether a node is all of its base in row-major order, perhaps under another shape."""
     if not isinstance(node, View):
         return True
     return node.offset == 0 and node.size == node.inputs[0].size and node.strides == plain_strides(node.shape)
 
 
 def is_constant(node: Node) -> bool:
-    """Whether a node is a constant or a view of one."""
+    """Returns whether a node is a constant or a view of one."""
     return isinstance(node.inputs[0] if isinstance(node, View) else node, Constant)
 
 

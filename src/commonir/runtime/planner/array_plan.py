@@ -135,7 +135,7 @@ class ArrayPlan:
 
     @cached_property
     def may_use_blas(self) -> bool:
-        """Whether a step may be one of BLAS on so much that it would use threads, which are to be limited."""
+        """Returns whether a step may be one of BLAS on so much that it would use threads, which are to be limited."""
         return any(_may_use_threads(n) for n in self.nodes) or any(p.may_use_blas for p in self.nested)
 
     def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:

@@ -221,7 +221,7 @@ class _Whole(NamedTuple):
     pinned: list[tuple[int, bytes]]
 
     def holds_for(self, arrays: Arrays) -> bool:
-        """Whether inputs like those before have the contents for which it was made."""
+        """Returns whether inputs like those before have the contents for which it was made."""
         return all(arrays[place].tobytes() == contents for place, contents in self.pinned)
 
 

@@ -424,7 +424,7 @@ class _Planner:
         return Slot(node, axes)
 
     def is_windowed(self, e: Fold, over: Sequence[str]) -> bool:
-        """Whether a folded index of a small range shares a position with another index."""
+        """Returns whether a folded index of a small range shares a position with another index."""
         if prod(self.sizes(over)) > UNROLLED_POINTS:
             return False
         positions = [p for a in walk(e.body) if isinstance(a, Access) for p in a.at if not isinstance(p, Expr)]

@@ -144,5 +144,5 @@ class _BoundLoop(BoundProgram):
 
 
 def _is_read_late(number: int, found: Array, states: Sequence[Array]) -> bool:
-    """Whether the next value of a state lies where another state is."""
+    """Returns whether the next value of a state lies where another state is."""
     return any(np.may_share_memory(found, s) for n, s in enumerate(states) if n != number)

@@ -27,7 +27,7 @@ class _Like(NamedTuple):
     shape: tuple[int, ...]
 
     def fits(self, x: object) -> bool:
-        """Whether a value is like it."""
+        """Returns whether a value is like it."""
         # A class of its own may have other ideas of what it is.
         return type(x) is np.ndarray and x.dtype == self.dtype and x.shape == self.shape
 
@@ -36,7 +36,7 @@ class _Nothing(NamedTuple):
     """An optional value that was given as absent."""
 
     def fits(self, x: object) -> bool:
-        """Whether a value is absent, too."""
+        """Returns whether a value is absent, too."""
         return x is None
 
 
@@ -46,7 +46,7 @@ class _ListLike(NamedTuple):
     members: tuple[_Likeness, ...]
 
     def fits(self, x: object) -> bool:
-        """Whether a value is like it."""
+        """Returns whether a value is like it."""
         if type(x) is not list or len(x) != len(self.members):  # pyright: ignore[reportUnknownArgumentType]  of anything
             return False
         return all(like.fits(v) for like, v in zip(self.members, x, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above

@@ -113,7 +113,7 @@ class _SegmentPlanner(BlockScope):
         return Segment(stop, plan, inputs, outputs, tuple(self._stored), learned, tuple(self._pinned or ()))
 
     def _is_traced(self, op: Operation, learned: dict[str, int]) -> bool:
-        """Whether the operation is part of the segment."""
+        """Returns whether the operation is part of the segment."""
         if is_control(op) and not self._planning.control:
             return False
         found = global_of(op) if isinstance(op, Op) else None

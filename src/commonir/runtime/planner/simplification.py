@@ -88,7 +88,7 @@ class _Rewriter:
                 return made
 
     def _is_single(self, node: Node) -> bool:
-        """Whether nothing else uses a node and what it is a view of."""
+        """Returns whether nothing else uses a node and what it is a view of."""
         if isinstance(node, View):
             return self._uses.get(node.id, 1) == 1 and self._is_single(node.inputs[0])
         return self._uses.get(node.id, 1) == 1

@@ -48,7 +48,7 @@ class NotTraceable(Exception):
 
 
 def is_only_decoded(op: Operation) -> bool:
-    """Whether a constant serves only to be decoded by others, so that it is not needed as it is."""
+    """Returns whether a constant serves only to be decoded by others, so that it is not needed as it is."""
     if len(op.results) != 1 or known_data(op.results[0]) is None:
         return False
     users = op.results[0].users

@@ -33,7 +33,7 @@ AHEAD_BYTES = 1 << 30
 
 
 def communicates(op: Operation) -> bool:
-    """Whether an operation is one that a transport executes."""
+    """Returns whether an operation is one that a transport executes."""
     return isinstance(op, Op) and op.has_trait(traits.Communicates)
 
 
