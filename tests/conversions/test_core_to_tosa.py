@@ -42,7 +42,7 @@ REFUSED = {
 }  # fmt: skip
 # What is refused of some uses, and why.
 _PARTLY = {
-    "core.floor_div": "which may miss a whole number",
+    "core.floor_div": "which may miss an integer",
     "core.grid_sample": "tosa has remainders of neither floats",
     "core.mod": "tosa has remainders of neither floats",
     "core.remainder": "tosa has remainders of neither floats",

@@ -129,7 +129,7 @@ def test_a_join_is_not_fused_at_a_computed_position() -> None:
     assert is_fusible(tensor("y", (5,))[i], producer)
 
 
-def test_circles_and_mismatches_are_refused() -> None:
+def test_cycles_and_mismatches_are_refused() -> None:
     y = tensor("y", (4,))
     with pytest.raises(NotationError, match="y is defined by itself: y <- y"):
         fuse(y[i].by(i), {"y": (y[i] + 1).by(i)})

@@ -1,6 +1,6 @@
 """Cases by way of ARK: a model converted, written as a model file with its weights beside it, read back and run.
 
-ARK has no integers of 64 bits, truth values or tensors without axes: inputs are given as it has them, and outputs are
+ARK has no integers of 64 bits, bools or tensors without axes: inputs are given as it has them, and outputs are
 taken back to what the ONNX model declares.
 """
 

@@ -4,7 +4,7 @@ A model that is converted may have to know some inputs, such as axes or a shape,
 made part of the model, as initializers, in steps, and the first step that converts counts:
 
 1. nothing;
-2. inputs of whole numbers or booleans and of rank 0 or 1, except the first;
+2. inputs of integers or booleans and of rank 0 or 1, except the first;
 3. all inputs except the first.
 
 The outcome of a case tells which inputs were fixed, or why the last step was refused.

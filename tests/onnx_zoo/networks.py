@@ -36,7 +36,7 @@ class Input:
     name: str
     dims: tuple[int | str, ...]
     below: int | None = None
-    """Whole numbers from 1 up to this; None for normal ones."""
+    """Integers from 1 up to this; None for normal ones."""
     is_mask: bool = False
     """Ones, and zeros in the last quarter of the last axis."""
 

@@ -1,4 +1,4 @@
-"""Random programs on integers, positions, floats, truth values and tensors, for passes; made from a seed alone.
+"""Random programs on integers, positions, floats, bools and tensors, for passes; made from a seed alone.
 
 Values are taken from few, constants among them, so that operations on the same operands and on constants are frequent.
 """

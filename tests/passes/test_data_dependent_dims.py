@@ -1,4 +1,4 @@
-"""Sizes that only running tells: named while lowering, kept alive, bound as a program runs."""
+"""Data-dependent dims: named while lowering, kept alive, bound as a program runs."""
 
 from __future__ import annotations
 

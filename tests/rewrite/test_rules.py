@@ -324,7 +324,7 @@ def test_function_that_fails_is_told(rule: Rewrite) -> None:
     assert isinstance(caught.value.__cause__, AttributeError)
 
 
-def test_rules_in_a_circle_are_told() -> None:
+def test_rules_in_a_cycle_are_told() -> None:
     rules = RuleSet([term(Add, x, y) >> term(Fused, x, y, ""), term(Fused, x, y) >> term(Add, x, y)])
     block, (a, b) = _program(F, F)
     block.append(End((block.append(Add(a, b)).sum,)))

@@ -45,7 +45,7 @@ _IDENTITIES: list[Rewrite] = [
     term(AddI, x, x) >> term(MulI, x, computed(lambda v: _splat(2, v), x)),
 ]
 IDENTITIES = [rule.preferred(10 * n) for n, rule in enumerate(_IDENTITIES)]
-"""Identities of whole numbers of 32 bits that wrap around; several match the same, so that one is preferred."""
+"""Identities of integers of 32 bits that wrap around; several match the same, so that one is preferred."""
 
 
 def _splat(number: int, like: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Numbers and truth values as inputs that are scalars: which are values of a type is numpy's answer, or written out."""
+"""Numbers and bools as inputs that are scalars: which are values of a type is numpy's answer, or written out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How whole numbers may be written, and how large they may be: as mlir-opt reads them, or refuses them."""
+"""How integers may be written, and how large they may be: as mlir-opt reads them, or refuses them."""
 
 from __future__ import annotations
 

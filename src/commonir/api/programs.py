@@ -34,7 +34,7 @@ _SMALL_BYTES = 4096
 def lower(module: Module, *, defer: bool = False) -> Module:
     """The program in `ml_program` and `core`; the program itself when it is there already.
 
-    With `defer`, an operation stays as it is whose meaning depends on values that only running tells: engines state it
+    With `defer`, an operation stays as it is whose meaning depends on data-dependent values: engines state it
     when they reach it.
 
     Raises: DiagnosticError (E0601, E0509) with every operation that cannot be lowered to core.

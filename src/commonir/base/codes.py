@@ -44,7 +44,7 @@ CYCLIC_ORDER = Code(
     "E0405",
     "operations that wait for each other",
     "The operations of a subgraph run in any order that data and tokens allow, and these wait for each other in a "
-    "circle, so that none can be the first. Follow the names in the message: one of the tokens or values must come "
+    "cycle, so that none can be the first. Follow the names in the message: one of the tokens or values must come "
     "from elsewhere.",
 )
 UNORDERED_ACCESSES = Code(
@@ -99,7 +99,7 @@ VIOLATED_TRAIT = Code(
 )
 NOT_KNOWN_BEFORE_RUNNING = Code(
     "E0509",
-    "what an operation means depends on values that only running tells",
+    "what an operation means depends on data-dependent values",
     "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or "
     "given as inputs, and the operation cannot be stated without them. Engines run such a program: they state the "
     "operation when they reach it. A conversion needs them before: make them constants, or state ranks and sizes.",
@@ -211,7 +211,7 @@ AMBIGUOUS_RULES = Code(
 ENDLESS_REWRITING = Code(
     "E0607",
     "rewriting does not end",
-    "Rules lead in a circle or make the program grow without end: they were applied far more often than the program "
+    "Rules lead in a cycle or make the program grow without end: they were applied far more often than the program "
     "has operations. The message names the rules that were applied last.",
 )
 
@@ -380,7 +380,7 @@ RANKS_BLOCKED = Code(
     "E0717",
     "the ranks of a program wait for each other",
     "Every rank that has not ended waits: for a message that nobody has sent, or at a barrier that not all ranks "
-    "reach. The notes tell for each what it waits for and where, the circle if there is one, and what was sent but "
+    "reach. The notes tell for each what it waits for and where, the cycle if there is one, and what was sent but "
     "never received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` "
     "of the rank that it names, with the same tag; sends do not wait.",
 )

@@ -297,8 +297,8 @@ UNRESOLVED_IMPORT = Code(
 )
 CYCLIC_IMPORT = Code(
     "E0253",
-    "libraries import each other in a circle",
-    "A library imports, directly or through others, itself. The message shows the whole circle. Move what both sides "
+    "libraries import each other in a cycle",
+    "A library imports, directly or through others, itself. The message shows the whole cycle. Move what both sides "
     "need into a library of its own.",
 )
 NOT_A_LIBRARY = Code(
@@ -453,7 +453,7 @@ ARK_DEADLOCK = Code(
     "E0280",
     "ranks of an ARK program wait forever",
     "Sending does not wait, a receiving operation waits for its message, and `DeviceSync` waits until all ranks have "
-    "come to it. The notes say which rank waits where for which: in a circle, or for one that has ended. Change the "
+    "come to it. The notes say which rank waits where for which: in a cycle, or for one that has ended. Change the "
     "order of operations of one of them, or add the operation that another one waits for.",
 )
 ARK_CLOBBERED = Code(

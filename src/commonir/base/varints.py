@@ -1,4 +1,4 @@
-"""Whole numbers as protobuf writes them. Source: protobuf encoding, base 128 varints."""
+"""Integers as protobuf writes them. Source: protobuf encoding, base 128 varints."""
 
 from __future__ import annotations
 

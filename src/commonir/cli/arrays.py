@@ -73,7 +73,7 @@ ReadPicture = Callable[[str, str], Array]
 """Reads the picture for an input by the name of the input and the path of the file."""
 
 ReadScalar = Callable[[str, str], Array]
-"""Reads a number or truth value for an input by the name of the input and the text."""
+"""Reads a number or bool for an input by the name of the input and the text."""
 
 
 def parse_inputs(

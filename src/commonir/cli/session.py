@@ -251,7 +251,7 @@ class Session:
 
 
 def _value_of(text: str) -> object:
-    """The value that is meant by a text: a number, a truth value or a list as JSON has them, else the text itself."""
+    """The value that is meant by a text: a number, a bool or a list as JSON has them, else the text itself."""
     from commonir.base import strict_json  # noqa: PLC0415  few commands are given values
 
     try:

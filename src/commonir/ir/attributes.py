@@ -50,7 +50,7 @@ class UnitAttr(Attribute):
 
 
 class BoolAttr(Attribute):
-    """A truth value."""
+    """A bool."""
 
     __slots__ = ("value",)
 

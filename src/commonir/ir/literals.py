@@ -22,7 +22,7 @@ from commonir.symbolic import Dim, text
 ELIDED = "__elided__"
 """The key under which a constant that was left out is written, as by mlir-opt."""
 
-# Whole numbers below this are written out, not with an exponent.
+# Integers below this are written out, not with an exponent.
 _LARGEST_WHOLE = 1e7
 
 _BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)

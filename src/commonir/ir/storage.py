@@ -1,7 +1,7 @@
 """The bytes of elements as MLIR stores and prints them, which differ from ours where elements are not whole bytes.
 
-MLIR rounds the width of an element up to whole bytes, and packs truth values eight in a byte, the first in the least
-significant bit. Here narrow elements are packed one after the other, and a truth value is one byte.
+MLIR rounds the width of an element up to whole bytes, and packs bools eight in a byte, the first in the least
+significant bit. Here narrow elements are packed one after the other, and a bool is one byte.
 Source: MLIR 22, dense elements attributes.
 """
 
@@ -20,7 +20,7 @@ def stored_size(type: TensorType) -> int:
 
 
 def _width(element: ElementType) -> int:
-    """Bytes of one element; not of a truth value that is packed with others."""
+    """Bytes of one element; not of a bool that is packed with others."""
     if isinstance(element, ComplexType):
         return 2 * _width(element.part)
     return 1 if element is boolean else (element.bits + 7) // 8
@@ -43,7 +43,7 @@ def stored(data: Data) -> bytes | memoryview:
 def of_stored(type: TensorType, content: bytes | memoryview) -> Data | None:
     """Data of elements as MLIR stores them, all of them or one for all; None when there are too many or too few bytes.
 
-    Truth values may also be one byte each, as LLVM 23 prints them.
+    Bools may also be one byte each, as LLVM 23 prints them.
     """
     element, count = type.element, type.count
     if element is boolean:

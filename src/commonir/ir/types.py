@@ -81,7 +81,7 @@ class ComplexType(ElementType):
 
 
 boolean = ElementType("i1", "bool", 8)
-"""A truth value; stored as one byte. Printed `i1`, as in MLIR."""
+"""A bool; stored as one byte. Printed `i1`, as in MLIR."""
 i4 = ElementType("i4", "int", 4)
 i8 = ElementType("i8", "int", 8)
 i16 = ElementType("i16", "int", 16)
@@ -144,7 +144,7 @@ _SIGNEDNESS: Mapping[str, Signedness] = MappingProxyType({prefix: name for name,
 
 
 def integer_type(bits: int, signedness: Signedness = "signless") -> ElementType:
-    """The integer type of a width. One bit without a sign is a truth value, as in MLIR.
+    """The integer type of a width. One bit without a sign is a bool, as in MLIR.
 
     Raises: ValueError when the width is negative or more than `WIDEST_INTEGER`.
     """
@@ -161,7 +161,7 @@ def signedness_of(element: ElementType) -> Signedness:
 
 
 def is_signless(element: ElementType) -> bool:
-    """Whether it is an integer type that says nothing of a sign, truth values included."""
+    """Whether it is an integer type that says nothing of a sign, bools included."""
     return element.name[0] == "i" and element.kind in ("bool", "int")
 
 

@@ -39,7 +39,7 @@ def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, 
     extents known from elsewhere for the consumer; a producer states those it needs (`where`). The result states the
     extent of every index, because the reads that gave them may be gone, and carries the constraints of all. Indices of
     producers are renamed apart.
-    Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a circle.
+    Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a cycle.
     """
     extents, constraints = ranges(consumer, given)
     fusion = _Fusion(producers, extents)

@@ -210,7 +210,7 @@ numbers: AttrType[tuple[float, ...]] = AttrType(
 )
 flags: AttrType[tuple[bool, ...]] = AttrType(
     "bools",
-    sequence_of(_to_bool, "truth values"),
+    sequence_of(_to_bool, "bools"),
     lambda v: DenseArrayAttr(boolean, v),
     lambda a: tuple(bool(v) for v in _numbers(a)),
     _each(_to_bool),

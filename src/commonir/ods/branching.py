@@ -65,7 +65,7 @@ class RegionBranch:
 
 
 class Choice(RegionBranch, Op):
-    """Base of operations that run one of two regions: the first operand is the condition, which is one truth value.
+    """Base of operations that run one of two regions: the first operand is the condition, which is one bool.
 
     Both regions receive the other operands; what they end with becomes the results.
     """

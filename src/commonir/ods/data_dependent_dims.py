@@ -1,4 +1,4 @@
-"""Sizes that only running tells: symbols that the result of an operation, or an argument of a nested block, brings in.
+"""Data-dependent dims: symbols that the result of an operation, or an argument of a nested block, brings in.
 
 A symbol of a function's input is bound before the program runs. Every other one stands for the size of an axis of the
 value that has it first; from there on, and in what is nested there, expressions may use it.

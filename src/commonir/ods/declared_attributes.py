@@ -127,7 +127,7 @@ def _strict(kind: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrTy
 def _named(attr: Attribute) -> str:
     match attr:
         case BoolAttr():
-            return "a truth value"
+            return "a bool"
         case IntegerAttr():
             return "an integer"
         case FloatAttr():
@@ -149,7 +149,7 @@ def _named(attr: Attribute) -> str:
 
 
 def _truth(attr: Attribute) -> Attribute:
-    """A truth value, which files may state as the integer 0 or 1."""
+    """A bool, which files may state as the integer 0 or 1."""
     is_number = isinstance(attr, IntegerAttr) and attr.value in (0, 1)
     return BoolAttr(bool(attr.value)) if isinstance(attr, IntegerAttr) and is_number else attr
 

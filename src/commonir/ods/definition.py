@@ -510,7 +510,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         """Result types of an algorithm or of a structural operation whose result patterns do not determine them."""
         raise NotImplementedError
 
-    def infer_open(self) -> tuple[Type, ...] | None:
+    def infer_partially(self) -> tuple[Type, ...] | None:
         """Result types as far as they are known while only running tells what the operation means; None if they are
         not.
         """

@@ -457,7 +457,7 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
 
 def _told(op: Definition) -> tuple[Type, ...] | None:
     try:
-        return op.infer_open()
+        return op.infer_partially()
     except NotationError:
         return None
 
@@ -467,7 +467,7 @@ def _has_rank(type: Type) -> bool:
 
 
 def not_known(op: Definition, reason: NotKnownError) -> Diagnostic:
-    """The finding that the meaning of an operation depends on values that only running tells."""
+    """The finding that the meaning of an operation depends on data-dependent values."""
     return Diagnostic(NOT_KNOWN_BEFORE_RUNNING, f"{op.name}: {reason}")
 
 

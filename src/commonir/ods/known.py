@@ -56,7 +56,7 @@ def known_data(value: Value) -> Data | None:
 
 
 def known_integer(value: Value) -> int | None:
-    """The only element of a value, where it is known and a whole number; true is 1."""
+    """The only element of a value, where it is known and an integer; true is 1."""
     data = known_data(value)
     found = data.values()[0] if data is not None and data.count == 1 else None
     return int(found) if isinstance(found, bool | int) else None

@@ -46,7 +46,7 @@ class PropertyType(AttrType[T]):
 
 
 def integer(type: ElementType) -> PropertyType[int]:
-    """A whole number, which an attribute of any type says."""
+    """An integer, stored in an attribute of any type."""
     top = 1 << (type.bits - 1)
 
     def coerce(value: object) -> int:
@@ -110,7 +110,7 @@ unit: PropertyType[bool] = PropertyType(
 
 
 def integers(type: ElementType) -> PropertyType[tuple[int, ...]]:
-    """Whole numbers that an attribute holds as a dense array."""
+    """Integers that an attribute holds as a dense array."""
     return _in_brackets(array_of(type), integer(type))
 
 

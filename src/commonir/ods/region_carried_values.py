@@ -118,7 +118,7 @@ def merge_equal_values(op: Op, editor: Editor) -> bool:
 
 
 def drop_unused_values(op: Op, editor: Editor) -> bool:
-    """Values that nobody uses, wherever they are handed to, are not handed on."""
+    """Drops carried values without uses in any region."""
     edges = _edges(op)
     groups = _Groups()
     for end, values, inputs in edges:

@@ -93,7 +93,7 @@ class Editor:
         return op
 
     def truth(self, is_true: bool, before: Operation) -> Value | None:
-        """A constant truth value, made before an operation."""
+        """A constant bool, made before an operation."""
         return self.constant(data_of(boolean, (), (is_true,)), boolean, before)
 
     def position(self, number: int, before: Operation) -> Value | None:

@@ -109,7 +109,7 @@ class FormReader(Protocol):
         ...
 
     def integer(self) -> int:
-        """Moves over a whole number, perhaps negative."""
+        """Moves over an integer, perhaps negative."""
         ...
 
     def separated(self, item: Callable[[], T], close: str) -> list[T]:

@@ -33,7 +33,7 @@ Admits = Callable[[Type], bool]
 
 
 def is_integer(type: Type) -> bool:
-    """Whether a type is an integer of any width and sign, truth values included."""
+    """Whether a type is an integer of any width and sign, bools included."""
     return isinstance(type, ElementType) and type.kind in ("bool", "int", "uint")
 
 

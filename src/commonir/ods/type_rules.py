@@ -167,7 +167,7 @@ def with_element(type: Type, element: ElementType) -> Type:
 
 
 def truth_values_like(type: Type) -> Type:
-    """The type of truth values, one for each element of a type."""
+    """The type of bools, one for each element of a type."""
     return with_element(type, boolean)
 
 

@@ -185,7 +185,7 @@ def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
 def path_of(op: Operation, places: Places | None = None) -> str:
     """Where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`.
 
-    Who asks often hands on `places`, so that each block is counted once.
+    Pass the same `places` to number each block once across calls.
     """
     places = {} if places is None else places
     parts: list[str] = []

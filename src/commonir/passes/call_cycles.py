@@ -1,4 +1,4 @@
-"""Functions in the order of calls: called ones first, those that call each other in a circle together.
+"""Functions in the order of calls: called ones first, those that call each other in a cycle together.
 
 Source: Tarjan, Depth-First Search and Linear Graph Algorithms, 1972.
 """
@@ -11,7 +11,7 @@ from commonir.ir.module import Function
 
 
 def in_cycles(functions: Iterable[Function], calls: Mapping[Function, Sequence[Function]]) -> Iterator[list[Function]]:
-    """Functions by the circles of calls that they are in, alone where they are in none; called ones first."""
+    """Functions by the cycles of calls that they are in, alone where they are in none; called ones first."""
     number: dict[Function, int] = {}
     lowest: dict[Function, int] = {}
     open_functions: dict[Function, None] = {}

@@ -27,7 +27,7 @@ def canonicalized(module: Module) -> Module:
 def canonicalize(module: Module) -> int:
     """Rewrites a lowered module in place and returns the number of rewrites.
 
-    Raises: DiagnosticError (E0607) when rules lead in a circle.
+    Raises: DiagnosticError (E0607) when rules lead in a cycle.
     """
     count = rewrite_steps(module, lambda _: (simpler,), removes_unused=False).total()
     for function in module.functions.values():
@@ -41,6 +41,6 @@ def canonicalize_operations(root: Operation, forms: SimplerForms) -> int:
     Also, what depends on constants alone is computed, each constant stands once, at the beginning of the function
     around it, and operations without effect that nobody uses go, with blocks that nothing leads to.
 
-    Raises: DiagnosticError (E0607) when rules lead in a circle. Source: MLIR, pass `canonicalize`.
+    Raises: DiagnosticError (E0607) when rules lead in a cycle. Source: MLIR, pass `canonicalize`.
     """
     return rewrite_steps(root, forms.of, constants=ConstantPool(), clean=simplify_regions).total()

@@ -1,4 +1,4 @@
-"""Names for sizes that only running tells, so that shape arithmetic goes on with them as with those of inputs.
+"""Names for data-dependent sizes, so that shape arithmetic goes on with them as with those of inputs.
 
 Source: `ods/data_dependent_dims.py`.
 """

@@ -2,7 +2,7 @@
 calls any more.
 
 Called functions come before those that call them, each made simpler before it is copied. Functions that call each other
-in a circle stay apart among themselves; where others call them they are inlined a few times. A function with several
+in a cycle stay apart among themselves; where others call them they are inlined a few times. A function with several
 blocks is inlined where the region of the call may have several. Source: MLIR, pass `inline`.
 """
 
@@ -20,7 +20,7 @@ from commonir.passes.call_cycles import in_cycles
 from commonir.passes.symbols import Symbols
 
 _ROUNDS = 4
-"""How often the calls that inlining a circle leaves are looked at again."""
+"""How often the calls that inlining a cycle leaves are looked at again."""
 
 Simplify = Callable[[Operation], object]
 """Makes what an operation holds simpler."""
@@ -53,24 +53,24 @@ class _Inlining:
             f: [c for call in _calls_in(f) if (c := self._symbols.called(call)) is not None] for f in self._functions
         }
         count = 0
-        for circle in in_cycles(self._functions, calls):
+        for cycle in in_cycles(self._functions, calls):
             for _ in range(_ROUNDS):
-                for function in circle:
+                for function in cycle:
                     self._simplify(function)
-                found = sum([self._inline_in(f, circle) for f in circle])
+                found = sum([self._inline_in(f, cycle) for f in cycle])
                 count += found
                 if not found:
                     break
         self._remove_uncalled()
         return count
 
-    def _inline_in(self, function: Function, circle: Collection[Function]) -> int:
+    def _inline_in(self, function: Function, cycle: Collection[Function]) -> int:
         pending = [_Call(op, frozenset()) for op in reversed(list(_calls_in(function)))]
         count = 0
         while pending:
             call = pending.pop()
             callee = self._callee(call.op)
-            if callee is None or callee in circle or callee in call.through or not _fits(call.op, callee):
+            if callee is None or callee in cycle or callee in call.through or not _fits(call.op, callee):
                 continue
             made = self._put(call.op, callee)
             if made is not None:

@@ -61,7 +61,7 @@ class Deferral(Enum):
     """Which operations stay as they are for an engine to state them when it reaches them."""
 
     NONE = "none"
-    OPEN = "those whose meaning depends on what only running tells"
+    OPEN = "those whose meaning depends on data-dependent values"
     ALL = "all that have a reference"
 
 
@@ -559,7 +559,7 @@ class _Lowering:
         self._name_sizes(op, frame.block.first if before is None else before.next)
 
     def _name_sizes(self, op: Operation, first: Operation | None) -> None:
-        """Names the sizes that only running tells in what stands for an operation: the last ones of a block."""
+        """Names the data-dependent sizes in what stands for an operation: the last ones of a block."""
         try:
             self.sizes.settle(first, op.first_name or "size")
         except DiagnosticError as error:

@@ -89,9 +89,9 @@ class _Pipelining:
         functions = [f for f in self._symbols if isinstance(f, Function)]
         calls = {f: list(self._touched[f].called) if f in self._touched else [] for f in functions}
         found: dict[Function, Touched] = {}
-        for circle in in_cycles(functions, calls):
+        for cycle in in_cycles(functions, calls):
             together = Touched()
-            for f in circle:
+            for f in cycle:
                 if f.is_declaration:
                     together.read = together.written = None
                 elif f in self._touched:
@@ -99,7 +99,7 @@ class _Pipelining:
                 for callee in calls[f]:
                     if callee in found:
                         together.add(found[callee])
-            found |= dict.fromkeys(circle, together)
+            found |= dict.fromkeys(cycle, together)
         return found
 
     def pipeline(self, block: Block) -> int:

@@ -1,6 +1,6 @@
 """Removes from a program of any dialect what computes nothing new.
 
-What depends on constants alone is computed, by whoever is given for it. An operation whose reference returns one of its
+What depends on constants alone is computed, by the given evaluator. An operation whose reference returns one of its
 operands is replaced by that operand, shape arithmetic that is known by a constant, and what computes the same as an
 operation before it by that operation's results; what nobody uses then goes. All of it follows from definitions: no
 operation is named here. What the program returns keeps its name.

@@ -191,7 +191,7 @@ def _unthreaded(op: Operation, what: str) -> Diagnostic:
 
 
 def _extend_end(block: Block, values: Sequence[Value]) -> None:
-    """Makes the end of a block hand on further values."""
+    """Adds operands to the terminator of a block."""
     last = block.last
     if not isinstance(last, core.Yield | ml_program.Return):
         raise InternalError("a block without an end")

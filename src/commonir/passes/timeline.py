@@ -66,14 +66,14 @@ class Lane(NamedTuple):
 class Timeline(NamedTuple):
     """The ranks of a program, in order. `meetings` are steps at which all of them go on together, by rank.
 
-    `circle` are ranks that wait for each other forever, each for the next one and the last for the first.
+    `cycle` are ranks that wait for each other forever, each for the next one and the last for the first.
     """
 
     world_size: int
     lanes: tuple[Lane, ...]
     arrows: tuple[Arrow, ...]
     meetings: tuple[Mapping[int, int], ...]
-    circle: tuple[int, ...] = ()
+    cycle: tuple[int, ...] = ()
 
 
 def core_timeline(functions: Sequence[Function]) -> Timeline:

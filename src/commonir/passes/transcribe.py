@@ -168,7 +168,7 @@ def copied(
         for result, type in zip(made.results, infer(made).types, strict=True):
             result.retype(type)
         if not changes:
-            # What only running tells has names in the source, which inference does not know.
+            # Data-dependent values has names in the source, which inference does not know.
             for old, result in zip(op.results, made.results, strict=True):
                 result.retype(with_known_sizes(result.type, old.type))
     return made

@@ -57,7 +57,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
     `is_final` is not stated again when it runs: its open form is taken where there is no other.
 
     Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands; E0509 when it depends on
-        values that only running tells.
+        data-dependent values.
     """
     if op.results and not op.regions and not op.states_types and _is_traced_alike(op, operands):
         derived = infer(op)

@@ -316,7 +316,7 @@ class _Rule:
             text = text_of(record, "value") or record.name_text
             message = f"the constant '{text}' is C++ that is not understood"
             raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "write the number or the name of the case")
-        # MLIR knows no other integers of type i1 than truth values.
+        # MLIR knows no other integers of type i1 than bools.
         if isinstance(found, IntegerAttr) and found.type is boolean:
             return BoolAttr(found.value != 0)
         return found

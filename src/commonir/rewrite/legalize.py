@@ -46,7 +46,7 @@ class Mismatch(NamedTuple):
 
 
 UNSAID = Mismatch("")
-"""A rule for operations of many kinds is not about one; what more special rules say of it is reason enough."""
+"""Generic rules decline silently; only specific rules report why."""
 
 Result = Value | tuple[Value, ...] | Operation | Mismatch
 
@@ -168,7 +168,7 @@ class Context:
     """The context of a rule besides its operation.
 
     `regions` are the legalized regions of the operation at hand. `memo` lives as long as the outermost operation around
-    it, for values that rules share. `sizes` tells for the name of a size that only running tells which axis of which
+    it, for values that rules share. `sizes` tells for the name of a data-dependent size which axis of which
     value of the target has it.
     """
 
@@ -517,7 +517,7 @@ class _Legalization:
         self._tell(defined_dims(op), [self.values[r] for r in op.results])
 
     def _tell(self, brought: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
-        """Keeps which values have sizes that only running tells."""
+        """Keeps which values have data-dependent sizes."""
         for size in brought:
             self.context.sizes[size.name] = values[size.position], size.axis
 

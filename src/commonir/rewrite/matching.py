@@ -1,4 +1,4 @@
-"""Rewrite rules made ready: the source of a rule as a list of steps that bind and check, its result as what to make."""
+"""Compiled rewrite rules: the source of a rule as a list of steps that bind and check, its result as what to make."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def picture_input(function: Function, name: str, path: str, *, resize: bool) -> 
 def pixels_of(array: NDArray[Any], color: ColorSpace) -> Pixels:
     """An image output, a tensor [1, channels, height, width], as pixels.
 
-    Values are rounded to whole numbers, halves to even, and limited to 0 and 255; NaN becomes 0. Core ML does not say
+    Values are rounded to integers, halves to even, and limited to 0 and 255; NaN becomes 0. Core ML does not say
     how it rounds.
     """
     planes = array.reshape(array.shape[-3:])

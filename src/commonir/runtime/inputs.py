@@ -1,6 +1,6 @@
 """Random inputs for a function: the same for the same seed and name, on every machine.
 
-Floats are drawn from the standard normal distribution, truth values evenly. Integers are positions wherever the
+Floats are drawn from the standard normal distribution, bools evenly. Integers are positions wherever the
 program uses them as such, so they are drawn below the size of the smallest axis they select from, and from {0, 1} (as
 masks are) when they select from none.
 """

@@ -1,4 +1,4 @@
-"""Numbers and truth values, written out, as inputs of a function that takes scalars or tensors of rank 0."""
+"""Numbers and bools, written out, as inputs of a function that takes scalars or tensors of rank 0."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
         help = (
             f"give `{escape(name)}=@file.npy`, or a type and a generator: `{escape(name)}={_filled(types[name], text)}`"
         )
-        raise _refusal(f"input '{escape(name)}' is {types[name]}, not one number or truth value", help)
+        raise _refusal(f"input '{escape(name)}' is {types[name]}, not one number or bool", help)
     try:
         return _array(element, text)
     except (ValueError, OverflowError, KeyError):
@@ -82,7 +82,7 @@ def _truth(text: str) -> bool:
 
 
 def _whole(text: str, element: ElementType) -> int:
-    """Raises: ValueError for what is not a whole number, or has no place in the type."""
+    """Raises: ValueError for what is not an integer, or has no place in the type."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(text)
     number = int(text, 16 if "x" in text else 10)

@@ -183,7 +183,7 @@ ZERO, ONE = Bit(0), Bit(1)
 
 
 class Int(Constant):
-    """A whole number of 64 bits."""
+    """An integer of 64 bits."""
 
     __slots__ = ("value",)
 

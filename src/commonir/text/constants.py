@@ -277,7 +277,7 @@ class ConstantReader(TypeReader):
         at = self.start
         element = self.element_type()
         if element.kind not in ("bool", "int", "uint", "float") or (element is not boolean and element.bits % 8):
-            self.fail(f"an array has numbers of whole bytes or truth values, not {element}", at=at)
+            self.fail(f"an array has numbers of whole bytes or bools, not {element}", at=at)
         if self.take(">"):
             return DenseArrayAttr(element, ())
         self.expect(":")

@@ -82,7 +82,7 @@ class ElementReader(Scanner):
         return int(digits, 16) if digits.startswith("0x") else int(digits)
 
     def integer(self, most: int = (1 << 63) - 1) -> int:
-        """Reads a whole number, perhaps negative, which 64 bits hold."""
+        """Reads an integer, perhaps negative, which 64 bits hold."""
         start = self.start
         sign = -1 if self.take("-") else 1
         at = self.start

@@ -476,7 +476,7 @@ def short_text(value: Attribute, printer: ConstantPrinter) -> str:
             return printer.attribute(value)
 
 
-# What a number without a type is read as, and truth values.
+# What a number without a type is read as, and bools.
 _PLAIN = (i64, f64, boolean)
 
 

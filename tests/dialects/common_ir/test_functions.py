@@ -115,7 +115,7 @@ def test_functions_that_call_functions_are_inlined_too() -> None:
 
 
 def test_a_function_that_calls_itself_through_another_is_refused() -> None:
-    circle = "".join(
+    cycle = "".join(
         f"""
     "common_ir.function"() <{{sym_name = "{name}"}}> ({{
     ^bb0(%x: tensor<"n"xf32>):
@@ -125,9 +125,9 @@ def test_a_function_that_calls_itself_through_another_is_refused() -> None:
         for name, other in (("F", "G"), ("G", "F"))
     )
     call = CALL.replace("nn.Scaled", "nn.F").replace(", attributes = {alpha = 0.5}", "").replace("2x3x", "6x")
-    module = _module(_library("nn", circle), _graph(call, "%a: tensor<6xf32>"))
+    module = _module(_library("nn", cycle), _graph(call, "%a: tensor<6xf32>"))
     assert "CIR39: function 'F' calls itself: F -> G -> F" in _errors(module)
-    with pytest.raises(DiagnosticError, match="functions call each other in a circle: F -> G -> F"):
+    with pytest.raises(DiagnosticError, match="functions call each other in a cycle: F -> G -> F"):
         cir.lower(module)
 
 

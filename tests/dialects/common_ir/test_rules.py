@@ -49,7 +49,7 @@ OPERANDS = 'inputs = [{name = "x", type = "f32[n, m]"}]'
 CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
     "CIR1": (
         [(SCALE, SCALE.replace("(%a)", "(%c)"))],
-        "nodes need each other in a circle: 'scale' -> 'sum' -> 'scale'",
+        "nodes need each other in a cycle: 'scale' -> 'sum' -> 'scale'",
     ),
     "CIR2": (
         [(SCALE, SCALE + '    "ml_program.global_store"(%b) <{global = @g}> : (tensor<2x4xf32>) -> ()\n')],
@@ -161,7 +161,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
     ),
     "CIR40": (
         [("<{alpha = 2.0}> :", '<{alpha = 2.0}> {common_ir.control_input = ["sum"]} :')],
-        "control inputs form a circle",
+        "control inputs form a cycle",
     ),
 }
 

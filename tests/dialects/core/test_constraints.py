@@ -121,7 +121,7 @@ def test_attention_c1_refuses_a_query_of_unknown_size_without_a_scale() -> None:
 
 def test_attention_c2_refuses_a_mask_of_integers() -> None:
     operands = x(2, 4), x(3, 4), x(3, 4), x(2, 3, element=f16)
-    assert refused("attention", *operands) == "C2: a mask is of truth values or of the element type of query"
+    assert refused("attention", *operands) == "C2: a mask is of bools or of the element type of query"
 
 
 # -- contractions and windows
@@ -337,7 +337,7 @@ def test_scatter_elements_c1_refuses_positions_longer_than_x_along_another_axis(
 
 def test_scatter_elements_c2_refuses_to_add_truth_values() -> None:
     b = x(2, element=boolean)
-    assert refused("scatter_elements", b, p(2), b, 0, core.Reduction.ADD) == "C2: truth values are only replaced"
+    assert refused("scatter_elements", b, p(2), b, 0, core.Reduction.ADD) == "C2: bools are only replaced"
 
 
 def test_scatter_nd_c1_refuses_rows_longer_than_the_rank_or_of_unknown_length() -> None:
@@ -351,7 +351,7 @@ def test_scatter_nd_c1_refuses_rows_longer_than_the_rank_or_of_unknown_length() 
 def test_scatter_nd_c2_refuses_to_add_truth_values() -> None:
     b = x(2, element=boolean)
     found = refused("scatter_nd", b, p(2, 1), b, core.Reduction.MUL)
-    assert found == "C2: truth values are only replaced"
+    assert found == "C2: bools are only replaced"
 
 
 def test_scatter_nd_c3_refuses_updates_of_another_shape() -> None:

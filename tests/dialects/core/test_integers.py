@@ -48,7 +48,7 @@ def signed_value(bits: int, width: int) -> int:
 
 
 def held(values: Sequence[int], element: str) -> Array:
-    """Unsigned numbers as they are held: truth values, or signed numbers."""
+    """Unsigned numbers as they are held: bools, or signed numbers."""
     width = WIDTHS[element]
     if element == "i1":
         return np.asarray([bool(v & 1) for v in values])

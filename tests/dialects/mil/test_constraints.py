@@ -56,7 +56,7 @@ def v(*numbers: int) -> NDArray[Any]:
 
 
 def flags(*values: bool) -> NDArray[Any]:
-    """A vector of truth values."""
+    """A vector of bools."""
     return np.array(values, np.bool_)
 
 

@@ -242,5 +242,5 @@ def test_arguments_that_files_cannot_say_are_not_written(number: float, tmp_path
 
 @pytest.mark.parametrize("shape", [(2.5,), ("a",), 4])
 def test_shapes_are_of_whole_numbers(shape: tuple[int, ...]) -> None:
-    with pytest.raises(DiagnosticError, match="whole numbers"):
+    with pytest.raises(DiagnosticError, match="integers"):
         Program().ranks[0].tensor(shape)

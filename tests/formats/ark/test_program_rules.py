@@ -280,7 +280,7 @@ def test_two_ranks_that_wait_for_each_other_are_named_with_their_places(tmp_path
     ]
 
 
-def test_a_circle_of_ranks_is_told_with_those_that_wait_behind_it(tmp_path: Path) -> None:
+def test_a_cycle_of_ranks_is_told_with_those_that_wait_behind_it(tmp_path: Path) -> None:
     programs = [
         [recv(2, 0, 0), send(1, 0, 10), send(3, 0, 20)],
         [recv(0, 0, 0), send(2, 0, 10)],
@@ -292,7 +292,7 @@ def test_a_circle_of_ranks_is_told_with_those_that_wait_behind_it(tmp_path: Path
     assert [note.partition(" waits")[0] for note in told[1]] == ["rank 0", "rank 2", "rank 1", "rank 3"]
 
 
-def test_two_circles_are_both_told(tmp_path: Path) -> None:
+def test_two_cycles_are_both_told(tmp_path: Path) -> None:
     def program(rank: int) -> list[Document]:
         peer = rank ^ 1
         return [recv(peer, 0, 0), send(peer, 0, 10)]

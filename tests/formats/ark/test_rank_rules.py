@@ -84,9 +84,9 @@ GRAPH: list[tuple[str, Edit, list[tuple[str, str]]]] = [
         [("Nodes[0].ConsumerNodeIds[1]", "the edge to node 2 is stated on this side only")],
     ),
     (
-        "circle",
+        "cycle",
         lambda m: _connect(m, 2, 0),
-        [("Nodes[0].ProducerNodeIds[0]", "nodes come after each other in a circle: 0 -> 1 -> 2 -> 0")],
+        [("Nodes[0].ProducerNodeIds[0]", "nodes come after each other in a cycle: 0 -> 1 -> 2 -> 0")],
     ),
     (
         "missing edge",
@@ -124,13 +124,13 @@ def test_a_tensor_that_is_used_before_it_is_given_is_found(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_circles_of_many_nodes_are_shortened_and_told_once(tmp_path: Path) -> None:
+def test_cycles_of_many_nodes_are_shortened_and_told_once(tmp_path: Path) -> None:
     made = _chain(1500)
     _connect(made, 1499, 0)
     _connect(made, 1200, 700)
     found = found_in(tmp_path, [made])
     assert [f[2] for f in found] == [
-        "nodes come after each other in a circle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> ... -> 0"
+        "nodes come after each other in a cycle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> ... -> 0"
     ]
 
 

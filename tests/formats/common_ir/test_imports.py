@@ -138,7 +138,7 @@ def test_a_library_in_the_library_path_cannot_leave_it(folder: Path) -> None:
     assert (found.code.id, found.file) == ("E0301", str(shared / "a.cir.json"))
 
 
-def test_a_circle_is_told_as_a_whole(folder: Path) -> None:
+def test_a_cycle_is_told_as_a_whole(folder: Path) -> None:
     (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json"]))
     (folder / "libs" / "b.cir.json").write_text(library("b", ["c.cir.json"]))
     (folder / "libs" / "c.cir.json").write_text(library("c", ["a.cir.json"]))

@@ -129,17 +129,17 @@ def test_a_type_may_be_a_number_or_its_name() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ('{"ModelProto": {"ir_version": "1"}}', "ModelProto.ir_version", 'expected a whole number of int64, found "1"'),
+        ('{"ModelProto": {"ir_version": "1"}}', "ModelProto.ir_version", 'expected an integer of int64, found "1"'),
         (
             '{"ModelProto": {"ir_version": true}}',
             "ModelProto.ir_version",
-            "expected a whole number of int64, found true",
+            "expected an integer of int64, found true",
         ),
-        ('{"ModelProto": {"ir_version": 1.5}}', "ModelProto.ir_version", "expected a whole number of int64, found 1.5"),
+        ('{"ModelProto": {"ir_version": 1.5}}', "ModelProto.ir_version", "expected an integer of int64, found 1.5"),
         (
             '{"ModelProto": {"ir_version": 9223372036854775808}}',
             "ModelProto.ir_version",
-            "expected a whole number of int64, found 9223372036854775808",
+            "expected an integer of int64, found 9223372036854775808",
         ),
         ('{"ModelProto": {"graph": []}}', "ModelProto.graph", "expected an object, found []"),
         ('{"ModelProto": {"graph": {"node": {}}}}', "ModelProto.graph.node", "expected a list, found {}"),

@@ -90,15 +90,15 @@ def test_calls_that_do_not_fit_their_function_are_refused(node: NodeProto, messa
     assert [d.message for d in verify(module, DIALECTS)] == [message]
 
 
-def test_functions_that_call_each_other_in_a_circle_are_refused() -> None:
+def test_functions_that_call_each_other_in_a_cycle_are_refused() -> None:
     def calling(name: str, other: str) -> onnx.FunctionProto:
         return helper.make_function("f", name, ["a"], ["b"], [_call(other, "a", "b")], _OPSETS)
 
     functions = [calling("A", "B"), calling("B", "C"), calling("C", "A")]
     module, _ = loads(_model(functions, [_call("A", "x", "y")]).SerializeToString(), DIALECTS)
     found = [d.message for d in verify(module, DIALECTS)]
-    assert found[0] == "functions call each other in a circle: f::A -> f::B -> f::C -> f::A"
-    with pytest.raises(DiagnosticError, match="in a circle"):
+    assert found[0] == "functions call each other in a cycle: f::A -> f::B -> f::C -> f::A"
+    with pytest.raises(DiagnosticError, match="in a cycle"):
         commonir.run(module, {"x": np.zeros(2, np.float32)})
 
 

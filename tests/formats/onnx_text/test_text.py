@@ -126,7 +126,7 @@ def test_models_of_the_backend_suite_are_the_same_for_both_parsers(kind: str) ->
         ("g () => () { y = Op <a = 99999999999999999999> () }", 1, "attribute 'a' is not of type int"),
         ("g () => () { $ }", 1, "unexpected '$'"),
         ("<ir_version: 99999999999999999999> g () => () {}", 1, "99999999999999999999 has more than 64 bits"),
-        (f"<ir_version: {'9' * 5000}> g () => () {{}}", 1, "a whole number of 5000 digits"),
+        (f"<ir_version: {'9' * 5000}> g () => () {{}}", 1, "an integer of 5000 digits"),
     ],
 )
 def test_texts_that_break_the_grammar_are_refused_with_their_line(text: str, line: int, message: str) -> None:

@@ -95,7 +95,7 @@ def test_a_rank_that_waits_for_ever_stops_and_what_it_does_not_reach_is_counted(
     assert rows.unreached == {0: 2, 1: 0}
 
 
-def test_a_timeline_that_goes_round_in_a_circle_ends() -> None:
+def test_a_timeline_that_goes_round_in_a_cycle_ends() -> None:
     arrows = (Arrow(Point(0, 1), Point(1, 0), 1, 0, 4), Arrow(Point(1, 1), Point(0, 0), 0, 0, 4))
     rows = rows_of(Timeline(2, (Lane(0, (RECEIVES, SENDS)), Lane(1, (RECEIVES, SENDS))), arrows, ()))
     assert [(box.rank, box.first, box.is_stuck) for box in rows.boxes] == [(0, 0, True), (1, 0, True)]

@@ -44,20 +44,20 @@ def test_ranks_that_wait_for_each_other_are_a_circle() -> None:
         [recv(0, 0, 0), send(2, 0, 10)],
         [recv(1, 0, 0), send(0, 0, 10)],
     )
-    assert found.circle == (0, 2, 1)
+    assert found.cycle == (0, 2, 1)
     assert sorted(found.blocked) == [0, 1, 2]
     assert found.messages == ()
 
 
-def test_a_circle_is_found_behind_a_rank_that_waits_for_one_that_has_ended() -> None:
+def test_a_cycle_is_found_behind_a_rank_that_waits_for_one_that_has_ended() -> None:
     found = _ranks([recv(1, 0, 0)], [], [recv(3, 0, 0)], [recv(2, 0, 0)])
-    assert found.circle == (2, 3)
+    assert found.cycle == (2, 3)
     assert sorted(found.blocked) == [0, 2, 3]
 
 
 def test_a_rank_that_waits_for_all_others_waits_for_one_that_waits_for_it() -> None:
     found = _ranks([sync(0, 2, 0), send(1, 0, 10)], [recv(0, 0, 0), sync(1, 2, 10)])
-    assert found.circle == (0, 1)
+    assert found.cycle == (0, 1)
 
 
 def test_ranks_meet_as_often_as_they_say() -> None:

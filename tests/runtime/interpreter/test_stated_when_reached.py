@@ -1,4 +1,4 @@
-"""What only running tells: operations stated when they are reached, against onnxruntime.
+"""Data-dependent values: operations stated when they are reached, against onnxruntime.
 
 Shapes, axes and numbers of rounds are inputs or computed by the program; sizes that lowering took to be equal are not;
 loops carry what changes its shape or rank.

@@ -207,7 +207,7 @@ def test_deadlock_of_two_ranks_names_both_and_the_circle() -> None:
     assert found.notes == (
         "rank 0 waits for rank 1, tag 7: core.recv at rank0.operations[0] 'r'",
         "rank 1 waits for rank 0, tag 7: core.recv at rank1.operations[0] 'r'",
-        "circle: rank 0 -> rank 1 -> rank 0",
+        "cycle: rank 0 -> rank 1 -> rank 0",
     )
 
 
@@ -215,10 +215,10 @@ def test_deadlock_of_two_ranks_names_both_and_the_circle() -> None:
 def test_deadlock_of_three_ranks_names_the_circle(engine: str) -> None:
     (found,) = refused(deadlock_program(3), engine=engine)
     assert found.message == "ranks 0, 1 and 2 wait for each other, and none can go on"
-    assert found.notes[-1] == "circle: rank 0 -> rank 1 -> rank 2 -> rank 0"
+    assert found.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 2 -> rank 0"
 
 
-def test_rank_outside_of_a_circle_is_told_and_not_in_it() -> None:
+def test_rank_outside_of_a_cycle_is_told_and_not_in_it() -> None:
     waits = [recv("%y", 1, 3)]
     bodies = [waits, [recv("%y", 2, 3)], [recv("%y", 1, 4)]]
     (found,) = refused(program(bodies))
@@ -247,7 +247,7 @@ def test_barrier_that_a_rank_does_not_reach_is_told() -> None:
 
 def test_rank_that_waits_for_itself_is_told() -> None:
     (found,) = refused(program([[recv("%y", 0, 0)], ["%y = core.add %x, %x : tensor<4xf32>"]]))
-    assert found.notes[-1] == "circle: rank 0 -> rank 0"
+    assert found.notes[-1] == "cycle: rank 0 -> rank 0"
 
 
 def test_rank_that_fails_ends_all_with_its_finding() -> None:

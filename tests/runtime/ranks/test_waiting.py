@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
-from commonir.runtime.ranks.waiting import Key, Standing, Wait, circle_of, standing_still
+from commonir.runtime.ranks.waiting import Key, Standing, Wait, cycle_of, standing_still
 
 from tests.passes.rank_programs import program, recv, send
 from tests.runtime.ranks.programs import parsed
@@ -58,13 +58,13 @@ def test_barrier_that_all_have_reached_is_no_deadlock() -> None:
 def test_barrier_and_receive_that_wait_for_each_other_are_a_circle() -> None:
     found = standing_still({0: Standing(BARRIER, {}, {}, 1), 1: Standing(waits(0, 1), {}, {}, 0)}, 2)
     assert found is not None
-    assert found.notes[-1] == "circle: rank 0 -> rank 1 -> rank 0"
+    assert found.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 0"
 
 
-def test_circle_is_found_beside_ranks_that_wait_for_it() -> None:
+def test_cycle_is_found_beside_ranks_that_wait_for_it() -> None:
     found = {0: waits(1, 0), 1: waits(2, 1), 2: waits(3, 2), 3: waits(2, 3), 4: waits(0, 4)}
-    assert circle_of(found, 6) == (2, 3)
-    assert circle_of({0: waits(1, 0), 1: waits(2, 1)}, 3) == ()
+    assert cycle_of(found, 6) == (2, 3)
+    assert cycle_of({0: waits(1, 0), 1: waits(2, 1)}, 3) == ()
 
 
 Step = tuple[str, int, int]

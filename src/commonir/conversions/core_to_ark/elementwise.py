@@ -1,6 +1,6 @@
 """Rules for operations that act element by element.
 
-Truth values are 1 and 0. Two numbers are compared by the sign of their difference, which is exact: a difference of
+Bools are 1 and 0. Two numbers are compared by the sign of their difference, which is exact: a difference of
 floats is zero only where they are equal. Times a large number, the sigmoid of any other one is not 1/2, and what it is
 more or less than that, times a large number, is so far from zero that its sigmoid is 0 or 1.
 What has several steps in half precision is computed in single precision and rounded once.
@@ -28,7 +28,7 @@ _HUGE = 3.0e38
 LARGEST = 3.4028234663852886e38
 """The largest number of single precision."""
 _EXACT = 1 << 24
-"""Whole numbers up to this one are numbers of single precision."""
+"""Integers up to this one are exact in single precision."""
 
 
 def _wide(place: Place, work: Work) -> Place:

@@ -121,7 +121,7 @@ def cos(op: core.Cos, work: Work) -> Made:
     return composed(op.x, lambda x: _turned(x, 1.0))
 
 
-# -- whole numbers
+# -- integers
 
 
 def _truncated(x: Value) -> Value:
@@ -130,13 +130,13 @@ def _truncated(x: Value) -> Value:
 
 
 def _floor_of(x: Value) -> Value:
-    """The largest whole number that is not above one of single precision that fits into an integer."""
+    """The largest integer that is not above one of single precision that fits into an integer."""
     whole = _truncated(x)
     return core.sub(whole, core.cast(core.greater(whole, x), f32))
 
 
 def _rounded_half_up(x: Value) -> Value:
-    """The nearest whole number of a number that fits into an integer."""
+    """The nearest integer of a number that fits into an integer."""
     return _floor_of(core.add(x, _number(x, 0.5)))
 
 
@@ -145,7 +145,7 @@ def _ceiling_of(x: Value) -> Value:
 
 
 def _to_even(x: Value) -> Value:
-    """The nearest whole number, of two the even one."""
+    """The nearest integer, of two the even one."""
     below = _floor_of(x)
     rest, half = core.sub(x, below), _number(x, 0.5)
     halved = core.mul(below, half)

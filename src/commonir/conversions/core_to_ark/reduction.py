@@ -165,7 +165,7 @@ def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Wo
 
 @rule(core.CumSum)
 def cumsum(op: core.CumSum, work: Work) -> Made:
-    """A product with a matrix of ones on one side of the diagonal; whole numbers are those of single precision."""
+    """A product with a matrix of ones on one side of the diagonal; integers are those of single precision."""
     x = op.x
     shape = shape_of(x)
     axis = op.axis % len(shape)

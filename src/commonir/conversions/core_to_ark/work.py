@@ -1,6 +1,6 @@
 """What rules of the conversion to ARK do with: tensors of the core as places in buffers, and the operations on them.
 
-Truth values are 1 and 0 in single precision, integers of 64 bits those of 32 bits. What a weight becomes by being
+Bools are 1 and 0 in single precision, integers of 64 bits those of 32 bits. What a weight becomes by being
 transposed or repeated is computed when it is written, not by operations.
 """
 

@@ -1,6 +1,6 @@
 """Images of any number of axes read at positions, for what a format has no operation for.
 
-Every neighbour of a position is gathered and weighed. Positions are whole numbers held in single precision.
+Every neighbour of a position is gathered and weighed. Positions are integers held in single precision.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Range(NamedTuple):
 
 
 def integer_range(value: Value, depth: int = _DEEPEST) -> Range:
-    """The range of the elements of a tensor of integers or truth values."""
+    """The range of the elements of a tensor of integers or bools."""
     element = tensor_type(value).element
     whole = _range_of(element)
     found = _made(value, depth)

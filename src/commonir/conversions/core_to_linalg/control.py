@@ -102,12 +102,12 @@ def _cast(value: Value, kind: Type) -> Value:
 
 
 def _open_stack(kind: TensorType) -> TensorType:
-    """A stack of slices of which only running tells the number."""
+    """A stack of slices whose number is data-dependent."""
     return kind if kind.shape is None else kind.with_shape((None, *kind.shape[1:]))
 
 
 def _inner(stack: Value) -> list[int]:
-    """The sizes of the slices of a stack. Raises: DiagnosticError (E0601) when only running tells them."""
+    """The sizes of the slices of a stack. Raises: DiagnosticError (E0601) when they are data-dependent."""
     found = [d for d in (tensor_type(stack).shape or ())[1:] if isinstance(d, int)]
     if len(found) != len(tensor_type(stack).shape or ()) - 1:
         raise refused("the sizes of what a loop stacks are not known before running")

@@ -52,7 +52,7 @@ def bit_cast(op: core.BitCast, context: Context, x: Value) -> Result:
 
 @rule(core.NarrowCast)
 def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Result:
-    """To integers: the low bits of the whole number."""
+    """To integers: the low bits of the integer."""
     source, target = tensor_type(op.x).element, op.to
     if not target.is_integer:
         return Mismatch(f"arith does not round to {target} as asked for")

@@ -1,4 +1,4 @@
-"""Rules for operations that move elements: the tensor dialect has them, but for those read backwards or in circles."""
+"""Rules for operations that move elements: the tensor dialect has them, but for those read backwards or in cycles."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rules for operations that put elements where data says, and for those that order them, as kernels of index notation.
 
-A short axis, or one whose length only running tells, is sorted by comparing all pairs of its elements. A long one goes
+A short axis, or one whose length is data-dependent, is sorted by comparing all pairs of its elements. A long one goes
 through a sorting network, in a loop: n log(n)^2 comparisons, each round for all elements at once.
 Source: K. E. Batcher, Sorting networks and their applications (1968), with comparisons of one direction.
 """

@@ -1,6 +1,6 @@
 """Rules that go through a tensor in rounds, as many as its length has bits: in a loop, each for all elements at once.
 
-A short axis, or one whose length only running tells, is done with all pairs, which takes the square of its length.
+A short axis, or one whose length is data-dependent, is done with all pairs, which takes the square of its length.
 Source: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
 """
 

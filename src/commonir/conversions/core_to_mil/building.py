@@ -130,7 +130,7 @@ def cast(value: Value, element: ElementType) -> Value:
 
 
 def without_truth(value: Value) -> Value:
-    """Truth values as numbers, for operations that take none; other values as they are."""
+    """Bools as numbers, for operations that take none; other values as they are."""
     return cast(value, i32) if element_of(value) is boolean else value
 
 
@@ -138,7 +138,7 @@ def without_truth(value: Value) -> Value:
 
 
 class _Sizes:
-    """Builds what computes sizes: at the beginning of the function, or in place where only running tells them."""
+    """Builds what computes sizes: at the beginning of the function, or in place where they are data-dependent."""
 
     def __init__(self, context: Context, dims: Sequence[Dim]) -> None:
         self.context = context

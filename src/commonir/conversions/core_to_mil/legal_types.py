@@ -21,7 +21,7 @@ _OF_OWN_TYPES = (*_COMPRESSIONS, core.BitCast, core.NarrowCast)
 
 
 class LegalTypes(ElementPolicy):
-    """Half and single precision, integers of 32 bits and truth values; no truth values at the border."""
+    """Half and single precision, integers of 32 bits and bools; no bools at the border."""
 
     def __init__(self, version: str) -> None:
         self._halves_at_border = version != CORE_ML_5

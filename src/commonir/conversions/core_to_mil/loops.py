@@ -55,12 +55,12 @@ def _rank(kind: Type) -> int | None:
 
 
 def _whole(value: int) -> Const:
-    """A whole number."""
+    """An integer."""
     return Const(data_of(i32, (), (value,)))
 
 
 def _held(kind: TensorType) -> TensorType:
-    """The type of the elements of a list: no scalars, no truth values."""
+    """The type of the elements of a list: no scalars, no bools."""
     element = i32 if kind.element is boolean else kind.element
     return TensorType(element, kind.shape or (1,))
 

@@ -64,7 +64,7 @@ def gathered_grid(op: core.GridSample, context: Context, x: Value, grid: Value) 
 def non_max_suppression(
     op: core.NonMaxSuppression, context: Context, boxes: Value, scores: Value, groups: Value | None
 ) -> Result:
-    """Which of the boxes that Core ML lists are there, as a truth value for each box."""
+    """Which of the boxes that Core ML lists are there, as a bool for each box."""
     count = shape_of(boxes)[1]
     if not isinstance(count, int):
         return Mismatch("the number of boxes is not fixed")

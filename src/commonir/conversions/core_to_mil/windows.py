@@ -232,7 +232,7 @@ def _rounds_down(op: core.Resize) -> bool:
 
 
 def _factor(size: Dim | None, wanted: Dim) -> int | None:
-    """The whole number that one size is times another, for every value of their symbols."""
+    """The integer that one size is times another, for every value of their symbols."""
     if size is None:
         return None
     if isinstance(size, int) and isinstance(wanted, int):

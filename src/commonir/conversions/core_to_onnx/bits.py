@@ -58,7 +58,7 @@ def inverted(op: core.BitwiseNot, context: Context, x: Value) -> Result:
     """For versions without the operator: what remains to the number of which all bits are set."""
     element = element_of(x)
     if not element.is_integer:
-        return Mismatch("a truth value is inverted otherwise")
+        return Mismatch("a bool is inverted otherwise")
     return core.sub(core.splat(-1 if element.kind == "int" else (1 << element.bits) - 1, x), x)
 
 
@@ -86,7 +86,7 @@ def _by_arithmetic(of_sum: int) -> Callable[..., Result]:
     def made(op: Op, context: Context, a: Value, b: Value) -> Result:
         element = element_of(a)
         if not element.is_integer:
-            return Mismatch("truth values are combined otherwise")
+            return Mismatch("bools are combined otherwise")
         first, second = cast(a, i64), cast(b, i64)
         both = _common_bits(first, second, element.bits)
         found = core.add(first, second) if of_sum else both

@@ -1,7 +1,7 @@
 """Pieces that rules build with: constants, vectors of dimensions, casts. What is the same is built once for a function.
 
 ONNX takes positions and shapes as i64 values: a dimension that is an expression is computed from the shape of an input
-that has its symbols, or of the value that brings a size which only running tells.
+that has its symbols, or of the value that brings a data-dependent size.
 """
 
 from __future__ import annotations

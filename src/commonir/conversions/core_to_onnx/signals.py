@@ -1,4 +1,4 @@
-"""Rules for Fourier transforms, regions of images, and pictures as files hold them."""
+"""Rules for Fourier transforms, regions of images, and images as stored in files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, floor_div
 
 # From these versions on: transforms, an axis as operand, regions moved by half an element, halves of the other kind,
-# pictures.
-_TRANSFORMS, _AXIS_AS_OPERAND, _HALF_PIXEL, _WIDER, _PICTURES = 17, 20, 16, 22, 20
+# images in files.
+_TRANSFORMS, _AXIS_AS_OPERAND, _HALF_PIXEL, _WIDER, _IMAGES = 17, 20, 16, 22, 20
 
 
 @rule(core.Dft)
@@ -80,7 +80,7 @@ def region_max_pool(op: core.RegionMaxPool, context: Context, x: Value, boxes: V
 
 @rule(core.DecodeImage)
 def decode_image(op: core.DecodeImage, context: Context, content: Value) -> Result:
-    if opset_of(context) < _PICTURES:
+    if opset_of(context) < _IMAGES:
         return Mismatch("onnx.ImageDecoder came with opset 20")
     names = {core.PixelFormat.GRAYSCALE: "Grayscale"}
     return onnx.ImageDecoder(content, names.get(op.format, op.format.name)).image

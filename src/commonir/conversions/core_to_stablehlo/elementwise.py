@@ -187,7 +187,7 @@ def cast(op: core.Cast, context: Context, x: Value) -> Result:
 @rule(core.BitCast)
 def bit_cast(op: core.BitCast, context: Context, x: Value) -> Result:
     if boolean in (element_of(x), op.to):
-        # A truth value is a byte that is 0 or 1.
+        # A bool is a byte that is 0 or 1.
         return converted(x, op.to) if op.to is not boolean else cast_to_truth(context, x)
     kind = TensorType(op.to, sizes_of(op.y))
     return hlo.BitcastConvert.build({"operand": x}, [kind]).results[0]

@@ -283,7 +283,7 @@ def modulo(op: core.Mod, context: Context, a: Value, b: Value) -> Result:
 @rule(core.FloorDiv)
 def floor_div(op: core.FloorDiv, context: Context, a: Value, b: Value) -> Result:
     if not element_of(op.a).is_integer:
-        return Mismatch("tosa divides floats by a product with the reciprocal, which may miss a whole number")
+        return Mismatch("tosa divides floats by a product with the reciprocal, which may miss an integer")
     return core.div(core.sub(a, core.mod(a, b)), b)
 
 
@@ -349,7 +349,7 @@ _PIECE = 22
 
 
 def _in_pieces(x: Value) -> Value:
-    """Whole numbers in floats as integers of 64 bits, which tosa makes of integers of 32 bits only."""
+    """Integral floats as integers of 64 bits, which tosa makes of integers of 32 bits only."""
     x = x if element_of(x) is f32 else core.cast(x, f32)
     whole: Value | None = None
     for shift in (2 * _PIECE, _PIECE, 0):

@@ -178,7 +178,7 @@ def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Res
 def gathered(rows: Value, positions: Value) -> Value:
     """Rows of the matrices of a batch, [batch, row, element], at positions of 32 bits, [batch, position].
 
-    The profiles of tosa have this of positions as wide as integers of 64 bits, and of no truth values.
+    The profiles of tosa have this of positions as wide as integers of 64 bits, and of no bools.
     """
     element = element_of(rows)
     if element is boolean:

@@ -46,11 +46,11 @@ def constant_value(data: Data) -> DataAttr:
 
 
 MOST_TRUTH_VALUES = 100
-"""Truth values up to which a text lists them: of more it has their bytes, which versions of MLIR pack differently."""
+"""Bools up to which a text lists them: of more it has their bytes, which versions of MLIR pack differently."""
 
 
 def bytes_of_truth(data: Data) -> Data | None:
-    """Truth values as integers of 8 bits, where there are so many that a text would have their bytes."""
+    """Bools as integers of 8 bits, where there are so many that a text would have their bytes."""
     if signless(data.element) is not boolean or data.count <= MOST_TRUTH_VALUES:
         return None
     kind = data.type.with_element(i8)

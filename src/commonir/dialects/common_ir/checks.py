@@ -178,7 +178,7 @@ def declared_names(symbols: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
 
 
 def order(block: Block, *, is_free: bool) -> Iterator[Diagnostic]:
-    """The edges between the nodes of a graph; `is_free` when nodes may stand in any order without circles."""
+    """The edges between the nodes of a graph; `is_free` when nodes may stand in any order without cycles."""
     named = nodes_by_name(block)
     nodes = nodes_of(block)
     yield from _control_names(nodes, named)
@@ -187,9 +187,9 @@ def order(block: Block, *, is_free: bool) -> Iterator[Diagnostic]:
     except CyclicOrder as error:
         has_control = any(control_inputs_of(op) for op in nodes)
         if has_control and not _is_cyclic_in_data(block):
-            yield rules.CONTROL_ACYCLIC.broken(f"control inputs form a circle: {error}")
+            yield rules.CONTROL_ACYCLIC.broken(f"control inputs form a cycle: {error}")
         else:
-            yield rules.ACYCLIC.broken(f"nodes need each other in a circle: {error}")
+            yield rules.ACYCLIC.broken(f"nodes need each other in a cycle: {error}")
         return
     if not is_free:
         yield from _topological(block, nodes, named)

@@ -135,9 +135,9 @@ class FunctionDefinition(
         yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
         yield from checks.documentation_within(self)
         yield from self.undeclared_references(formals)
-        circle = recursion_of(self)
-        if circle and circle[0] == self.sym_name:
-            text = f"function '{self.sym_name}' calls itself: {' -> '.join(circle)}"
+        cycle = recursion_of(self)
+        if cycle and cycle[0] == self.sym_name:
+            text = f"function '{self.sym_name}' calls itself: {' -> '.join(cycle)}"
             yield rules.NO_RECURSION.broken(text)
 
     def undeclared_references(self, formals: Collection[str]) -> Iterator[Diagnostic]:
@@ -261,25 +261,23 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
     The dimension variables of its signature are the sizes of the operands there: they are names of the function only,
     whatever the same names mean where it is called.
     Raises: DiagnosticError (E0502, E0503, E0505) when operands or values do not fit, (E0255) when it calls itself, or
-    its operations need each other in a circle.
+    its operations need each other in a cycle.
     """
     sizes = function.unified(types).sizes
     actual = function.actual_attributes(given)
     wrong = tuple(function.undeclared_references([a.name for a in attributes_from(function.attributes)]))
     if wrong:
         raise DiagnosticError(*wrong)
-    circle = recursion_of(function)
-    if circle:
-        raise DiagnosticError(
-            rules.NO_RECURSION.broken(f"functions call each other in a circle: {' -> '.join(circle)}")
-        )
+    cycle = recursion_of(function)
+    if cycle:
+        raise DiagnosticError(rules.NO_RECURSION.broken(f"functions call each other in a cycle: {' -> '.join(cycle)}"))
     body = function.body
     block = Block([a.type for a in body.arguments], [a.name for a in body.arguments])
     values: dict[Value, Value] = dict(zip(body.arguments, block.arguments, strict=True))
     try:
         order = ordered(body)
     except CyclicOrder as error:
-        text = f"nodes of function '{function.sym_name}' need each other in a circle: {error}"
+        text = f"nodes of function '{function.sym_name}' need each other in a cycle: {error}"
         raise DiagnosticError(rules.ACYCLIC.broken(text)) from None
     for op in order:
         block.append(_copied(op, values, actual))
@@ -426,7 +424,7 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
 
 
 def recursion_of(function: FunctionDefinition) -> tuple[str, ...]:
-    """Names of functions that call each other in a circle, reached from one; nothing when there is no circle."""
+    """Names of functions that call each other in a cycle, reached from one; nothing when there is no cycle."""
     path: list[FunctionDefinition] = []
     done: set[FunctionDefinition] = set()
     pending: list[FunctionDefinition | None] = [function]

@@ -15,11 +15,11 @@ CONTROL_INPUT = "common_ir.control_input"
 
 
 class CyclicOrder(Exception):
-    """Nodes that need each other; the text names them in a circle."""
+    """Nodes that need each other; the text names them in a cycle."""
 
-    def __init__(self, circle: tuple[str, ...]) -> None:
-        super().__init__(" -> ".join(circle))
-        self.circle = circle
+    def __init__(self, cycle: tuple[str, ...]) -> None:
+        super().__init__(" -> ".join(cycle))
+        self.cycle = cycle
 
 
 def node_name(op: Operation) -> str:
@@ -74,8 +74,8 @@ def ordered(block: Block, *, with_control: bool = True) -> list[Operation]:
                 del path[op]
                 done[op] = None
             elif op in path:
-                circle = list(path)
-                raise CyclicOrder(tuple([_shown(o) for o in [*circle[circle.index(op) :], op]]))
+                cycle = list(path)
+                raise CyclicOrder(tuple([_shown(o) for o in [*cycle[cycle.index(op) :], op]]))
             elif op not in done:
                 path[op] = None
                 pending.append((op, True))

@@ -79,7 +79,7 @@ class Rule(Record):
         return finding.message.startswith(f"{self.label}: ")
 
 
-ACYCLIC = Rule(1, Level.MUST, "a graph is free of cycles", _GRAPHS, "break the circle that the message shows")
+ACYCLIC = Rule(1, Level.MUST, "a graph is free of cycles", _GRAPHS, "break the cycle that the message shows")
 HAS_OUTPUT = Rule(
     2, Level.SHOULD, "a node has one or more outputs", _GRAPHS, "name an output of the node, or remove the node"
 )
@@ -224,7 +224,7 @@ NO_RECURSION = Rule(
 CONTROL_ACYCLIC = Rule(
     40,
     Level.MUST,
-    "control inputs are in no circle",
+    "control inputs are in no cycle",
     THIS_TOOL,
     "remove one of the control inputs that the message shows",
 )

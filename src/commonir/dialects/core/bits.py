@@ -17,7 +17,7 @@ def bits_as(x: Value, wanted: ElementType) -> Value:
     """The same bits as numbers of another type; when widths differ there is one axis more or less at the end.
 
     That axis is as long as the wider number has narrower ones, of which the first has the lowest bits.
-    Raises: NotationError for truth values, which have one bit, and numbers of more.
+    Raises: NotationError for bools, which have one bit, and numbers of more.
     """
     source = tensor_type(x).element
     wide, narrow = _bits(source), _bits(wanted)

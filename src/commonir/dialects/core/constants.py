@@ -41,7 +41,7 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
 
 
 def whole_numbers(data: Data) -> tuple[int, ...] | None:
-    """The elements of a short vector or scalar when all of them are whole numbers."""
+    """The elements of a short vector or scalar when all of them are integers."""
     if not data.element.is_numeric or len(data.shape) > 1 or data.count > MOST_KNOWN or data.element.kind == "complex":
         return None
     values = data.values()

@@ -90,7 +90,7 @@ class If(CoreOp, Choice, name="core.if", traits=(traits.SingleBlock,)):
 class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
     """Runs a nested program again and again on its own results while a condition on them holds.
 
-    `condition` and `body` receive the current values; the condition, which is asked first, yields one truth value. What
+    `condition` and `body` receive the current values; the condition, which is asked first, yields one bool. What
     the body yields beyond the next values is stacked along a new first axis, a slice for each round; all slices of one
     stack have one shape.
     """

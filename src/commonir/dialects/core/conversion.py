@@ -144,7 +144,7 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
 class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, traits.Elementwise)):
     """The number that each text writes, in decimal or scientific notation; `INF` and `NaN` in any case.
 
-    To integers the fraction is dropped and bits that do not fit are cut off; to truth values, whether the number is
+    To integers the fraction is dropped and bits that do not fit are cut off; to bools, whether the number is
     not zero, and `true` and `false` in any case. A text that is not a number is an error when running.
     """
 

@@ -59,7 +59,7 @@ class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
         return call(self.fn, x[s])
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        """Known elements are whole numbers, which rounding leaves as they are."""
+        """Known elements are integers, which rounding leaves as they are."""
         known = known_dims(self.x)
         if known is None or self.fn == "negative":
             return None if known is None else tuple([-d for d in known])
@@ -232,7 +232,7 @@ class BitwiseNot(Unary, name="core.bitwise_not"):
 
 
 class Predicate(CoreOp, traits=(traits.Pure, traits.Elementwise)):
-    """A truth value of each element."""
+    """A bool of each element."""
 
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
@@ -354,7 +354,7 @@ _DIM_ARITHMETIC: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {
     "truncated_remainder": _exact_rest,
     "maximum": largest,
     "minimum": smallest,
-    # Known truth values are 1 and 0.
+    # Known bools are 1 and 0.
     "logical_and": smallest,
     "logical_or": largest,
     "logical_xor": lambda p, q: int(p != q),
@@ -493,7 +493,7 @@ class ShiftRight(Binary, name="core.shift_right"):
 
 
 class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
-    """A truth value of two elements, operands broadcast as in numpy; false when either is NaN, but for `not_equal`."""
+    """A bool of two elements, operands broadcast as in numpy; false when either is NaN, but for `not_equal`."""
 
     fn: ClassVar[str] = ""
     a: Value = operand("T[*]")
@@ -506,7 +506,7 @@ class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadca
         return call(self.fn, u, v).by(*at).where(extents, constraints)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        """The truth values, as 1 and 0, where all of them follow from known elements."""
+        """The bools, as 1 and 0, where all of them follow from known elements."""
         rows = broadcast_dims(self.a, self.b)
         answers = None if rows is None else [decide(p, _RELATIONS[self.fn], q) for p, q in rows]
         return None if answers is None or None in answers else tuple([int(a is True) for a in answers])
@@ -581,7 +581,7 @@ class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise
 class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
     """The element converted to another type.
 
-    Float to integer drops the fraction; what does not fit has no specified value. A truth value becomes 0 or 1, and a
+    Float to integer drops the fraction; what does not fit has no specified value. A bool becomes 0 or 1, and a
     number becomes true when it is not zero.
     """
 

@@ -1,4 +1,4 @@
-"""Pictures as they are stored in files, and as pixels."""
+"""Images as they are stored in files, and as pixels."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class PixelFormat(Enum):
 
 
 class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
-    """The pixels [height, width, channel] of a picture given as the bytes of its file; empty when it is none.
+    """The pixels [height, width, channel] of an image given as the bytes of its file; empty when it is none.
 
-    Formats are BMP, JPEG, JPEG 2000, TIFF, PNG, WebP and those of Netpbm. Transparency is left out, and a picture is
+    Formats are BMP, JPEG, JPEG 2000, TIFF, PNG, WebP and those of Netpbm. Transparency is left out, and an image is
     not turned. Shades of gray are the luminance of ITU-R BT.601.
     """
 

@@ -1,7 +1,7 @@
 """Arithmetic of integers that state no sign, as functions of core values: what LLVM and MLIR mean by `i32`.
 
 A value is held as a signed integer of its width; unsigned functions look at its bits as those of an unsigned one. A
-truth value is an integer of one bit: its signed values are 0 and -1, its unsigned ones 0 and 1.
+bool is an integer of one bit: its signed values are 0 and -1, its unsigned ones 0 and 1.
 Everything wraps. What MLIR leaves undefined (division by zero, shifts beyond the width) has no specified value here.
 Source: MLIR arith and index dialects; LLVM language reference, integer arithmetic.
 """
@@ -40,7 +40,7 @@ from commonir.notation import NotationError
 
 
 def width_of(x: Value) -> int:
-    """Returns how many bits an integer or truth value has."""
+    """Returns how many bits an integer or bool has."""
     element = tensor_type(x).element
     return 1 if element is boolean else element.bits
 
@@ -53,14 +53,14 @@ def _unsigned_type(element: ElementType) -> ElementType:
 
 
 def as_unsigned(x: Value) -> Value:
-    """The bits as an unsigned number; a truth value as 0 or 1 of eight bits."""
+    """The bits as an unsigned number; a bool as 0 or 1 of eight bits."""
     element = tensor_type(x).element
     wanted = _unsigned_type(i8 if element is boolean else element)
     return cast(x, wanted) if element is boolean else bit_cast(x, wanted)
 
 
 def as_signed(x: Value) -> Value:
-    """The bits as a signed number; a truth value as 0 or -1 of eight bits."""
+    """The bits as a signed number; a bool as 0 or -1 of eight bits."""
     return neg(cast(x, i8)) if tensor_type(x).element is boolean else x
 
 
@@ -77,12 +77,12 @@ def unsigned(function: Function2) -> Function2:
 
 
 def signed(function: Function2) -> Function2:
-    """A function of two signed numbers, applied to truth values too."""
+    """A function of two signed numbers, applied to bools too."""
     return lambda a, b: like(function(as_signed(a), as_signed(b)), tensor_type(a).element)
 
 
 def signed_comparison(function: Function2) -> Function2:
-    """A comparison of signed numbers, applied to truth values too."""
+    """A comparison of signed numbers, applied to bools too."""
     return lambda a, b: function(as_signed(a), as_signed(b))
 
 

@@ -178,7 +178,7 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
 class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     """softmax(query key^T * scale + mask) value over the last two axes; leading axes are shared.
 
-    Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another
+    Without `scale` it is one over the root of the size of a query. A mask of bools keeps what is true, another
     mask is added; it is broadcast. A query for which nothing is kept gives NaN.
 
     C1: the size of a query is fixed and positive when no scale is given.
@@ -195,7 +195,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
 
     @constraint("C2")
     def mask_has_a_meaning(self) -> object:
-        """A mask is of truth values or of the element type of query."""
+        """A mask is of bools or of the element type of query."""
         return self.mask is None or tensor_type(self.mask).element in (boolean, tensor_type(self.query).element)
 
     def reference(self, query: Value, key: Value, value: Value, mask: Value | None) -> Value:

@@ -89,8 +89,8 @@ class Cond(MilOp, Choice, name="mil.cond", traits=(traits.SingleBlock,)):
 class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
     """Runs a block again and again on its own results, starting from loop_vars, while a condition on them holds.
 
-    Both blocks take the current values. The first, asked before each round, returns one truth value; the second returns
-    the next values. A size that a round changes is unknown in the types of the blocks. The truth value has rank 0; one
+    Both blocks take the current values. The first, asked before each round, returns one bool; the second returns
+    the next values. A size that a round changes is unknown in the types of the blocks. The bool has rank 0; one
     of shape [1] is taken too, which coremltools writes where the source compares tensors of one element.
 
     Source: MIL operation reference, while_loop (iOS 15); MIL specification, Block.

@@ -246,7 +246,7 @@ class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
     """The element converted to another type.
 
     Float to integer drops the fraction; what does not fit has no specified value. A number becomes true when it is not
-    zero, and a truth value becomes 0 or 1.
+    zero, and a bool becomes 0 or 1.
     """
 
     x: Value = operand("T[s*]")
@@ -343,7 +343,7 @@ class Minimum(Binary, name="mil.minimum", traits=(traits.Commutative,)):
 
 
 class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
-    """A truth value of two numbers of one type, operands broadcast as in numpy."""
+    """A bool of two numbers of one type, operands broadcast as in numpy."""
 
     x: Value = operand("T[*]")
     y: Value = operand("T[*]")

@@ -155,7 +155,7 @@ def _numbered(equation: str) -> tuple[int, ...]:
 class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", traits=(traits.Pure,), since=CORE_ML_8):
     """softmax(query key^T / sqrt(e) + attn_mask) value, over the last two axes.
 
-    A mask of truth values keeps what is true; another mask is added. It is broadcast against the product of query and
+    A mask of bools keeps what is true; another mask is added. It is broadcast against the product of query and
     key.
     """
 

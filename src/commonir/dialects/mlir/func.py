@@ -103,10 +103,10 @@ class Call(
         if called is None or called.is_declaration:
             message = f"{self.name}: '{self.callee_}' has no body that could run"
             raise DiagnosticError(Diagnostic(UNKNOWN_SYMBOL, message))
-        circle = circle_of(called)
-        if circle:
+        cycle = cycle_of(called)
+        if cycle:
             raise DiagnosticError(
-                Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a circle: {' -> '.join(circle)}")
+                Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a cycle: {' -> '.join(cycle)}")
             )
         return called
 
@@ -143,7 +143,7 @@ def _unknown_function(op: Operation, name: str, what: str) -> Diagnostic:
     return Diagnostic(UNKNOWN_SYMBOL, f"{op.name}: C1: '{name}' {what}", help=did_you_mean(name, known))
 
 
-def circle_of(function: Func) -> list[str]:
+def cycle_of(function: Func) -> list[str]:
     """The functions that lead from one back to itself by calls; nothing when none do."""
     before: dict[Func, Func] = {}
     pending: list[Func] = [function]
@@ -237,4 +237,4 @@ DIALECT = Dialect(
     own="commonir.ods.own_forms:NOTHING",
 )
 
-__all__ = ["DIALECT", "Call", "CallIndirect", "Constant", "Func", "Return", "Visibility", "circle_of"]
+__all__ = ["DIALECT", "Call", "CallIndirect", "Constant", "Func", "Return", "Visibility", "cycle_of"]

@@ -335,7 +335,7 @@ class Constant(IndexOp, HoldsData, name="index.constant", traits=(traits.Constan
 class BoolConstant(
     IndexOp, HoldsData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
 ):
-    """A truth value known before the program runs."""
+    """A bool known before the program runs."""
 
     value: bool = attribute(attr_types.flag)
     result_: Value = result(I1)

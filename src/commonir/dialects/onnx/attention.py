@@ -72,7 +72,7 @@ class Masks:
         self.allowed = kept if self.allowed is None else core.logical_and(self.allowed, kept)
 
     def give(self, mask: Value) -> None:
-        """A mask of truth values, or of numbers that are added. It is continued to all keys, which it keeps away."""
+        """A mask of bools, or of numbers that are added. It is continued to all keys, which it keeps away."""
         self.may_be_empty = True
         *lead, last = shape_of(mask)
         if self.shape[1] - last != 0:
@@ -96,7 +96,7 @@ class Masks:
             self.allow(core.less_equal(core.sub(key, place), core.scalar(right, i64)))
 
     def combined(self) -> Value | None:
-        """One mask: of truth values where nothing is added, else of numbers."""
+        """One mask: of bools where nothing is added, else of numbers."""
         if self.added is None or self.allowed is None:
             return self.allowed if self.added is None else self.added
         return core.select(self.allowed, self.added, core.splat(-math.inf, self.added))

@@ -83,7 +83,7 @@ ANY = by_version(
 
 
 _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)
-"""Elements that shape arithmetic goes through; those of floats where they are whole numbers."""
+"""Elements that shape arithmetic goes through; those of floats where they are integers."""
 
 
 class OnnxOp(Op, traits=(traits.Pure,)):
@@ -264,7 +264,7 @@ def trailing_axes(x: Value, first: int) -> tuple[int, ...]:
 def whole(value: float) -> int:
     """A number without its fraction. Raises: NotationError when it is not finite."""
     if not math.isfinite(value):
-        raise NotationError(f"{value} is not a whole number")
+        raise NotationError(f"{value} is not an integer")
     return int(value)
 
 

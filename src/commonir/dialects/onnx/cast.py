@@ -80,7 +80,7 @@ class Cast(OnnxOp, name="onnx.Cast"):
     def reference(self, input: Value) -> Value:
         return cast_to(input, self.to, saturate=self.saturate, round_mode=self.round_mode)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (TensorType(self.to, tensor_type(self.input).shape),)
 
 
@@ -111,5 +111,5 @@ class BitCast(OnnxOp, name="onnx.BitCast", since="opset26"):
     def reference(self, input: Value) -> Value:
         return core.bit_cast(input, self.to)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (TensorType(self.to, tensor_type(self.input).shape),)

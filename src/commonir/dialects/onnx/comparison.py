@@ -1,4 +1,4 @@
-"""ONNX operators that compare elements, combine truth values, and choose by them.
+"""ONNX operators that compare elements, combine bools, and choose by them.
 
 Operands are broadcast as in numpy. Source: ONNX operator reference, default domain, versions 7 to 19.
 """
@@ -25,7 +25,7 @@ from commonir.ods import by_version, operand, result
 
 
 class Logic(OnnxOp):
-    """A function of two truth values."""
+    """A function of two bools."""
 
     A: Value = operand("i1")
     B: Value = operand("i1")
@@ -37,7 +37,7 @@ class Logic(OnnxOp):
 
 
 class Comparison(OnnxOp):
-    """A truth value of two elements."""
+    """A bool of two elements."""
 
     A: Value = operand("T")
     B: Value = operand("T")

@@ -190,7 +190,7 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
         opset25=_FILLS_24 | INTEGERS_2,
     )  # fmt: skip
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         count = length_of(self.input)
         element = f32 if self.value is None else self.value.element
         return (TensorType(element, (None,) * count if isinstance(count, int) else None),)
@@ -222,7 +222,7 @@ class EyeLike(OnnxOp, name="onnx.EyeLike"):
         offset = core.sub(core.iota(shape, 1), core.iota(shape, 0))
         return core.cast(core.equal(offset, core.scalar(self.k, i64)), self.dtype or element_of(input))
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = tensor_type(self.input)
         return (TensorType(self.dtype or kind.element, kind.shape or (None, None)),)
 

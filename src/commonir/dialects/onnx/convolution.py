@@ -176,7 +176,7 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
         y = core.conv_transpose(columns, filters, None, strides, dilations, pads, tuple(extra))
         return core.reshape(y, (n, channels, *image))
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind, sizes = tensor_type(self.input), tensor_type(self.image_shape).shape
         count = sizes[0] if sizes is not None and len(sizes) == 1 else None
         if not kind.shape or not isinstance(count, int):

@@ -85,9 +85,9 @@ class LocalFunction(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
-        circle = _circle(self)
-        if circle:
-            yield _in_a_circle(circle)
+        cycle = _cycle(self)
+        if cycle:
+            yield _in_a_cycle(cycle)
 
     def instance(
         self, types: Sequence[Type], given: Mapping[str, Attribute], absent: Sequence[int] = ()
@@ -96,9 +96,9 @@ class LocalFunction(
 
         Raises: DiagnosticError (E0209) when it calls itself, (E0502) for more operands than it has inputs.
         """
-        circle = _circle(self)
-        if circle:
-            raise DiagnosticError(_in_a_circle(circle))
+        cycle = _cycle(self)
+        if cycle:
+            raise DiagnosticError(_in_a_cycle(cycle))
         formal = self.inputs
         places = [n for n in range(len(formal)) if n not in absent]
         if len(types) > len(places):
@@ -178,11 +178,11 @@ class FunctionInstance(
         return self.sym_name
 
 
-def _in_a_circle(names: Sequence[str]) -> Diagnostic:
-    return Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a circle: {' -> '.join(names)}")
+def _in_a_cycle(names: Sequence[str]) -> Diagnostic:
+    return Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a cycle: {' -> '.join(names)}")
 
 
-def _circle(function: LocalFunction) -> list[str]:
+def _cycle(function: LocalFunction) -> list[str]:
     """The functions that lead from one back to itself; nothing when none do."""
     holder = function.parent_op
     known: Mapping[str, Operation] = holder.symbols if isinstance(holder, Module) else {}

@@ -1,4 +1,4 @@
-"""ONNX operators on pictures as files hold them.
+"""ONNX operators on images as files hold them.
 
 Source: ONNX operator reference, default domain, ImageDecoder.
 """
@@ -13,7 +13,7 @@ from commonir.ods import attr_types, attribute, element_type, one_of, operand, r
 
 
 class ImageDecoder(OnnxOp, name="onnx.ImageDecoder", since="opset20"):
-    """The pixels [height, width, channel] of a picture given as the bytes of its file; empty when it is none."""
+    """The pixels [height, width, channel] of an image given as the bytes of its file; empty when it is none."""
 
     encoded_stream: Value = operand("T1")
     pixel_format: str = attribute(attr_types.text, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))

@@ -269,7 +269,7 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     T2 = NUMBERS_1
     T3 = by_version(opset9=ANY_1, opset28=ANY_13)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         places, kind = tensor_type(self.indices), tensor_type(self.values)
         if places.shape is None:
             return (kind.with_shape(None),)
@@ -336,7 +336,7 @@ class Cumulative(OnnxOp):
     y: Value = result("T")
     T2 = POSITIONS
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (self.x.type,)
 
     def reference(self, x: Value, axis: Value) -> Value:
@@ -388,7 +388,7 @@ class TopK(OnnxOp, name="onnx.TopK"):
     T = by_version(opset10=FLOATS_1, opset11=NUMBERS_1, opset24=NUMBERS)
     I = element_type(i64)  # noqa: E741  the name of the standard
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = with_unknown(tensor_type(self.X), (self.axis,))
         return kind, kind.with_element(i64)
 

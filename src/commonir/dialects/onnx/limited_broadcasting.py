@@ -42,7 +42,7 @@ class Limited(OnnxOp):
 
 
 class LimitedPredicate(Limited):
-    """A truth value of elements of two tensors."""
+    """A bool of elements of two tensors."""
 
     C: Value = result("i1")
 

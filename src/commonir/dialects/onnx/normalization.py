@@ -59,7 +59,7 @@ class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"
         inverse = core.rsqrt(core.add(variance, core.splat(self.epsilon, wide)))
         return (y, core.cast(mean, self._stashed), core.cast(inverse, self._stashed))
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         stashed = TensorType(self._stashed, None)
         return (self.X.type, stashed, stashed)
 

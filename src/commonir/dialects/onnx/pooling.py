@@ -228,6 +228,6 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
             raise NotationError("the amount of padding is not known before running")
         return core.pad(y, (0,) * len(made), amounts)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = tensor_type(self.X)
         return (with_unknown(kind, range(2, len(kind.shape or ()))),)

@@ -154,7 +154,7 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
         element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
         return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, self.precision, self.saturate)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
 
 
@@ -176,7 +176,7 @@ class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
         element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
         return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, None, self.saturate)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
 
 
@@ -194,7 +194,7 @@ class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset1
     def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
         return quantized(x, y_scale, y_zero_point, u8 if y_zero_point is None else element_of(y_zero_point), self.axis)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (_quantized_type(self.x, self.y_zero_point, u8),)
 
 

@@ -30,7 +30,7 @@ from commonir.ods import attr_types, attribute, by_version, known_data, operand,
 
 
 def _seed(seed: float | None) -> int:
-    """A whole number for a seed in single precision: its bits."""
+    """An integer for a seed in single precision: its bits."""
     return core.ANY_SEED if seed is None else struct.unpack("<I", struct.pack("<f", rounded(seed, f32)))[0]
 
 

@@ -78,7 +78,7 @@ class Axis(NamedTuple):
 def resized(how: Resizing, x: Value, roi: Value | None, scales: Value | None, sizes: Value | None) -> Value:
     """The tensor resampled.
 
-    Raises: NotKnownError when weights depend on what only running tells.
+    Raises: NotKnownError when weights depend on data-dependent values.
     """
     is_cropped = how.coordinates == "tf_crop_and_resize"
     axes = _axes(how, x, scales, sizes)
@@ -266,7 +266,7 @@ def _taps(how: Resizing, place: Fraction, n: int, scale: Fraction) -> dict[int, 
     """The elements that a position is interpolated from, with their weights; those at the border stand for others."""
     reach = 1 if how.mode == "linear" else 2
     shrink = scale if how.antialias else Fraction(1)
-    # Of a position that is a whole number the element itself counts as the one after it.
+    # Of a position that is an integer the element itself counts as the one after it.
     before = math.ceil(place) - 1
     first = before + math.floor(-reach / shrink) + 1
     weights: dict[int, float] = {}

@@ -98,7 +98,7 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
         placed = core.matmul(points, wide, False, True)
         return core.narrowed(core.reshape(placed, (n, *sizes, rank)), theta)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = tensor_type(self.theta)
         rank = kind.shape[1] if kind.shape is not None and len(kind.shape) == 3 else None
         if kind.shape is None or not isinstance(rank, int):

@@ -261,7 +261,7 @@ def _length(vector: Value) -> int | None:
 
 
 def broadcast_when_running(data: Value, shape: Value) -> Requiring | Value:
-    """A tensor broadcast with a shape that only running tells, each axis by a gather of positions up to its size.
+    """A tensor broadcast with a data-dependent shape, each axis by a gather of positions up to its size.
 
     Raises: NotKnownError for an unknown number of sizes, or axes of which it is not known whether they have size 1.
     """
@@ -366,7 +366,7 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
     T = MOVED
     Tind = POSITIONS
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         count = length_of(self.starts)
         axes = tuple(range(count)) if self.axes is None and isinstance(count, int) else _known_axes(self.axes)
         return (with_unknown(tensor_type(self.data), axes),)
@@ -406,7 +406,7 @@ class Pad(
     T = by_version(opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25)
     Tind = POSITIONS
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (with_unknown(tensor_type(self.data), _known_axes(self.axes)),)
 
     def reference(self, data: Value, pads: Value, constant_value: Value | None, axes: Value | None) -> Value:
@@ -517,7 +517,7 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
             what = "neither 'split' nor 'num_outputs' is" if count == 0 else "both 'split' and 'num_outputs' are"
             yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: {what} given")
 
-    def infer_open(self) -> tuple[Type, ...] | None:
+    def infer_partially(self) -> tuple[Type, ...] | None:
         piece = with_unknown(tensor_type(self.input), (self.axis,))
         return (piece,) * self.declared_results() or None
 
@@ -548,7 +548,7 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset2
     squeezed: Value = result("T")
     T = MOVED_TO_25
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = tensor_type(self.data)
         gone = None if self.axes is None else _length(self.axes)
         return (kind.with_shape(None if gone is None or kind.rank is None else (None,) * (kind.rank - gone)),)
@@ -577,7 +577,7 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 op
     expanded: Value = result("T")
     T = MOVED_TO_25
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind, new = tensor_type(self.data), _length(self.axes)
         return (kind.with_shape(None if new is None or kind.rank is None else (None,) * (kind.rank + new)),)
 
@@ -593,7 +593,7 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
     output: Value = result("T")
     T = MOVED
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind, count = tensor_type(self.input), _length(self.shape)
         if count is None or kind.shape is None:
             return (kind.with_shape(None),)
@@ -646,7 +646,7 @@ class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
     T = MOVED
     T1 = SIZES
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (with_unknown(tensor_type(self.input), None),)
 
     def reference(self, input: Value, repeats: Value) -> Value:

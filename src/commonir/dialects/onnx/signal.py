@@ -65,7 +65,7 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
         along = -2 if axis is None else single(axis, "axis")
         return transformed(input, dft_length, along, inverse=self.inverse, onesided=self.onesided)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         found = None if self.axis is None else known_dims(self.axis)
         axis = -2 if self.axis is None else found[0] if found else None
         along = axis if isinstance(axis, int) else None
@@ -87,7 +87,7 @@ class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
     def reference(self, input: Value, dft_length: Value | None) -> Value:
         return transformed(input, dft_length, self.axis, inverse=self.inverse, onesided=self.onesided)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (transformed_type(self.input, self.dft_length, self.axis, inverse=self.inverse, onesided=self.onesided),)
 
 
@@ -116,7 +116,7 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
             parts = core.mul(parts, core.unsqueeze(window, (-1,)))
         return core.dft(parts, size, -2, False, self.onesided)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = tensor_type(self.signal)
         return (kind.with_shape((kind.shape[0], None, None, 2) if kind.shape else None),)
 
@@ -149,7 +149,7 @@ class WindowOp(OnnxOp):
             y = core.add(y, core.mul(core.cos(angle), core.scalar(weight, f32)))
         return core.cast(y, self.output_datatype)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (TensorType(self.output_datatype, (None,)),)
 
 
@@ -215,7 +215,7 @@ class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
         values = [float(column[row]) for row in range(rows) for column in columns]
         return core.cast(core.constant(data_of(f32, (rows, bins), values)), self.output_datatype)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (TensorType(self.output_datatype, (None, None)),)
 
 

@@ -270,11 +270,11 @@ class Program:
 
 
 def _sizes(shape: Sequence[int]) -> tuple[int, ...]:
-    """Raises: DiagnosticError (E0273) for what are not whole numbers."""
+    """Raises: DiagnosticError (E0273) for what are not integers."""
     try:
         return tuple([index(n) for n in shape])
     except TypeError:
-        raise _refused(ARK_TENSOR, f"a shape is of whole numbers, found {shape}") from None
+        raise _refused(ARK_TENSOR, f"a shape is of integers, found {shape}") from None
 
 
 def _refused(code: Code, message: str, help: str | None = None) -> DiagnosticError:

@@ -412,7 +412,7 @@ _LIBRARY_METADATA = (
 
 
 def _callees_first(functions: Sequence[FunctionDefProto]) -> list[FunctionDefProto]:
-    """Functions of a file after those that they call, so that what these return is known; circles are cut."""
+    """Functions of a file after those that they call, so that what these return is known; cycles are cut."""
     by_name = {f.name: f for f in reversed(functions)}
     out: dict[str, FunctionDefProto] = {}
     visited: set[str] = set()

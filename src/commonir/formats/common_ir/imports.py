@@ -144,9 +144,9 @@ class _Resolving:
     def _one(self, wanted: ImportUri, importer: Place, chain: tuple[Place, ...]) -> None:
         place, content = self._content(wanted, importer)
         if place in chain:
-            circle = [*chain[chain.index(place) :], place]
-            text = "libraries import each other in a circle"
-            notes = (" -> ".join(escape(self._shown(p)) for p in circle),)
+            cycle = [*chain[chain.index(place) :], place]
+            text = "libraries import each other in a cycle"
+            notes = (" -> ".join(escape(self._shown(p)) for p in cycle),)
             raise DiagnosticError(Diagnostic(CYCLIC_IMPORT, text, notes=notes))
         if place in self._known:
             return

@@ -305,7 +305,7 @@ class _Reading:
                 least, largest = _INTEGERS[field.type]
                 whole = value if isinstance(value, int) and not isinstance(value, bool) else None
                 fits = whole is not None and least <= whole <= largest
-                return f"a whole number of {field.type}", whole if fits else None
+                return f"an integer of {field.type}", whole if fits else None
 
 
 def _bytes_of(value: object) -> bytes | None:

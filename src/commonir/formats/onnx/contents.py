@@ -187,7 +187,7 @@ def _whole(text: str, key: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
-        raise TensorError(f"the {key} of its external data must be a whole number of bytes, found '{escape(text)}'")
+        raise TensorError(f"the {key} of its external data must be an integer of bytes, found '{escape(text)}'")
     return int(text)
 
 

@@ -62,7 +62,7 @@ def words_of(source: str, file: str) -> list[Word]:
         if group != "skip":
             text = m.group(group)
             if group == "INTEGER" and len(text) > _MOST_DIGITS:
-                fail(f"a whole number of {len(text)} digits", line, file)
+                fail(f"an integer of {len(text)} digits", line, file)
             out.append(Word(Kind[group], _ESCAPED.sub(r"\1", text) if group == "TEXT" else text, line))
         line += source.count("\n", at, m.end())
         at = m.end()

@@ -122,7 +122,7 @@ class _Parser:
 
     def _integer(self) -> int:
         if self._word.kind is not Kind.INTEGER:
-            self._fail("a whole number")
+            self._fail("an integer")
         return int(self._take().text)
 
     @contextmanager
@@ -288,7 +288,7 @@ class _Parser:
                 getattr(tensor, _REAL_DATA[name]).extend([float(v) for v in values])
             else:
                 if any(not isinstance(v, int) for v in values):
-                    raise ValueError("expected whole numbers")
+                    raise ValueError("expected integers")
                 getattr(tensor, _WHOLE_DATA.get(name, "int32_data")).extend(values)
         except (ValueError, TypeError) as error:
             fail(f"the elements are not of type {name}: {error}", line, self._file)

@@ -95,11 +95,11 @@ class _Drawing:
         return next((self._lanes[rank].steps[step].title for rank, step in together.items()), "")
 
     def _find_alerts(self) -> Iterator[str]:
-        circle = self._timeline.circle
-        if circle:
-            waits = ", ".join(f"rank {a} for rank {b}" for a, b in zip(circle, [*circle[1:], circle[0]], strict=True))
+        cycle = self._timeline.cycle
+        if cycle:
+            waits = ", ".join(f"rank {a} for rank {b}" for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
             yield f"deadlock: these wait for each other forever: {waits}"
-        stuck = sorted({box.rank for box in self._rows.boxes if box.is_stuck} - set(circle))
+        stuck = sorted({box.rank for box in self._rows.boxes if box.is_stuck} - set(cycle))
         if stuck:
             verb = "waits" if len(stuck) == 1 else "wait"
             names = ", ".join(map(str, stuck[:_MOST_LISTED]))

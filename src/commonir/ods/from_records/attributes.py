@@ -54,7 +54,7 @@ class AttributeCheck:
 
 
 def _dense(element: ElementType) -> AttrType[Any]:
-    """Numbers or truth values as a dense array, `[1, 2]` in custom forms."""
+    """Numbers or bools as a dense array, `[1, 2]` in custom forms."""
     if element not in (boolean, f32, f64):
         return array_of(element)
     base: AttrType[Any] = attr_types.flags if element is boolean else attr_types.numbers

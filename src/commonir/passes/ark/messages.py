@@ -101,7 +101,7 @@ class Message(NamedTuple):
 class Communication(NamedTuple):
     """The messages between the ranks of a program.
 
-    `messages` are in the order in which they are taken. `blocked` is where ranks wait forever, `circle` the ranks that
+    `messages` are in the order in which they are taken. `blocked` is where ranks wait forever, `cycle` the ranks that
     wait for each other, each for the next one and the last for the first; empty when they wait for one that has ended.
     `unreceived` is what nobody takes.
     """
@@ -109,7 +109,7 @@ class Communication(NamedTuple):
     events: Mapping[int, tuple[Event, ...]]
     messages: tuple[Message, ...]
     blocked: Mapping[int, Take | Meet]
-    circle: tuple[int, ...]
+    cycle: tuple[int, ...]
     unreceived: tuple[Put, ...]
     found: tuple[Wrong, ...]
 

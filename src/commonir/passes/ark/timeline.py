@@ -38,7 +38,7 @@ def timeline(module: Module) -> Timeline:
         tuple(lanes),
         tuple(_arrows(communication, points)),
         tuple(_meetings(communication, points)),
-        communication.circle,
+        communication.cycle,
     )
 
 

@@ -1,4 +1,4 @@
-"""Sizes that only running tells, as a program runs; see `ods/data_dependent_dims.py`."""
+"""Data-dependent dims, as a program runs; see `ods/data_dependent_dims.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Operations stated when running reaches them: for the shapes of their operands and the elements that they must know.
 
-What an operation means may depend on what only running tells: the rank of an operand, the axes of a reduction. Its
+What an operation means may depend on data-dependent values: the rank of an operand, the axes of a reduction. Its
 reference is then called with the types of the values at hand and with constants for what it reads the elements of, and
 what it returns becomes a block that engines run like any other.
 """

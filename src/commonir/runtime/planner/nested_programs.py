@@ -40,7 +40,7 @@ class Body(NamedTuple):
 
 
 class Branches(NestedProgram):
-    """One of two programs, by a truth value, which is the first input."""
+    """One of two programs, by a bool, which is the first input."""
 
     def __init__(self, then: Body, orelse: Body, memory_limit_bytes: int | None) -> None:
         self._bodies = (then, orelse)

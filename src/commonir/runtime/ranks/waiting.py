@@ -84,14 +84,14 @@ def blocked(
     waits: Mapping[int, Wait], ended: Collection[int], unreceived: Iterable[Key], world_size: int
 ) -> Diagnostic:
     """The finding that no rank that has not ended can go on."""
-    circle = circle_of(waits, world_size)
-    if circle:
-        message = f"ranks {_listed(sorted(circle))} wait for each other, and none can go on"
+    cycle = cycle_of(waits, world_size)
+    if cycle:
+        message = f"ranks {_listed(sorted(cycle))} wait for each other, and none can go on"
     else:
         message = f"{_ranks(sorted(waits))} for what never comes"
     notes = told_waits(waits, ended, world_size)
-    if circle:
-        notes.append("circle: " + " -> ".join([f"rank {rank}" for rank in (*circle, circle[0])]))
+    if cycle:
+        notes.append("cycle: " + " -> ".join([f"rank {rank}" for rank in (*cycle, cycle[0])]))
     sent = [f"rank {k.source} to rank {k.destination}, {k}" for k in unreceived]
     if sent:
         more = f" and {len(sent) - _LISTED} more" if len(sent) > _LISTED else ""
@@ -130,13 +130,13 @@ def told_wait(wait: Wait, world_size: int, arrived: Collection[int], ended: Coll
     return f"{_named(others)}{what}{after}: {wait.operation} at {wait.place}"
 
 
-def circle_of(waits: Mapping[int, Wait], world_size: int) -> tuple[int, ...]:
-    """Ranks of which each waits for the next, and the last for the first; none where there is no such circle."""
+def cycle_of(waits: Mapping[int, Wait], world_size: int) -> tuple[int, ...]:
+    """Ranks of which each waits for the next, and the last for the first; none where there is no such cycle."""
     arrived = [rank for rank, wait in waits.items() if wait.key is None]
     following = {rank: wait.awaited(arrived, world_size) for rank, wait in sorted(waits.items())}
     ends = [True]
     while any(ends):
-        # What waits only for ranks that do not wait is in no circle.
+        # What waits only for ranks that do not wait is in no cycle.
         ends = [not any(other in following for other in following[rank]) for rank in following]
         following = {rank: others for (rank, others), is_end in zip(following.items(), ends, strict=True) if not is_end}
     path: list[int] = []

@@ -77,13 +77,13 @@ class IntBinary(
 
 
 class Comparison(ArithOp):
-    """A truth value of two operands of one type."""
+    """A bool of two operands of one type."""
 
     result_: Value = result(BoolLike)
 
 
 def bits_of(type: Type) -> int:
-    """The width of the elements of a type; a position has 64 bits, a truth value one."""
+    """The width of the elements of a type; a position has 64 bits, a bool one."""
     element = element_of(type)
     if not isinstance(element, ElementType):
         return 0

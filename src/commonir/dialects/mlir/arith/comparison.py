@@ -182,9 +182,9 @@ class Select(
     name="arith.select",
     traits=(all_types_match("true_value", "false_value", "result_"),),
 ):
-    """The first value where the condition holds, else the second. A condition of one truth value chooses all of it.
+    """The first value where the condition holds, else the second. A condition of one bool chooses all of it.
 
-    C1: the condition is one truth value or has the shape of the values.
+    C1: the condition is one bool or has the shape of the values.
     """
 
     custom_form = _SelectForm()

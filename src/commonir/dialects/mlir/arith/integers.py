@@ -36,7 +36,7 @@ class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `
 
 
 def _either(of_numbers: Function2, of_truths: Function2) -> Function2:
-    """A function that is another one on truth values, which are integers of one bit."""
+    """A function that is another one on bools, which are integers of one bit."""
 
     def apply(a: Value, b: Value) -> Value:
         return (of_truths if core.tensor_type(a).element is boolean else of_numbers)(a, b)

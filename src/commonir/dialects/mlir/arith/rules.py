@@ -134,7 +134,7 @@ _EXTENDED: tuple[Rewrite, ...] = (
     term(AddUIExtended, x, ZERO) >> (x, computed(_none_of, x)),
     term(MulSIExtended, x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
     term(MulUIExtended, x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
-    (term(MulSIExtended, x, ONE) >> (x, computed(_sign_of, x))).where("one is not a truth value", _is_no_truth, x),
+    (term(MulSIExtended, x, ONE) >> (x, computed(_sign_of, x))).where("one is not a bool", _is_no_truth, x),
     term(MulUIExtended, x, ONE) >> (x, _ZERO_LIKE_X),
 )
 
@@ -263,10 +263,10 @@ _COMPARISONS: tuple[Rewrite, ...] = (
     (term(CmpI, p, _C, x) >> term(CmpI, computed(_exchanged, p), x, c)).where(
         "the other operand is not constant", _is_no_constant, x
     ),
-    (term(CmpI, _NE, term(ExtUI, x), ZERO) >> x).where("truth values are extended", _is_truth, x),
-    (term(CmpI, _NE, term(ExtSI, x), ZERO) >> x).where("truth values are extended", _is_truth, x),
-    (term(CmpI, _EQ, x, ONE) >> x).where("truth values are compared", _is_truth, x),
-    (term(CmpI, _NE, x, ZERO) >> x).where("truth values are compared", _is_truth, x),
+    (term(CmpI, _NE, term(ExtUI, x), ZERO) >> x).where("bools are extended", _is_truth, x),
+    (term(CmpI, _NE, term(ExtSI, x), ZERO) >> x).where("bools are extended", _is_truth, x),
+    (term(CmpI, _EQ, x, ONE) >> x).where("bools are compared", _is_truth, x),
+    (term(CmpI, _NE, x, ZERO) >> x).where("bools are compared", _is_truth, x),
     *[
         (term(CmpI, p, term(extension, x), term(extension, y)) >> term(CmpI, p, x, y))
         .where("values are compared for equality", _is_equality, p)

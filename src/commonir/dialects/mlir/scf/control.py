@@ -261,12 +261,12 @@ class For(
             yield Diagnostic(ENDLESS_LOOP, message)
 
     def _advances(self, step: Value) -> bool | None:
-        """Returns whether a step is positive; None when only running tells."""
+        """Returns whether a step is positive; None when it is data-dependent."""
         known = known_integer(step)
         return None if known is None else known != 0 if self.unsignedCmp else known > 0
 
     def _has_rounds(self, lower: Value, upper: Value) -> bool | None:
-        """Returns whether the lower bound lies below the upper one; None when only running tells."""
+        """Returns whether the lower bound lies below the upper one; None when it is data-dependent."""
         bounds = known_integer(lower), known_integer(upper)
         if bounds[0] is None or bounds[1] is None:
             return None

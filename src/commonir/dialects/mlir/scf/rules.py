@@ -249,7 +249,7 @@ def _merge_following(op: If, editor: Editor) -> bool:
 
 
 def _opposite_of(value: Value) -> Value | None:
-    """The truth value that a value is the opposite of."""
+    """The bool that a value is the opposite of."""
     owner = value.owner
     if not isinstance(owner, Op) or owner.name != "arith.xori" or known_integer(owner.operands[1]) != 1:
         return None
@@ -265,7 +265,7 @@ def _use_inside(results: Sequence[Value], values: Sequence[Value], region: Regio
 
 
 def _one_after_another(first: Region, second: Region, editor: Editor) -> Region:
-    """A region that does what two do, and hands on what both hand on."""
+    """Returns a region with the operations of two, which yields the values of both."""
     end, last = first.block.last, second.block.last
     if end is None or last is None:
         raise ValueError("a region of a condition has an end")

@@ -1,6 +1,6 @@
 """Base classes of the operations of the shape dialect: its types, how they mix, and dims as tensors of the core.
 
-A shape is carried by a vector of 64-bit integers, a size by one integer, a witness by a truth value. Shapes that are
+A shape is carried by a vector of 64-bit integers, a size by one integer, a witness by a bool. Shapes that are
 errors have no carrier: where upstream gives such a shape, nothing is specified here. Source: MLIR shape dialect.
 """
 
@@ -129,7 +129,7 @@ def aligned(shapes: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def all_hold(truths: Value) -> Value:
-    """Returns whether all elements of a vector of truth values are true."""
+    """Returns whether all elements of a vector of bools are true."""
     return core.equal(core.reduce_prod(core.cast(truths, i64), (0,)), one())
 
 

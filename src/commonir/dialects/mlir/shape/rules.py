@@ -40,7 +40,7 @@ def _rebuilt(op: Op, operands: tuple[Value, ...], editor: Editor) -> bool:
 
 
 def _put_truth(op: Op, holds: bool, editor: Editor) -> bool:
-    """Puts a constant in the place of an operation that gives a truth value or a witness."""
+    """Puts a constant in the place of an operation that gives a bool or a witness."""
     if op.results[0].type is witness:
         return editor.substitute(op, ConstWitness(holds))
     return editor.hand_on(op, editor.truth(holds, op))

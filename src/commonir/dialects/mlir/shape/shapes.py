@@ -312,7 +312,7 @@ class SplitAt(ShapeOp, name="shape.split_at", traits=(traits.Pure,)):
 
 
 class DebugPrint(ShapeOp, name="shape.debug_print"):
-    """Its operand, which is told to whoever debugs."""
+    """Returns its operand; prints it for debugging."""
 
     input: Value = operand(ShapeOrSize)
     output: Value = result(ShapeOrSize)

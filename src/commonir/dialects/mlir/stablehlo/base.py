@@ -52,7 +52,7 @@ def _is_truth(type: Type) -> bool:
 
 
 def is_number(type: Type) -> bool:
-    """Returns whether a type is an integer of the widths that there are; truth values are none."""
+    """Returns whether a type is an integer of the widths that there are; bools are none."""
     if not is_integer(type) or type is boolean or not isinstance(type, ElementType):
         return False
     return type.bits in _WIDTHS and not str(type).startswith("si")
@@ -493,7 +493,7 @@ class HloOp(MlirOp):
 
 
 def numbers_given(sizes: Value) -> tuple[int, ...] | None:
-    """The whole numbers of a value that is known; None of any other."""
+    """The integers of a value that is known; None of any other."""
     data = known_data(sizes)
     return None if data is None else tuple([int(v) for v in data.values() if isinstance(v, int)])
 

@@ -172,7 +172,7 @@ def _yielding(values: Sequence[Value]) -> Region:
 class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
     """Runs the second nested program on what it gave before, as long as the first one returns true for that.
 
-    C1: both programs receive the values. C2: the first returns a truth value. C3: the second returns values of their
+    C1: both programs receive the values. C2: the first returns a bool. C3: the second returns values of their
     types.
     """
 

@@ -89,7 +89,7 @@ def entries_of(body: str) -> Iterator[tuple[str, Axes | int]]:
 def _numbers(text: str) -> Axes:
     words = [w.strip() for w in text.split(",")] if text.strip() else []
     if not all(re.fullmatch(r"-?\d+", w) for w in words):
-        raise ValueError(f"expected whole numbers, found '[{text}]'")
+        raise ValueError(f"expected integers, found '[{text}]'")
     return tuple([int(w) for w in words])
 
 

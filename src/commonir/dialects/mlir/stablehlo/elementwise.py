@@ -171,7 +171,7 @@ class Tanh(_Analytic, name="stablehlo.tanh"):
 
 
 class _Rounding(_Unary):
-    """A function of floats that gives whole numbers."""
+    """A function of floats that gives integers."""
 
     operand: Value = operand(FloatsOrQuantized)
     result_: Value = result(FloatsOrQuantized)
@@ -181,25 +181,25 @@ class _Rounding(_Unary):
 
 
 class Ceil(_Rounding, name="stablehlo.ceil"):
-    """The next whole number upward."""
+    """The next integer upward."""
 
     fn = core.ceil
 
 
 class Floor(_Rounding, name="stablehlo.floor"):
-    """The next whole number downward."""
+    """The next integer downward."""
 
     fn = core.floor
 
 
 class Round(_Rounding, name="stablehlo.round_nearest_afz"):
-    """The nearest whole number, halves away from zero."""
+    """The nearest integer, halves away from zero."""
 
     fn = real_functions.round_away
 
 
 class RoundNearestEven(_Rounding, name="stablehlo.round_nearest_even"):
-    """The nearest whole number, halves to the even one."""
+    """The nearest integer, halves to the even one."""
 
     fn = core.round
 
@@ -367,7 +367,7 @@ class _OfAll(_Binary):
 
 
 class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
-    """The sum; integers wrap, and of truth values it is whether one is true."""
+    """The sum; integers wrap, and of bools it is whether one is true."""
 
     lhs: Value = operand(AnyQuantizedToo)
     rhs: Value = operand(AnyQuantizedToo)
@@ -399,7 +399,7 @@ class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
 
 
 class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
-    """The product; integers wrap, and of truth values it is whether both are true."""
+    """The product; integers wrap, and of bools it is whether both are true."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
@@ -464,7 +464,7 @@ class Atan2(_Binary, name="stablehlo.atan2"):
 
 
 class _Bits(_Binary, traits=(traits.Commutative,)):
-    """A function of truth values or of bits."""
+    """A function of bools or of bits."""
 
     of_truths: ClassVar[Function2]
     of_bits: ClassVar[Function2]

@@ -23,7 +23,7 @@ def is_complex_value(x: Value) -> bool:
 
 
 def is_truth(x: Value) -> bool:
-    """Returns whether elements are truth values."""
+    """Returns whether elements are bools."""
     return kind_of(x) is boolean
 
 

@@ -74,7 +74,7 @@ def filled(value: Value, stated: Type, dynamic: tuple[Value, ...]) -> Value:
 
 
 def _filled_when_running(value: Value, stated: Type, dynamic: tuple[Value, ...]) -> Value:
-    """As `filled`, of sizes that only running tells: nothing, continued on one side by as much as is asked for."""
+    """As `filled`, of data-dependent sizes: nothing, continued on one side by as much as is asked for."""
     shape = ranked_shape(stated)
     rest = iter(dynamic)
     sizes = row([core.scalar(d, i64) if isinstance(d, int) else next(rest) for d in shape])

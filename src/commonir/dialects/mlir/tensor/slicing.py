@@ -131,7 +131,7 @@ class ExtractSlice(
 
 
 def as_dim(number: int | Value) -> Dim | None:
-    """A number as shape arithmetic knows it; None when only running tells."""
+    """A number as shape arithmetic knows it; None when it is data-dependent."""
     if not isinstance(number, Value):
         return number
     known = known_dims(number)

@@ -91,7 +91,7 @@ def _int_or_float(type: Type) -> bool:
 
 
 def _width(*bits: int) -> Callable[[Type], bool]:
-    # The element type of truth values is an integer of 1 bit, however many it takes in memory.
+    # The element type of bools is an integer of 1 bit, however many it takes in memory.
     allowed = frozenset([integer_type(n) for n in bits])
     return lambda t: t in allowed
 

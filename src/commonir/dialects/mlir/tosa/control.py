@@ -204,7 +204,7 @@ class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
     """Runs the second nested program on what it gave before, as long as the first one yields true for that.
 
     C1: both programs receive the values, and the second yields values of their types, which are those of the results.
-    C2: the first yields one truth value.
+    C2: the first yields one bool.
     """
 
     custom_form: ClassVar[CustomForm | None] = _WhileForm()

@@ -145,7 +145,7 @@ class BitwiseNot(_Unary, name="tosa.bitwise_not"):
 
 
 class Ceil(_Unary, name="tosa.ceil"):
-    """The next whole number upward."""
+    """The next integer upward."""
 
     fn = core.ceil
 
@@ -175,7 +175,7 @@ class Exp(_Unary, name="tosa.exp"):
 
 
 class Floor(_Unary, name="tosa.floor"):
-    """The next whole number downward."""
+    """The next integer downward."""
 
     fn = core.floor
 
@@ -464,7 +464,7 @@ class IntDiv(TosaOp, name="tosa.intdiv", traits=_BINARY):
 
 
 class _Logical(TosaOp, traits=(*_BINARY, traits.Commutative)):
-    """A function of two truth values."""
+    """A function of two bools."""
 
     fn: ClassVar[Function2]
 

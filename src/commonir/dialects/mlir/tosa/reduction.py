@@ -79,7 +79,7 @@ def _any(x: Value, axes: tuple[int, ...], keep: bool) -> Value:
 
 
 class _TruthReduction(_Reduction):
-    """One truth value of those along an axis. C3: the elements are truth values."""
+    """One bool of those along an axis. C3: the elements are bools."""
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
@@ -91,7 +91,7 @@ class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
     """True where all elements are true.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
-    elements are truth values.
+    elements are bools.
     """
 
     fn = _all
@@ -101,7 +101,7 @@ class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
     """True where one element is true.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
-    elements are truth values.
+    elements are bools.
     """
 
     fn = _any

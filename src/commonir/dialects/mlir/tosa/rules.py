@@ -246,7 +246,7 @@ def _pools_one(op: MaxPool2D, editor: Editor) -> bool:
 
 
 def _keeps_size(op: Resize, editor: Editor) -> bool:
-    """A picture brought to the size that it has."""
+    """A resize to the size that the image has."""
     scale, offset, border = _numbers(op.scale), _numbers(op.offset), _numbers(op.border)
     if scale is None or scale[0] != scale[1] or scale[2] != scale[3] or (offset, border) != ((0, 0), (0, 0)):
         return False

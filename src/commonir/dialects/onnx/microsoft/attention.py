@@ -384,7 +384,7 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
     T_KV_SCALE = SINGLE
     M = WHOLE
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         query = tensor_type(self.query)
         if not are_known(query.shape) or len(query.shape) != 3:
             return (query.with_shape(None),) * 3

@@ -80,7 +80,7 @@ class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
     output: Value = result("T")
     T = FLOATS_1
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         return (with_unknown(tensor_type(self.data), None),)
 
     def reference(self, data: Value, pads: Value, value: Value | None) -> Value:

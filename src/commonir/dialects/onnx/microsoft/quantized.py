@@ -65,7 +65,7 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
         element = u8 if y_zero_point is None else element_of(y_zero_point)
         return quantized(x, y_scale, y_zero_point, element, 1 if self.axis is None else self.axis)
 
-    def infer_open(self) -> tuple[Type, ...]:
+    def infer_partially(self) -> tuple[Type, ...]:
         kind = self.x.type
         element = u8 if self.y_zero_point is None else element_of(self.y_zero_point)
         return (TensorType(element, kind.shape if isinstance(kind, TensorType) else None),)

@@ -79,7 +79,7 @@ def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, oth
 
 
 def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
-    """Nodes that stand before one that they come after: circles, each once, and others."""
+    """Nodes that stand before one that they come after: cycles, each once, and others."""
     size = len(rank.producers)
     backward = [
         (before, node, n)
@@ -102,9 +102,9 @@ def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
             yield _at(rank, node, message, place, help="sort nodes so that each stands behind those it comes after")
         elif group[node] not in told:
             told.add(group[node])
-            circle = _way(after, node, before, group)
-            shown = " -> ".join(map(str, circle[:_SHOWN])) + (" -> ..." if len(circle) > _SHOWN else "")
-            message = f"nodes come after each other in a circle: {shown} -> {node}"
+            cycle = _way(after, node, before, group)
+            shown = " -> ".join(map(str, cycle[:_SHOWN])) + (" -> ..." if len(cycle) > _SHOWN else "")
+            message = f"nodes come after each other in a cycle: {shown} -> {node}"
             yield _at(rank, node, message, place, help="remove one of the edges")
 
 

@@ -163,12 +163,12 @@ class _Waits:
 
 
 def _waiting(found: Communication) -> Iterator[Fault]:
-    """A finding for each circle of ranks that wait for each other, and for each rank that waits for one that has ended;
+    """A finding for each cycle of ranks that wait for each other, and for each rank that waits for one that has ended;
     notes tell of those that wait because of them.
     """
     waits = _Waits(found)
     roots: dict[int, int] = {}
-    circles: dict[int, list[int]] = {}
+    cycles: dict[int, list[int]] = {}
     for start in sorted(waits.blocked):
         path: list[int] = []
         at = start
@@ -176,22 +176,22 @@ def _waiting(found: Communication) -> Iterator[Fault]:
             path.append(at)
             at = waits.next_of(at)
         if at in path:
-            circle = path[path.index(at) :]
-            circles[min(circle)] = circle
-            root = min(circle)
+            cycle = path[path.index(at) :]
+            cycles[min(cycle)] = cycle
+            root = min(cycle)
         else:
             root = roots.get(at, path[-1] if path else at)
         roots |= dict.fromkeys(path, root)
     for root in sorted(set(roots.values())):
-        circle = circles.get(root, [root])
-        behind = [rank for rank in sorted(roots) if roots[rank] == root and rank not in circle]
+        cycle = cycles.get(root, [root])
+        behind = [rank for rank in sorted(roots) if roots[rank] == root and rank not in cycle]
         event = waits.blocked[root]
-        if root in circles:
-            shown = " -> ".join([f"rank {n}" for n in (*circle, circle[0])])
+        if root in cycles:
+            shown = " -> ".join([f"rank {n}" for n in (*cycle, cycle[0])])
             message = f"ranks wait for each other: {shown}"
         else:
             message = f"{event.op.name}: rank {root} waits forever, {_reason(event, waits.next_of(root))}"
-        finding = Diagnostic(ARK_DEADLOCK, message, notes=[waits.note(n) for n in (*circle, *behind)])
+        finding = Diagnostic(ARK_DEADLOCK, message, notes=[waits.note(n) for n in (*cycle, *behind)])
         yield Fault(event.op, event.op.node, finding)
 
 
