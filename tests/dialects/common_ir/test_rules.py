@@ -71,7 +71,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
     ),
     "CIR9": ([(',\n    onnx.doc_string = "A *model*."', "")], "there is no documentation string"),
     "CIR10": ([("A *model*.", "A <b>model</b>.")], "markup that is not Markdown: '<b>'"),
-    "CIR11": ([('onnx.domain = "com.example"', 'onnx.domain = "com..ex ample"')], "no valid DNS name"),
+    "CIR11": ([('onnx.domain = "com.example"', 'onnx.domain = "com..ex ample"')], "not a valid DNS name"),
     "CIR12": ([("onnx.ir_version = 3, ", "")], "ir_version is not stated"),
     "CIR13": ([("onnx.model_version = 1,", "")], "model_version is not stated"),
     "CIR14": ([('loc("sum")', 'loc("b")')], "'b' is the name of a node output and a node"),

@@ -136,7 +136,7 @@ def test_what_nobody_receives_ends_in_a_ring() -> None:
     assert drawing.findings == ("1 message never received",)
     (arrow,) = _groups(_root(drawing), "arrow")
     assert _told(arrow) == ["rank 0 → rank 1", "tag 7 · 16 B", "never received"]
-    assert arrow.find(f"{SVG}cycle") is not None
+    assert arrow.find(f"{SVG}circle") is not None
 
 
 def test_ranks_whose_files_are_missing_have_a_lane_when_something_is_sent_to_them() -> None:
