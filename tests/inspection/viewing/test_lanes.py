@@ -174,7 +174,7 @@ def test_a_picture_refers_to_nothing_outside_and_runs_nothing() -> None:
             "g",
             "line",
             "path",
-            "cycle",
+            "circle",
             "text",
         }
         for name, value in part.attrib.items():
