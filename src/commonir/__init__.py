@@ -45,7 +45,7 @@ __all__ = [
     "prepare",
     "profile",
     "random_inputs",
-    "read_picture",
+    "read_image",
     "reference_page",
     "run",
     "run_steps",
@@ -57,7 +57,7 @@ __all__ = [
     "verify",
     "view",
     "with_externs",
-    "write_picture",
+    "write_image",
 ]
 
 

@@ -170,8 +170,8 @@ def _together(source: int, destination: int, entries: Sequence[TrafficEntry]) ->
     return TrafficEntry(source, destination, None, messages, size_bytes, unreceived)
 
 
-class Picture(Report):
-    """A picture of a program that was written: what it shows, in one line, and in words what is left out.
+class SavedDrawing(Report):
+    """An image of a program that was written: what it shows, in one line, and in words what is left out.
 
     Units: `width` and `height` are in pixels at its natural size.
     """

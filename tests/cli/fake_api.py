@@ -28,10 +28,10 @@ from commonir.reports import (
     OperationDifference,
     OperationEntry,
     PackageReport,
-    Picture,
     Port,
     Profile,
     ProfileEntry,
+    SavedDrawing,
     ShapeEntry,
     Summary,
     ValueDifference,
@@ -336,10 +336,10 @@ def view(
     to: str | None = None,
     title: str = "",
     other_title: str = "",
-) -> Picture:
+) -> SavedDrawing:
     with atomic_file(path) as out:
         out.write(b"<svg/>")
-    return Picture(path, 6, 10, 20, f"a picture of {title}", (EVIL,), ("something is left out",))
+    return SavedDrawing(path, 6, 10, 20, f"a picture of {title}", (EVIL,), ("something is left out",))
 
 
 def shapes(

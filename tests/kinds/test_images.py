@@ -83,7 +83,7 @@ def test_image_of_whole_numbers_stays_one(engine: str, tmp_path: Path) -> None:
     assert module is not None
     assert str(module.inputs[0].type) == "tensor<1x1x2x4xui8>"
     assert cir.run(module, {"picture": GRAY}, engine=engine)["y"].tolist() == [[GRAY.tolist()]]
-    pixels = api.read_picture(module, "picture", saved(tmp_path, GRAY))
+    pixels = api.read_image(module, "picture", saved(tmp_path, GRAY))
     assert cir.run(module, {"picture": pixels}, engine=engine)["y"].tolist() == [[GRAY.tolist()]]
 
 
@@ -108,28 +108,28 @@ def test_colors_are_told_in_onnx_and_computed_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize("color", ["rgb", "bgr"])
 def test_file_is_read_as_the_input_wants_it(tmp_path: Path, color: str) -> None:
     module = load(f"image_{color}")
-    pixels = api.read_picture(module, "picture", saved(tmp_path, PICTURE))
+    pixels = api.read_image(module, "picture", saved(tmp_path, PICTURE))
     assert pixels.tolist() == PICTURE.tolist()
     expected = planes(255 - PICTURE[:, :, :: 1 if color == "rgb" else -1])
     assert cir.run(module, {"picture": pixels})["negative"].tolist() == expected.tolist()
 
 
 def test_colors_become_shades_and_shades_become_colors(tmp_path: Path) -> None:
-    gray = api.read_picture(load("image_grayscale"), "picture", saved(tmp_path, PICTURE))
+    gray = api.read_image(load("image_grayscale"), "picture", saved(tmp_path, PICTURE))
     weights = np.array([0.299, 0.587, 0.114])
     assert np.max(np.abs(gray - PICTURE @ weights)) <= 1
-    colors = api.read_picture(load("image_rgb"), "picture", saved(tmp_path, GRAY))
+    colors = api.read_image(load("image_rgb"), "picture", saved(tmp_path, GRAY))
     assert colors.tolist() == np.repeat(GRAY[:, :, np.newaxis], 3, 2).tolist()
 
 
 def test_file_of_another_size_is_refused_unless_it_may_be_resized(tmp_path: Path) -> None:
     path = saved(tmp_path, np.full((6, 3, 3), 7, np.uint8))
     with pytest.raises(cir.DiagnosticError) as error:
-        api.read_picture(load("image_rgb"), "picture", path)
+        api.read_image(load("image_rgb"), "picture", path)
     assert diagnostic(error.value) == (
-        "E0703 | input 'picture': the picture is 3x6, which the input does not take | expected: 4x2 (width x height)"
+        "E0703 | input 'picture': the image is 3x6, which the input does not take | expected: 4x2 (width x height)"
     )
-    pixels = api.read_picture(load("image_rgb"), "picture", path, resize=True)
+    pixels = api.read_image(load("image_rgb"), "picture", path, resize=True)
     assert pixels.shape == (2, 4, 3)
     assert np.all(pixels == 7)
 
@@ -137,10 +137,10 @@ def test_file_of_another_size_is_refused_unless_it_may_be_resized(tmp_path: Path
 def test_file_of_one_of_several_sizes_is_taken(tmp_path: Path) -> None:
     module = load("image_sizes")
     for shape in ((2, 4, 3), (4, 8, 3)):
-        pixels = api.read_picture(module, "picture", saved(tmp_path, np.full(shape, 9, np.uint8)))
+        pixels = api.read_image(module, "picture", saved(tmp_path, np.full(shape, 9, np.uint8)))
         assert cir.run(module, {"picture": pixels})["y"].tolist() == [[9, 9, 9]]
     with pytest.raises(cir.DiagnosticError) as error:
-        api.read_picture(module, "picture", saved(tmp_path, np.full((4, 4, 3), 9, np.uint8)))
+        api.read_image(module, "picture", saved(tmp_path, np.full((4, 4, 3), 9, np.uint8)))
     assert "expected: [1, 3, 2, 4], [1, 3, 4, 8]" in diagnostic(error.value)
 
 
@@ -151,22 +151,22 @@ def test_orientation_of_a_photo_is_followed(tmp_path: Path) -> None:
     exif[0x0112] = 6
     path = tmp_path / "photo.jpg"
     turned.save(path, exif=exif)
-    assert api.read_picture(load("image_rgb"), "picture", path).shape == (2, 4, 3)
+    assert api.read_image(load("image_rgb"), "picture", path).shape == (2, 4, 3)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "cannot read the picture: cannot identify image file"),
-        (b"GIF89a" + bytes(40), "cannot read the picture: cannot identify image file"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(40), "cannot read the picture:"),
+        (b"", "cannot read the image: cannot identify image file"),
+        (b"GIF89a" + bytes(40), "cannot read the image: cannot identify image file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(40), "cannot read the image:"),
     ],
 )
 def test_file_that_is_no_picture_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(content)
     with pytest.raises(cir.DiagnosticError) as error:
-        api.read_picture(load("image_rgb"), "picture", path)
+        api.read_image(load("image_rgb"), "picture", path)
     assert error.value.diagnostics[0].code.id == "E0902"
     assert error.value.diagnostics[0].message.startswith(message)
 
@@ -174,12 +174,12 @@ def test_file_that_is_no_picture_is_refused(tmp_path: Path, content: bytes, mess
 def test_transparency_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path, np.zeros((2, 4, 4), np.uint8))
     with pytest.raises(cir.DiagnosticError, match="it has transparency"):
-        api.read_picture(load("image_rgb"), "picture", path)
+        api.read_image(load("image_rgb"), "picture", path)
 
 
 def test_input_that_is_no_image_takes_no_file(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
-        api.read_picture(load("ranged"), "x", saved(tmp_path, PICTURE))
+        api.read_image(load("ranged"), "x", saved(tmp_path, PICTURE))
     assert diagnostic(error.value) == "E0703 | input 'x' is not an image input"
 
 
@@ -187,7 +187,7 @@ def test_pictures_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pyt
     path = saved(tmp_path, PICTURE)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     with pytest.raises(cir.DiagnosticError) as error:
-        api.read_picture(load("image_rgb"), "picture", path)
+        api.read_image(load("image_rgb"), "picture", path)
     (found,) = error.value.diagnostics
     assert (found.code.id, found.help) == ("E0705", "python -m pip install 'commonir[image]'")
 
@@ -196,7 +196,7 @@ def test_image_output_is_rounded_to_even_and_limited(tmp_path: Path) -> None:
     values = np.array([0.5, 1.5, 2.5, -3, 300, np.nan, np.inf, 254.6], np.float32).reshape(1, 1, 2, 4)
     port = load("image_grayscale").main.output_ports["negative"]
     path = tmp_path / "out.png"
-    api.write_picture(path, values, port)
+    api.write_image(path, values, port)
     found = np.asarray(oracle("PIL.Image").open(path))
     assert found.tolist() == [[0, 2, 2, 0], [255, 0, 255, 255]]
 
@@ -204,5 +204,5 @@ def test_image_output_is_rounded_to_even_and_limited(tmp_path: Path) -> None:
 def test_colors_of_an_image_output_are_saved_in_their_order(tmp_path: Path) -> None:
     port = load("image_bgr").main.output_ports["negative"]
     path = tmp_path / "out.png"
-    api.write_picture(path, planes(PICTURE[:, :, ::-1]).astype(np.float32), port)
+    api.write_image(path, planes(PICTURE[:, :, ::-1]).astype(np.float32), port)
     assert np.asarray(oracle("PIL.Image").open(path)).tolist() == PICTURE.tolist()

@@ -18,7 +18,7 @@ from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
     from commonir.inspection.differences import Side
-    from commonir.reports import Differences, DoctorReport, Picture
+    from commonir.reports import Differences, DoctorReport, SavedDrawing
 
 
 def summarize(
@@ -107,23 +107,23 @@ def view(
     to: str | None = None,
     title: str = "",
     other_title: str = "",
-) -> Picture:
-    """Writes a picture of a program: of ranks as lanes, with what they send each other as arrows; of others as graphs
+) -> SavedDrawing:
+    """Writes a drawing of a program: of ranks as lanes, with what they send each other as arrows; of others as graphs
     of their operations. With another program both as graphs side by side, in which stands out what differs (`diff`).
 
     `to` is `svg`, or `html` for a page with zoom and search; without, the suffix of the path tells.
 
-    Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no picture, E08xx).
+    Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no drawing, E08xx).
     """
-    from commonir.inspection.viewing import draw, draw_beside, form_of, save_picture  # noqa: PLC0415
+    from commonir.inspection.viewing import draw, draw_beside, form_of, save_drawing  # noqa: PLC0415
 
     form = form_of(path, to)
     if other is None:
-        return save_picture(draw(module, title or Path(path).stem), path, form)
+        return save_drawing(draw(module, title or Path(path).stem), path, form)
     from commonir.inspection.differences import marks  # noqa: PLC0415
 
     a, b = [side.compared for side in _sides(module, other)]
-    return save_picture(draw_beside(a, b, marks(a, b), (title or "first", other_title or "second")), path, form)
+    return save_drawing(draw_beside(a, b, marks(a, b), (title or "first", other_title or "second")), path, form)
 
 
 def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:

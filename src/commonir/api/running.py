@@ -192,15 +192,15 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
     return chosen.together() if runs_ranks(chosen) else nullcontext(True)
 
 
-def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
+def read_image(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
     """The pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
 
-    Raises: DiagnosticError (E0703 for an input that is not an image, or a picture of a wrong size; E0705 without
+    Raises: DiagnosticError (E0703 for an input that is not an image, or an image of a wrong size; E0705 without
     Pillow).
     """
-    from commonir.runtime.images import picture_input  # noqa: PLC0415
+    from commonir.runtime.images import image_input  # noqa: PLC0415
 
-    return picture_input(module.function(function), name, os.fspath(path), resize=resize)
+    return image_input(module.function(function), name, os.fspath(path), resize=resize)
 
 
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:
@@ -224,7 +224,7 @@ def write_picture(path: Path_, array: Array, port: Port) -> None:
 
     Raises: DiagnosticError (E0703 for an output that is not an image, E0705 without Pillow, E08xx).
     """
-    from commonir.base.images import write_picture as write  # noqa: PLC0415
+    from commonir.base.images import write_image as write  # noqa: PLC0415
     from commonir.runtime.images import pixels_of  # noqa: PLC0415
 
     if port.image is None:

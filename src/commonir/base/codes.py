@@ -437,7 +437,7 @@ NOT_IN_FORMAT = Code(
 )
 NOT_DRAWN = Code(
     "E0807",
-    "there is no picture of programs of this kind",
+    "there is no drawing of programs of this kind",
     "`cir view` draws the functions of a program as graphs, and what ranks do and send each other as lanes. A program "
     "without a function that has a body, such as a library of declarations, is text only: `cir show`.",
     status=_UNSUPPORTED,
@@ -462,7 +462,7 @@ WRONG_INPUT_ARGUMENT = Code(
     "E0902",
     "an input of `cir run` is not understood",
     "Inputs are given as `NAME=@file.npy`, `@file.npz` (every array in it, by name), `NAME=@file.npz:KEY`, the same "
-    "with `.safetensors`, as a picture `NAME=@photo.png` (PNG or JPEG of eight bits for each channel), or as a type "
+    "with `.safetensors`, as an image `NAME=@photo.png` (PNG or JPEG of eight bits for each channel), or as a type "
     "and a generator, `NAME=f32[1,3,8,8]:randn`. Generators are randn, rand, zeros, ones, iota, randint(low,high) "
     "and a number. An input that is a scalar, or a tensor of rank 0, takes its value: `NAME=3`, `NAME=-1.5`, "
     "`NAME=true`.",

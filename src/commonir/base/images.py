@@ -1,9 +1,9 @@
-"""Picture files as arrays and back. The only place that uses Pillow, an optional package (extra `image`).
+"""Image files as arrays and back. The only place that uses Pillow, an optional package (extra `image`).
 
 Pixels have eight bits for each channel: arrays are `uint8` of shape [height, width, 3] in the order red, green, blue,
-or [height, width] for grayscale. Pictures are turned as their orientation tag says, as viewers show them.
+or [height, width] for grayscale. Images are turned as their orientation tag says, as viewers show them.
 
-Limits: `Limits.max_tensor_bytes` for the pixels of a picture.
+Limits: `Limits.max_tensor_bytes` for the pixels of an image.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 Pixels = NDArray[np.uint8]
 
 READ = (".png", ".jpg", ".jpeg")
-"""Suffixes of picture files that are read."""
+"""Suffixes of image files that are read."""
 WRITTEN = (".png",)
-"""Suffixes of picture files that are written: those that lose nothing."""
+"""Suffixes of image files that are written: those that lose nothing."""
 
 _GRAYSCALE, _COLOR = "L", "RGB"
 # Modes that eight bits for each channel hold. Transparency is not a part of the pixels that models see.
 _EIGHT_BIT = frozenset({"1", "L", "P", "RGB", "YCbCr", "CMYK"})
 
 
-def is_picture(path: str) -> bool:
-    """Whether a name is that of a picture file that is read."""
+def is_image(path: str) -> bool:
+    """Whether a name is that of an image file that is read."""
     return path.lower().endswith(READ)
 
 
-def read_picture(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels:
-    """The pixels of a picture file; colors become shades of gray by their luminance (ITU-R BT.601) when asked.
+def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels:
+    """The pixels of an image file; colors become shades of gray by their luminance (ITU-R BT.601) when asked.
 
     Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
     """
@@ -68,10 +68,10 @@ def read_picture(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS)
         raise _unread(path, str(error).lower()) from error
 
 
-def decoded_picture(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels | None:
-    """The pixels of a picture of one of the formats of ONNX, as it is stored; None when it cannot be decoded.
+def decoded_image(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels | None:
+    """The pixels of an image of one of the formats of ONNX, as it is stored; None when it cannot be decoded.
 
-    Transparency is left out. A picture of more than eight bits for each channel is one that cannot be decoded.
+    Transparency is left out. An image of more than eight bits for each channel is one that cannot be decoded.
 
     Raises: DiagnosticError (E0705 without Pillow, E0902).
     """
@@ -88,15 +88,15 @@ def decoded_picture(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT
 
 
 def _check_size(size: tuple[int, int], limits: Limits, path: str | None = None) -> None:
-    """Raises: DiagnosticError (E0902) when a picture of this width and height has too many pixels."""
+    """Raises: DiagnosticError (E0902) when an image of this width and height has too many pixels."""
     width, height = size
     if width * height * 3 > limits.max_tensor_bytes:
-        message = f"a picture of {width}x{height} pixels is larger than {limits.max_tensor_bytes:,} bytes"
+        message = f"an image of {width}x{height} pixels is larger than {limits.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=path))
 
 
 def resized(pixels: Pixels, height: int, width: int) -> Pixels:
-    """The picture in another size, bilinear, averaged where it becomes smaller.
+    """The image in another size, bilinear, averaged where it becomes smaller.
 
     Raises: DiagnosticError (E0705 without Pillow).
     """
@@ -104,7 +104,7 @@ def resized(pixels: Pixels, height: int, width: int) -> Pixels:
     return np.asarray(image.fromarray(pixels).resize((width, height), image.Resampling.BILINEAR))
 
 
-def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
+def write_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
     """Writes a PNG file, whole or not at all.
 
     Raises: DiagnosticError (E0705 without Pillow, E0801 to E0803).
@@ -122,10 +122,10 @@ def _pillow(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        message = "pictures need the package pillow"
+        message = "images need the package pillow"
         help = "python -m pip install 'commonir[image]'"
         raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
 
 
 def _unread(path: str, reason: str, help: str | None = None) -> DiagnosticError:
-    return DiagnosticError(Diagnostic(WRONG_INPUT_ARGUMENT, f"cannot read the picture: {reason}", file=path, help=help))
+    return DiagnosticError(Diagnostic(WRONG_INPUT_ARGUMENT, f"cannot read the image: {reason}", file=path, help=help))

@@ -1,7 +1,7 @@
 """Inputs from the command line as arrays, and arrays as text and files. Loads numpy: reached through `Session.arrays`.
 
 Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name), the same with
-`.safetensors`, `NAME=@picture.png`, `NAME=TYPE[SHAPE]:GENERATOR`, and a number, `true` or `false` for a scalar. Python
+`.safetensors`, `NAME=@image.png`, `NAME=TYPE[SHAPE]:GENERATOR`, and a number, `true` or `false` for a scalar. Python
 objects in numpy files are refused; sizes are checked before anything is allocated.
 """
 
@@ -21,7 +21,7 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file
-from commonir.base.images import is_picture
+from commonir.base.images import is_image
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
@@ -69,8 +69,8 @@ _TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "bf16"
 # -- inputs
 
 
-ReadPicture = Callable[[str, str], Array]
-"""Reads the picture for an input by the name of the input and the path of the file."""
+ReadImage = Callable[[str, str], Array]
+"""Reads the image for an input by the name of the input and the path of the file."""
 
 ReadScalar = Callable[[str, str], Array]
 """Reads a number or bool for an input by the name of the input and the text."""
@@ -81,12 +81,12 @@ def parse_inputs(
     *,
     seed: int,
     limits: Limits = DEFAULT_LIMITS,
-    read_picture: ReadPicture | None = None,
+    read_image: ReadImage | None = None,
     read_scalar: ReadScalar | None = None,
 ) -> Arrays:
     """The arrays that command-line inputs stand for, by name.
 
-    Without `read_picture` pictures are refused, and without `read_scalar` values of scalars.
+    Without `read_image` images are refused, and without `read_scalar` values of scalars.
 
     Random values depend on the seed and the input's name, not on the order of inputs.
 
@@ -96,7 +96,7 @@ def parse_inputs(
     found = Diagnostics()
     for text in texts:
         try:
-            arrays = _parse_input(text, seed, limits, read_picture, read_scalar)
+            arrays = _parse_input(text, seed, limits, read_image, read_scalar)
         except DiagnosticError as error:
             found.extend(error.diagnostics)
             continue
@@ -108,7 +108,7 @@ def parse_inputs(
 
 
 def _parse_input(
-    text: str, seed: int, limits: Limits, read_picture: ReadPicture | None, read_scalar: ReadScalar | None
+    text: str, seed: int, limits: Limits, read_image: ReadImage | None, read_scalar: ReadScalar | None
 ) -> Arrays:
     if text.startswith("@"):
         path = text[1:]
@@ -123,10 +123,10 @@ def _parse_input(
     if not value.startswith("@"):
         return {name: _generate(name, value, text, seed, limits)}
     path, key = _split_key(value[1:])
-    if is_picture(path):
-        if read_picture is None:
-            raise _refusal(text, "this command takes no pictures")
-        return {name: read_picture(name, path)}
+    if is_image(path):
+        if read_image is None:
+            raise _refusal(text, "this command takes no images")
+        return {name: read_image(name, path)}
     if not path.lower().endswith(_ARCHIVES):
         return {name: _read_array_file(path)}
     arrays = _read_archive(path, key, limits)

@@ -167,13 +167,13 @@ class Session:
     ) -> dict[str, Array]:
         """Arrays for inputs of a function of a program, as command lines say them."""
 
-        def picture(name: str, path: str) -> Array:
-            return self.api.read_picture(program, name, path, function=function, resize=resize)
+        def image(name: str, path: str) -> Array:
+            return self.api.read_image(program, name, path, function=function, resize=resize)
 
         def scalar(name: str, text: str) -> Array:
             return self.api.scalar_input(program, name, text, function=function)
 
-        return self.arrays.parse_inputs(texts, seed=seed, read_picture=picture, read_scalar=scalar)
+        return self.arrays.parse_inputs(texts, seed=seed, read_image=image, read_scalar=scalar)
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
         """Models as they were named, those of the files of one program together."""

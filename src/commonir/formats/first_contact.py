@@ -59,8 +59,8 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
         file_codes.UNREAD_FORMAT,
         "pass the .onnx file it was made from",
     ),
-    (0, b"\x89PNG", "a picture", file_codes.UNKNOWN_FORMAT, "pass the model"),
-    (0, b"\xff\xd8\xff", "a picture", file_codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"\x89PNG", "an image", file_codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"\xff\xd8\xff", "an image", file_codes.UNKNOWN_FORMAT, "pass the model"),
     (0, b"%PDF", "a PDF document", file_codes.UNKNOWN_FORMAT, "pass the model"),
 )
 _MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for place, *_ in _MAGICS}

@@ -1,4 +1,4 @@
-"""Picture files as inputs of a function that takes images, and its image outputs as pixels."""
+"""Image files as inputs of a function that takes images, and its image outputs as pixels."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.images import Pixels, read_picture, resized
+from commonir.base.images import Pixels, read_image, resized
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, ColorSpace
 from commonir.ir.module import Function
 from commonir.runtime.ports import allowed_text, named_inputs
 
 
-def picture_input(function: Function, name: str, path: str, *, resize: bool) -> Pixels:
-    """The pixels of a picture file for an image input, in its colors and in a size that it may have.
+def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pixels:
+    """The pixels of an image file for an image input, in its colors and in a size that it may have.
 
-    A picture of another size is brought to the default size of the input when `resize` is set, and refused otherwise.
+    An image of another size is brought to the default size of the input when `resize` is set, and refused otherwise.
 
-    Raises: DiagnosticError (E0703 for an input that is not an image or a wrong size, and what reading a picture
+    Raises: DiagnosticError (E0703 for an input that is not an image or a wrong size, and what reading an image
     raises).
     """
     port = {n: p for n, _, p in named_inputs(function)}.get(name, NO_PORT)
@@ -31,7 +31,7 @@ def picture_input(function: Function, name: str, path: str, *, resize: bool) -> 
         listed = f"the image inputs are {', '.join(images)}" if images else "the model has no image inputs"
         help = did_you_mean(name, images) or listed
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help=help))
-    pixels = read_picture(path, grayscale=port.image is ColorSpace.GRAYSCALE)
+    pixels = read_image(path, grayscale=port.image is ColorSpace.GRAYSCALE)
     height, width = pixels.shape[:2]
     wanted = (1, port.image.channels, height, width)
     fits = port.allows(wanted) if port.shapes or port.ranges else port.shape in ((), wanted)
@@ -41,7 +41,7 @@ def picture_input(function: Function, name: str, path: str, *, resize: bool) -> 
     if resize and len(expected) == 2:
         return resized(pixels, *expected)
     allowed = allowed_text(port) if port.shapes or port.ranges else f"{expected[1]}x{expected[0]} (width x height)"
-    message = f"input '{name}': the picture is {width}x{height}, which the input does not take"
+    message = f"input '{name}': the image is {width}x{height}, which the input does not take"
     help = "`--resize` brings it to the size of the input" if len(expected) == 2 else None
     raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, notes=[f"expected: {allowed}"], help=help))
 

@@ -1,6 +1,6 @@
 """What ports say of the inputs of a function, applied to arrays: images, allowed shapes, and what is not given.
 
-An image is given as the tensor of the program, [1, channels, height, width] with values from 0 to 255, or as pictures
+An image is given as the tensor of the program, [1, channels, height, width] with values from 0 to 255, or as images
 usually are: `uint8` of shape [height, width, 3] in the order red, green, blue, or [height, width] for grayscale; its
 channels are put in the order of the port. Several inputs whose shapes are enumerated take shapes of one position.
 """
@@ -57,7 +57,7 @@ def as_given(name: str, array: Array, kind: TensorType, port: Port, found: Diagn
 
 
 def _image(name: str, array: Array, kind: TensorType, color: ColorSpace, found: Diagnostics) -> Array:
-    """A picture as a tensor [1, channels, height, width]."""
+    """An image as a tensor [1, channels, height, width]."""
     pixels = array[:, :, np.newaxis] if array.ndim == 2 else array
     if array.dtype != np.uint8 or pixels.shape[2] != color.channels:
         message = f"input '{name}' is a {color.value} image: expected {_layouts(color)}, found {_shown(array)}"
@@ -69,8 +69,8 @@ def _image(name: str, array: Array, kind: TensorType, color: ColorSpace, found: 
 
 
 def _layouts(color: ColorSpace) -> str:
-    picture = "[height, width]" if color.channels == 1 else "[height, width, 3]"
-    return f"uint8 of shape {picture}, or a tensor [1, {color.channels}, height, width]"
+    image = "[height, width]" if color.channels == 1 else "[height, width, 3]"
+    return f"uint8 of shape {image}, or a tensor [1, {color.channels}, height, width]"
 
 
 def _shown(array: Array) -> str:

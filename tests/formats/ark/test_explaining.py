@@ -179,6 +179,6 @@ def test_view_of_a_program_without_a_function_and_of_another_suffix_is_refused(c
     done = cir("view", "net.rank0.json", "-o", "x.png")
     assert (done.status, done.err.partition("\n")[0]) == (
         2,
-        "error[E0804]: a picture is written as svg or html, and 'x.png' is neither",
+        "error[E0804]: a figure is written as svg or html, and 'x.png' is neither",
     )
     assert not list(Path().glob("x.*"))

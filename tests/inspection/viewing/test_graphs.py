@@ -14,7 +14,7 @@ import commonir as cir
 from commonir import api
 from commonir.inspection.viewing import draw
 from commonir.inspection.viewing.drawing import Drawing
-from commonir.inspection.viewing.graphs import MAX_BOXES, picture_of
+from commonir.inspection.viewing.graphs import MAX_BOXES, figure_of
 
 from tests.command_lines import command_lines
 from tests.faults import model, with_other_weight
@@ -146,7 +146,7 @@ def test_of_very_many_operations_the_middle_is_left_out_and_counted() -> None:
     lines += [f"  %v{n + 1} = core.neg %v{n} : tensor<f32>" for n in range(count)]
     lines += [f"  ml_program.return %v{count} : tensor<f32>", "}"]
     module = cir.loads("\n".join(lines), format="mlir")
-    assert (picture_of(module).operations, picture_of(module).skipped) == (count, 500)
+    assert (figure_of(module).operations, figure_of(module).skipped) == (count, 500)
     drawing = draw(module, "chain")
     assert drawing.left_out[0] == "left out in the middle: 500 operations beyond about 3,000"
     assert ("neg", "500 operations left out") in _joined(drawing)

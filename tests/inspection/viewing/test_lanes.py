@@ -305,7 +305,7 @@ def test_the_suffix_tells_what_is_written(tmp_path: Path) -> None:
     api.view(module, tmp_path / "page", to="html")
     assert (tmp_path / "x.html").read_text().startswith("<!DOCTYPE html>")
     assert (tmp_path / "page").read_text().startswith("<!DOCTYPE html>")
-    with pytest.raises(DiagnosticError, match=r"a picture is written as svg or html, and 'x.png' is neither"):
+    with pytest.raises(DiagnosticError, match=r"a figure is written as svg or html, and 'x.png' is neither"):
         api.view(module, tmp_path / "x.png")
 
 

@@ -101,7 +101,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
       NAME=@file.npy               an array
       NAME=@file.npz:KEY           an array out of an archive, .npz or .safetensors
       @file.npz                    all arrays of an archive, by name
-      NAME=@photo.png              a picture, PNG or JPEG, for an image input
+      NAME=@photo.png              an image, PNG or JPEG, for an image input
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
       NAME=3, NAME=-1.5, NAME=true a value, for an input that is a scalar
@@ -252,9 +252,9 @@ def _save(session: Session, save: str | None, outputs: Mapping[str, Array], port
     if wanted not in images:
         listed = f"images among the outputs: {', '.join(images) or 'none'}"
         message = f"the output '{wanted}' is not an image" if wanted else "which output is meant?"
-        help = did_you_mean(wanted, images) or "name one, as in `--save picture=out.png`, or save an .npz archive"
+        help = did_you_mean(wanted, images) or "name one, as in `--save image=out.png`, or save an .npz archive"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
-    session.api.write_picture(path if equals else save, outputs[wanted], images[wanted])
+    session.api.write_image(path if equals else save, outputs[wanted], images[wanted])
 
 
 def _save_arrays(session: Session, path: str, arrays: Mapping[str, Array]) -> None:

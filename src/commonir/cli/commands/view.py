@@ -1,4 +1,4 @@
-"""`cir view`: a program as a picture."""
+"""`cir view`: a program as a drawing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
-    from commonir.reports import Picture
+    from commonir.reports import SavedDrawing
 
 
 @verb(opens=True)
 @click.argument("model", type=PATH)
 @click.argument("other", required=False, type=PATH)
-@output_option("Where the picture goes; `.svg` is a picture, `.html` a page with zoom and search.", "FILE")
+@output_option("Where the drawing goes; `.svg` is an image, `.html` a page with zoom and search.", "FILE")
 @click.option("--to", type=click.Choice(["svg", "html"]), help="What is written, whatever the suffix says.")
 @click.option("--open", "is_opened", is_flag=True, help="Show it in the browser.")
 @ranks_options
@@ -53,19 +53,19 @@ def view(
         program = session.api.shard(program, ranks, parallel, findings=session.findings)
     beside = None if other is None else session.load(other, lenient=True)
     titles = [Path(name).name if name not in (None, "-") else "" for name in (model, other)]
-    picture = session.api.view(program, output, other=beside, to=to, title=titles[0], other_title=titles[1])
+    figure = session.api.view(program, output, other=beside, to=to, title=titles[0], other_title=titles[1])
     if is_opened:
         click.launch(Path(output).resolve().as_uri())
-    return Answer(picture.to_json(), lambda out: _write(picture, out))
+    return Answer(figure.to_json(), lambda out: _write(figure, out))
 
 
-def _write(picture: Picture, out: Terminal) -> None:
-    out.line(picture.summary)
-    for finding in picture.findings:
+def _write(figure: SavedDrawing, out: Terminal) -> None:
+    out.line(figure.summary)
+    for finding in figure.findings:
         out.line(f"  {finding}", Style.WARNING)
-    for note in picture.left_out:
+    for note in figure.left_out:
         out.line(f"  {note}")
-    out.line(f"  wrote {picture.path} ({format_bytes(picture.size_bytes)})")
+    out.line(f"  wrote {figure.path} ({format_bytes(figure.size_bytes)})")
 
 
 command = view

@@ -46,10 +46,10 @@ class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
         return (TensorType(u8, (None, None, self.format.channels)),)
 
     def reference(self, content: Bytes) -> Array:
-        from commonir.base.images import decoded_picture  # noqa: PLC0415  loads numpy and Pillow
+        from commonir.base.images import decoded_image  # noqa: PLC0415  loads numpy and Pillow
 
         xp = content.__array_namespace__()
-        found = decoded_picture(content.tobytes(), grayscale=self.format is PixelFormat.GRAYSCALE)
+        found = decoded_image(content.tobytes(), grayscale=self.format is PixelFormat.GRAYSCALE)
         if found is None:
             return xp.zeros((0, 0, self.format.channels), xp.uint8)
         return found[..., None] if found.ndim == 2 else found[..., ::-1] if self.format is PixelFormat.BGR else found

@@ -1,4 +1,4 @@
-"""Pictures of programs, as SVG and as pages that need nothing but a browser."""
+"""Figures of programs, as SVG and as pages that need nothing but a browser."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from commonir.base.files import atomic_file
 from commonir.dialects import ark, core
 from commonir.inspection.viewing.boxes import draw_graphs
 from commonir.inspection.viewing.drawing import Drawing
-from commonir.inspection.viewing.graphs import NO_MARKS, Marks, picture_of
-from commonir.inspection.viewing.graphs import Picture as Graphs
+from commonir.inspection.viewing.graphs import NO_MARKS, Marks, figure_of
+from commonir.inspection.viewing.graphs import Figure as Graphs
 from commonir.inspection.viewing.lanes import draw_lanes
 from commonir.inspection.viewing.page import page
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 from commonir.passes.ark.timeline import timeline
 from commonir.passes.timeline import core_timeline
-from commonir.reports import Picture
+from commonir.reports import SavedDrawing
 
 
 def draw(module: Module, name: str) -> Drawing:
-    """The picture of a program.
+    """The figure of a program.
 
     Programs of ranks are lanes with what the ranks send each other, others graphs of their operations.
 
@@ -51,7 +51,7 @@ def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> D
 
 
 def _graphs(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Graphs:
-    found = picture_of(module, marks, name)
+    found = figure_of(module, marks, name)
     if not found.graphs:
         message = "there is nothing to draw: the program has no function with a body"
         help = "`cir show MODEL` prints any program as text"
@@ -63,24 +63,24 @@ _FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": pa
 
 
 def form_of(path: str | os.PathLike[str], to: str | None) -> str:
-    """How a picture is written: as asked for, or as the suffix of its path tells.
+    """How a figure is written: as asked for, or as the suffix of its path tells.
 
     Raises: DiagnosticError (E0804) for another suffix.
     """
     form = Path(path).suffix.removeprefix(".").lower() if to is None else to
     if form not in _FORMS:
-        message = f"a picture is written as {' or '.join(_FORMS)}, and '{Path(path).name}' is neither"
+        message = f"a figure is written as {' or '.join(_FORMS)}, and '{Path(path).name}' is neither"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help="call it NAME.svg or NAME.html"))
     return form
 
 
-def save_picture(drawing: Drawing, path: str | os.PathLike[str], form: str) -> Picture:
-    """Writes a picture. Raises: DiagnosticError (E08xx)."""
+def save_drawing(drawing: Drawing, path: str | os.PathLike[str], form: str) -> SavedDrawing:
+    """Writes a figure. Raises: DiagnosticError (E08xx)."""
     content = _FORMS[form](drawing).encode()
     with atomic_file(path) as out:
         out.write(content)
     size = (round(drawing.width), round(drawing.height))
-    return Picture(os.fspath(path), len(content), *size, drawing.summary, drawing.findings, drawing.left_out)
+    return SavedDrawing(os.fspath(path), len(content), *size, drawing.summary, drawing.findings, drawing.left_out)
 
 
-__all__ = ["Drawing", "draw", "draw_beside", "form_of", "save_picture"]
+__all__ = ["Drawing", "draw", "draw_beside", "form_of", "save_drawing"]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.drawing import SMALL, Drawing
-from commonir.inspection.viewing.graphs import MAX_BOXES, Graph, Line, Node, Picture
+from commonir.inspection.viewing.graphs import MAX_BOXES, Figure, Graph, Line, Node
 from commonir.inspection.viewing.layers import Layout, Size, layout
 from commonir.inspection.viewing.svg import Place, element, point_text, shortened, tail_of, title, width_of, words
 
@@ -52,21 +52,21 @@ class _Group(NamedTuple):
         return Size(max(self.layout.width, title) + 2 * _PAD, self.layout.height + _TITLE + 2 * _PAD)
 
 
-def draw_graphs(pictures: Sequence[Picture], name: str) -> Drawing:
-    """The picture of the functions of a program, or of two programs, side by side."""
-    picture = Picture(
-        tuple([graph for each in pictures for graph in each.graphs]),
-        sum([each.operations for each in pictures]),
-        sum([each.skipped for each in pictures]),
+def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
+    """The figure of the functions of a program, or of two programs, side by side."""
+    figure = Figure(
+        tuple([graph for each in figures for graph in each.graphs]),
+        sum([each.operations for each in figures]),
+        sum([each.skipped for each in figures]),
     )
-    groups = [_grouped(graph) for graph in picture.graphs]
-    summary = _summary(picture)
-    left_out = tuple(_left_out(picture, groups))
+    groups = [_grouped(graph) for graph in figure.graphs]
+    summary = _summary(figure)
+    left_out = tuple(_left_out(figure, groups))
     top = _TOP + 28 + 18.0 * (1 + len(left_out)) + 34
     heads = [words(summary), *[words(note) for note in left_out]]
     body = [element("text", words(shortened(name, 17, 900)), class_="title", x=_MARGIN, y=_TOP + 14)]
     body += [element("text", head, class_="note", x=_MARGIN, y=_TOP + 36 + 18 * n) for n, head in enumerate(heads)]
-    body += _legend(picture, top - 26)
+    body += _legend(figure, top - 26)
     x, height = _MARGIN, 0.0
     for n, group in enumerate(groups):
         body += _drawn(group, (x, top), str(n))
@@ -76,14 +76,14 @@ def draw_graphs(pictures: Sequence[Picture], name: str) -> Drawing:
     return Drawing(width, top + height + _MARGIN, "\n".join(body), "", 0.0, name, summary, (), left_out)
 
 
-def _summary(picture: Picture) -> str:
-    functions = [plural(len(picture.graphs), "graph")] if len(picture.graphs) != 1 else []
-    return " · ".join([*functions, plural(picture.operations, "operation")])
+def _summary(figure: Figure) -> str:
+    functions = [plural(len(figure.graphs), "graph")] if len(figure.graphs) != 1 else []
+    return " · ".join([*functions, plural(figure.operations, "operation")])
 
 
-def _left_out(picture: Picture, groups: Sequence[_Group]) -> Iterator[str]:
-    if picture.skipped:
-        yield f"left out in the middle: {plural(picture.skipped, 'operation')} beyond about {MAX_BOXES:,}"
+def _left_out(figure: Figure, groups: Sequence[_Group]) -> Iterator[str]:
+    if figure.skipped:
+        yield f"left out in the middle: {plural(figure.skipped, 'operation')} beyond about {MAX_BOXES:,}"
     far = sum(line is None for group in _all_groups(groups) for line in group.layout.lines)
     if far:
         yield f"not drawn: {plural(far, 'line')} between boxes far from each other; boxes tell their operands"
@@ -97,8 +97,8 @@ def _all_groups(groups: Sequence[_Group]) -> Iterator[_Group]:
         pending += [inner for nested in group.nested for inner in nested]
 
 
-def _legend(picture: Picture, y: float) -> Iterator[str]:
-    used = {_CLASSES[node.kind] for graph in picture.graphs for node in graph.nodes}
+def _legend(figure: Figure, y: float) -> Iterator[str]:
+    used = {_CLASSES[node.kind] for graph in figure.graphs for node in graph.nodes}
     x = _MARGIN
     for class_, label in _LEGEND.items():
         if class_ in used:

@@ -72,7 +72,7 @@ text{fill:#e6edf3}
 
 
 class Drawing(NamedTuple):
-    """A picture: its size, what is in it, the heads of lanes, and what is told of it.
+    """A figure: its size, what is in it, the heads of lanes, and what is told of it.
 
     `findings` says what goes wrong, `left_out` what is not drawn, in words.
     """
@@ -88,18 +88,18 @@ class Drawing(NamedTuple):
     left_out: tuple[str, ...]
 
     def svg(self) -> str:
-        """The picture as a file of its own, without any script."""
+        """The figure as a file of its own, without any script."""
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.element() + "\n"
 
     def element(self) -> str:
-        """The picture as an element."""
+        """The figure as an element."""
         return element(
             "svg",
             element("title", words(self.name)),
             element("desc", words(self.summary)),
             element("style", _STYLE),
             element("rect", class_="page", x=0, y=0, width=self.width, height=self.height),
-            element("g", self.body, id="picture"),
+            element("g", self.body, id="figure"),
             element("g", self.heads, id="heads", data_top=self.heads_top),
             xmlns="http://www.w3.org/2000/svg",
             viewBox=f"0 0 {self.width:g} {self.height:g}",

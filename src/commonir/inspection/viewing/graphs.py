@@ -65,7 +65,7 @@ class Graph(NamedTuple):
     lines: tuple[Line, ...]
 
 
-class Picture(NamedTuple):
+class Figure(NamedTuple):
     """The functions of a program as graphs; how many operations they have, and how many of them are left out."""
 
     graphs: tuple[Graph, ...]
@@ -73,14 +73,14 @@ class Picture(NamedTuple):
     skipped: int
 
 
-def picture_of(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Picture:
+def figure_of(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Figure:
     """Returns the graphs of a program; marked operations stand out, and a name precedes those of its functions."""
     functions = list(module.defined_functions.values())
     total = sum([_is_drawn(op) for function in functions for op in function.walk()]) - len(functions)
     reading = _Reading(marks, 1.0 if total <= MAX_BOXES else MAX_BOXES / total)
     graphs = [graph for function in functions for graph in reading.graphs_of(function)]
     titled = [graph._replace(title=f"{name}: {graph.title}") for graph in graphs] if name else graphs
-    return Picture(tuple(titled), total, reading.skipped)
+    return Figure(tuple(titled), total, reading.skipped)
 
 
 def _is_drawn(op: Operation) -> bool:
@@ -262,4 +262,4 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
-__all__ = ["MAX_BOXES", "NO_MARKS", "Graph", "Line", "Marks", "Node", "Picture", "picture_of"]
+__all__ = ["MAX_BOXES", "NO_MARKS", "Figure", "Graph", "Line", "Marks", "Node", "figure_of"]

@@ -32,7 +32,7 @@ _CLASSES: Mapping[StepKind, str] = {
 
 
 def draw_lanes(timeline: Timeline, name: str) -> Drawing:
-    """The picture of the ranks of a program."""
+    """The figure of the ranks of a program."""
     return _Drawing(timeline, name).draw()
 
 
@@ -166,7 +166,7 @@ class _Drawing:
     # -- lanes
 
     def _y(self, place: float) -> float:
-        """The top of a row of the picture."""
+        """The top of a row of the figure."""
         return self._first + place * _PITCH
 
     def _top_of(self, box: Box) -> float:
@@ -330,7 +330,7 @@ class _Drawing:
 
     @property
     def _gap_top(self) -> float:
-        """Where what is left out begins in the picture."""
+        """Where what is left out begins in the figure."""
         return self._y(self._rows.cut) + 6
 
     def _awaits(self) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Where the steps of a timeline stand below each other: a receive below its send, a meeting at one height.
 
-Steps that compute and follow each other become one box where they would take too much room, and of pictures that are
+Steps that compute and follow each other become one box where they would take too much room, and of figures that are
 still too long the middle is left out. What is left out is counted.
 """
 
@@ -13,7 +13,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.passes.timeline import Lane, Point, StepKind, Timeline
 
 COMFORTABLE_ROWS = 100
-"""A picture of more rows has longer runs of steps in one box."""
+"""A figure of more rows has longer runs of steps in one box."""
 MAX_ROWS = 600
 MAX_BOXES = 4_000
 MAX_LANES = 32
@@ -25,7 +25,7 @@ _ALIKE = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
 
 
 class Box(NamedTuple):
-    """Steps of a rank, from the first to the last, in a row of the picture.
+    """Steps of a rank, from the first to the last, in a row of the figure.
 
     `waits` is how many rows it stands below the one before because it waits. `is_stuck`: it waits forever.
     """
@@ -44,7 +44,7 @@ class Box(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """All boxes of a picture. Rows from `cut` on are left out, up to `resumes`; both are `total` when none are.
+    """All boxes of a figure. Rows from `cut` on are left out, up to `resumes`; both are `total` when none are.
 
     `alone` is how many steps in a row are boxes of their own at most, `longest` how many one box is; `hidden_steps`
     counts the steps in rows that are left out, `unreached` those that a rank does not come to, by rank.
@@ -65,7 +65,7 @@ class Rows(NamedTuple):
         return row < self.cut or row >= self.resumes
 
     def place(self, row: int) -> int:
-        """The row of the picture that a row is, or that of the gap for one that is left out."""
+        """The row of the figure that a row is, or that of the gap for one that is left out."""
         if row < self.cut:
             return row
         return self.cut if row < self.resumes else row - self.resumes + self.cut + (self.resumes > self.cut)
@@ -96,7 +96,7 @@ def rows_of(timeline: Timeline) -> Rows:
 
 
 def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
-    """The boxes of a picture that is not too long, how many rows it has, and how many steps in a row stand apart."""
+    """The boxes of a figure that is not too long, how many rows it has, and how many steps in a row stand apart."""
     for alone in _MOST_ALONE:
         boxes = _Placing(timeline, alone).run()
         total = max((box.row for box in boxes), default=-1) + 1
