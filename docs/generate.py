@@ -20,7 +20,7 @@ from commonir.cli.table import VERBS, cir
 from commonir.conversions import core_to_linalg, core_to_tosa
 from commonir.conversions.core_to_core import whole_tensors
 from commonir.dialects import core
-from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
+from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, SpecRule
 from commonir.ods import Dialects, Form, Op
 from commonir.passes.definition import Pass, Passes, PassOption
 from commonir.rewrite.legalize import Rules
@@ -167,7 +167,7 @@ def _code_section(code: Code) -> list[str]:
     return [f"### {code.id}: {code.title}", "", code.explanation, "", status]
 
 
-def _found_in(rule: Rule) -> str:
+def _found_in(rule: SpecRule) -> str:
     return rule.checked.value if rule.code is None else f"{rule.checked.value}, as {rule.code.id}"
 
 

@@ -45,7 +45,7 @@ class Word(Record):
     text: str
 
 
-class Place(Record):
+class ParameterPlace(Record):
     """Where a parameter stands."""
 
     parameter: Parameter
@@ -66,7 +66,7 @@ class Group(Record):
     otherwise: tuple[FormElement, ...] = ()
 
 
-FormElement = Word | Place | Listing | Group
+FormElement = Word | ParameterPlace | Listing | Group
 
 
 class ParameterForm(Record):
@@ -140,7 +140,7 @@ class _Reader:
             if self.token == ("mark", "^"):
                 self.advance()
                 last = out[-1]
-                anchor = last.parameter if isinstance(last, Place) else None
+                anchor = last.parameter if isinstance(last, ParameterPlace) else None
                 if isinstance(last, Listing) and last.parameters:
                     anchor = last.parameters[0]
                 if anchor is None:
@@ -152,7 +152,7 @@ class _Reader:
             case "literal", text:
                 return Word(text)
             case "variable", name:
-                return Place(self.parameter(name))
+                return ParameterPlace(self.parameter(name))
             case "mark", "(":
                 return self.group(depth)
             case "word", "params":
@@ -214,7 +214,7 @@ __all__ = [
     "Parameter",
     "ParameterCategory",
     "ParameterForm",
-    "Place",
+    "ParameterPlace",
     "Word",
     "parsed_form",
 ]

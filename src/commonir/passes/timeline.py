@@ -28,7 +28,7 @@ class StepKind(Enum):
     MEETS = "waits for all ranks"
 
 
-class Step(NamedTuple):
+class RankStep(NamedTuple):
     """An operation: `title` is what it is, `name` what its file calls it, `detail` what it gives."""
 
     kind: StepKind
@@ -58,7 +58,7 @@ class Lane(NamedTuple):
     """The steps of one rank. `stops_at` is the step at which it waits forever, for the rank `waits_for`."""
 
     rank: int
-    steps: tuple[Step, ...]
+    steps: tuple[RankStep, ...]
     stops_at: int | None = None
     waits_for: int | None = None
 
@@ -140,7 +140,7 @@ _CORE_KINDS: Mapping[type[Operation], StepKind] = {
 def _core_lane(function: Function) -> Lane:
     rank, _ = core.rank_of(function) or (0, 1)
     steps = [
-        Step(
+        RankStep(
             _CORE_KINDS.get(type(op), StepKind.COMPUTES),
             op.name.partition(".")[2],
             op.results[0].name if op.results else "",
@@ -151,4 +151,4 @@ def _core_lane(function: Function) -> Lane:
     return Lane(rank, tuple(steps))
 
 
-__all__ = ["Arrow", "Lane", "Point", "Step", "StepKind", "Timeline", "core_timeline"]
+__all__ = ["Arrow", "Lane", "Point", "RankStep", "StepKind", "Timeline", "core_timeline"]

@@ -51,7 +51,7 @@ UNSAID = Mismatch("")
 Result = Value | tuple[Value, ...] | Operation | Mismatch
 
 
-class Rule:
+class LegalizationRule:
     """Converts the operations of one definition and of those that derive from it."""
 
     __slots__ = ("build", "definition")
@@ -64,22 +64,22 @@ class Rule:
         return f"<rule {self.build.__name__} for {self.definition.__name__}>"
 
 
-def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
+def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], LegalizationRule]:
     """Makes a function the rule for a definition.
 
     A rule decides whether it applies before it builds anything.
     """
-    return lambda build: Rule(definition, build)
+    return lambda build: LegalizationRule(definition, build)
 
 
-def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> Rule:
+def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> LegalizationRule:
     """Returns the rule from operations to another definition with the same operands, without attributes."""
 
     def same(op: Op, context: Context, *operands: Value) -> Value:
         del op, context
         return definition(*operands).result
 
-    return Rule(source, same)
+    return LegalizationRule(source, same)
 
 
 def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
@@ -138,15 +138,15 @@ def members_of(kind: type[R], *namespaces: Mapping[str, object]) -> Iterator[R]:
     return (member for names in namespaces for member in names.values() if isinstance(member, kind))
 
 
-class Rules(ByDefinition[Rule]):
+class Rules(ByDefinition[LegalizationRule]):
     """Rules of conversions by this module."""
 
     __slots__ = ()
 
     @staticmethod
-    def members(*namespaces: Mapping[str, object]) -> Iterator[Rule]:
+    def members(*namespaces: Mapping[str, object]) -> Iterator[LegalizationRule]:
         """The rules among the members of modules, in order."""
-        return members_of(Rule, *namespaces)
+        return members_of(LegalizationRule, *namespaces)
 
 
 class Target(NamedTuple):
@@ -404,7 +404,7 @@ class _Legalization:
         self._report(op, reasons, frame)
 
     def _built(
-        self, r: Rule, op: Op, operands: Sequence[Value]
+        self, r: LegalizationRule, op: Op, operands: Sequence[Value]
     ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
         """The values a rule gives and the operations behind them, all of which the target has."""
         settled = Settled(self.context.regions)
@@ -582,9 +582,9 @@ __all__ = [
     "UNSAID",
     "ByDefinition",
     "Context",
+    "LegalizationRule",
     "Mismatch",
     "Result",
-    "Rule",
     "Rules",
     "Target",
     "as_attribute",

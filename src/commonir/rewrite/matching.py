@@ -26,8 +26,8 @@ from commonir.rewrite.steps import (
     Enter,
     IsConstant,
     Match,
+    MatchStep,
     Restrict,
-    Step,
 )
 
 _MAX_SWAPS = 8
@@ -52,7 +52,7 @@ class Compiled:
             message = f"{len(swapping)} pairs of operands are in either order, at most {_MAX_SWAPS} may be"
             found.add(MALFORMED_RULE, f"rule {rewrite!r}: {message}", where=rewrite.place)
             found.raise_errors()
-        self.alternatives: list[list[Step]] = []
+        self.alternatives: list[list[MatchStep]] = []
         faults: dict[str, None] = {}
         kinds: dict[str, str] = {}
         for swapped in product((False, True), repeat=len(swapping)):
@@ -137,7 +137,7 @@ class _Source:
     def __init__(self, rewrite: Rewrite, swapped: set[tuple[int, tuple[str, str]]], faults: dict[str, None]) -> None:
         self.rewrite = rewrite
         self.faults = faults
-        self.steps: list[Step] = []
+        self.steps: list[MatchStep] = []
         self.kinds: dict[str, str] = {}
         self._count = 1
         self._bind(rewrite.source.label, _OPERATION)

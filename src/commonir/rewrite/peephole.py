@@ -22,7 +22,7 @@ from commonir.ods.fields import Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Constant, Variable
 from commonir.rewrite.matching import Compiled
-from commonir.rewrite.steps import AttributeStep, BindOperand, Enter, IsConstant, Restrict, Step, called
+from commonir.rewrite.steps import AttributeStep, BindOperand, Enter, IsConstant, MatchStep, Restrict, called
 
 Reach = Callable[[Any], Any]
 Check = Callable[[Any], bool]
@@ -81,7 +81,7 @@ def may_match(rule: Compiled, makers: Sequence[type[object]]) -> bool:
     return any(all(_may_hold(rule.definition, step, makers) for step in steps) for steps in rule.alternatives)
 
 
-def _may_hold(definition: type[Op], step: Step, makers: Sequence[type[object]]) -> bool:
+def _may_hold(definition: type[Op], step: MatchStep, makers: Sequence[type[object]]) -> bool:
     if not isinstance(step, Enter | IsConstant) or step.at or step.index is not None:
         return True
     at = _place(definition, step)
@@ -92,7 +92,7 @@ def _may_hold(definition: type[Op], step: Step, makers: Sequence[type[object]]) 
     return issubclass(makers[at], step.definition) if isinstance(step, Enter) else may_be_known(makers[at])
 
 
-def _place(definition: type[Op], step: Step) -> int | None:
+def _place(definition: type[Op], step: MatchStep) -> int | None:
     """Which operand of operations of a definition a step looks at; None where they differ in that."""
     field, layout = step.field, definition.layout
     if field is None or field.kind is not FieldKind.OPERAND or len(layout.required) != len(layout.inputs):
@@ -111,7 +111,7 @@ class _Making:
         self.positions: dict[str, int] = {}
         self._operations: list[tuple[type[Op], Reach | None]] = [(definition, None)]
 
-    def takes(self, step: Step) -> bool:
+    def takes(self, step: MatchStep) -> bool:
         """Adds the check of a step; whether that can be."""
         match step:
             case Enter(label="", index=None):
@@ -141,11 +141,11 @@ class _Making:
         else:
             self.checks.append(_is_constant_at(at, step.term))
 
-    def _position(self, step: Step) -> int | None:
+    def _position(self, step: MatchStep) -> int | None:
         """Which operand of its operation a step looks at."""
         return _place(self._operations[step.at][0], step)
 
-    def _operand(self, step: Step) -> Reach | None:
+    def _operand(self, step: MatchStep) -> Reach | None:
         """How to reach the operand that a step looks at."""
         owner, at = self._operations[step.at][1], self._position(step)
         if at is None:

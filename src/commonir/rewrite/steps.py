@@ -57,7 +57,7 @@ class Match:
         self.beside = False
 
 
-class Step:
+class MatchStep:
     """One step of a match. `at` is the number of the operation that it looks at."""
 
     __slots__ = ("at", "field")
@@ -79,7 +79,7 @@ class Step:
         return name if self.field is None else f"'{self.field.spelling}' of {name}"
 
 
-class Enter(Step):
+class Enter(MatchStep):
     """An operand is the result of an operation of a definition: the first, or that of the number `pick`."""
 
     __slots__ = ("definition", "index", "label", "pick")
@@ -114,7 +114,7 @@ class Enter(Step):
         return f"{self._where(match)} is the result of {owner.name}, not of {self.definition.name}"
 
 
-class BindOperand(Step):
+class BindOperand(MatchStep):
     """A variable stands for an operand, or for the same as before."""
 
     __slots__ = ("index", "name", "type")
@@ -146,7 +146,7 @@ class BindOperand(Step):
         return f"{self._where(match)} is not the same value as ${self.name} elsewhere"
 
 
-class BindGroup(Step):
+class BindGroup(MatchStep):
     """A variable stands for all values of a variadic operand."""
 
     __slots__ = ("name", "type")
@@ -170,7 +170,7 @@ class BindGroup(Step):
         return f"{self._where(match)} must be {'' if self.type is None else self.type.summary}, found {found}"
 
 
-class CountGroup(Step):
+class CountGroup(MatchStep):
     """A variadic operand has so many values."""
 
     __slots__ = ("count",)
@@ -187,7 +187,7 @@ class CountGroup(Step):
         return f"{self._where(match)} has {found} values, not {self.count}"
 
 
-class IsConstant(Step):
+class IsConstant(MatchStep):
     """An operand is known before running, and something holds of its elements."""
 
     __slots__ = ("index", "term")
@@ -214,7 +214,7 @@ class IsConstant(Step):
         return f"{self._where(match)} is not {self.term.text}"
 
 
-class AttributeStep(Step):
+class AttributeStep(MatchStep):
     """An attribute is a value, or what a variable stands for. `extra` is its name when no field declares it."""
 
     __slots__ = ("check", "expected", "extra", "name", "shown")
@@ -264,7 +264,7 @@ class AttributeStep(Step):
         return f"{where} is {_shown(found)}, not {other}"
 
 
-class Ask(Step):
+class Ask(MatchStep):
     """A function says what an operand or an attribute is, and what its outputs stand for."""
 
     __slots__ = ("extra", "index", "is_value", "term")
@@ -323,7 +323,7 @@ def _binds(match: Match, term: Variable | Anything, given: object) -> bool:
     return known is found or (isinstance(known, Held) and known.attribute is found.attribute)
 
 
-class Restrict(Step):
+class Restrict(MatchStep):
     """A condition on what is bound."""
 
     __slots__ = ("restriction",)
@@ -429,8 +429,8 @@ __all__ = [
     "Held",
     "IsConstant",
     "Match",
+    "MatchStep",
     "Restrict",
-    "Step",
     "called",
     "plain",
     "stored",

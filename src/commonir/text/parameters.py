@@ -19,7 +19,7 @@ from commonir.ods.parameter_forms import (
     Parameter,
     ParameterCategory,
     ParameterForm,
-    Place,
+    ParameterPlace,
     Word,
 )
 from commonir.text.lexer import BARE_ID
@@ -82,7 +82,7 @@ class _FormReader:
                 case Word(text=text):
                     for part in text.split():
                         self.source.expect(part)
-                case Place(parameter=parameter):
+                case ParameterPlace(parameter=parameter):
                     self._value(parameter)
                 case Listing(parameters=parameters, named=named):
                     self._listing(parameters, named)
@@ -168,7 +168,7 @@ def _all(elements: Sequence[FormElement]) -> set[Parameter]:
     """The parameters that elements outside of groups name."""
     out: set[Parameter] = set()
     for e in elements:
-        if isinstance(e, Place):
+        if isinstance(e, ParameterPlace):
             out.add(e.parameter)
         elif isinstance(e, Listing):
             out.update(e.parameters)
@@ -190,7 +190,7 @@ class _FormWriter:
             match e:
                 case Word(text=text):
                     self._literal(text)
-                case Place(parameter=parameter):
+                case ParameterPlace(parameter=parameter):
                     if parameter in self.given:
                         self._put(self.given[parameter])
                 case Listing(parameters=parameters, named=named):

@@ -20,7 +20,7 @@ from commonir.inspection.viewing.page import page
 from commonir.inspection.viewing.svg import shortened, width_of
 from commonir.ir.module import Module
 from commonir.ods import Dialects
-from commonir.passes.timeline import Arrow, Lane, Point, Step, StepKind, Timeline
+from commonir.passes.timeline import Arrow, Lane, Point, RankStep, StepKind, Timeline
 from commonir.text.parser import parse_module
 
 from tests.formats.ark import model_files as files
@@ -233,7 +233,7 @@ def test_a_program_of_ten_thousand_operations_is_a_picture_of_bounded_size() -> 
 
 def test_messages_to_and_from_what_is_left_out_end_there() -> None:
     computes, sends, receives = [
-        Step(kind, kind.name) for kind in (StepKind.COMPUTES, StepKind.SENDS, StepKind.RECEIVES)
+        RankStep(kind, kind.name) for kind in (StepKind.COMPUTES, StepKind.SENDS, StepKind.RECEIVES)
     ]
     lanes = (
         Lane(0, (computes, sends) * 1000),

@@ -6,17 +6,17 @@ import random
 from itertools import pairwise
 
 from commonir.inspection.viewing.rows import COMFORTABLE_ROWS, MAX_LANES, Box, lanes_shown, rows_of
-from commonir.passes.timeline import Arrow, Lane, Point, Step, StepKind, Timeline
+from commonir.passes.timeline import Arrow, Lane, Point, RankStep, StepKind, Timeline
 
-COMPUTES = Step(StepKind.COMPUTES, "Add")
-SENDS, RECEIVES = Step(StepKind.SENDS, "Send"), Step(StepKind.RECEIVES, "Recv")
-DONE, MEETS = Step(StepKind.WAITS_FOR_SENDS, "SendDone"), Step(StepKind.MEETS, "DeviceSync")
+COMPUTES = RankStep(StepKind.COMPUTES, "Add")
+SENDS, RECEIVES = RankStep(StepKind.SENDS, "Send"), RankStep(StepKind.RECEIVES, "Recv")
+DONE, MEETS = RankStep(StepKind.WAITS_FOR_SENDS, "SendDone"), RankStep(StepKind.MEETS, "DeviceSync")
 
 
 def _drawn(draw: random.Random) -> Timeline:
     """Ranks that do things in turn, so that nobody waits forever."""
     world = draw.randint(1, 5)
-    steps: list[list[Step]] = [[] for _ in range(world)]
+    steps: list[list[RankStep]] = [[] for _ in range(world)]
     arrows: list[Arrow] = []
     meetings: list[dict[int, int]] = []
     under_way: list[tuple[Point, int]] = []

@@ -51,9 +51,9 @@ from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.without_requirements import without_requirements
-from commonir.rewrite.legalize import Rule, Rules, Target, legalize
+from commonir.rewrite.legalize import LegalizationRule, Rules, Target, legalize
 
-_ALL: tuple[Rule, ...] = (
+_ALL: tuple[LegalizationRule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
     *Rules.members(vars(signals), vars(loops), vars(counting), vars(unique)),

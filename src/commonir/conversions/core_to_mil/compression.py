@@ -21,7 +21,7 @@ from commonir.ir.data import Data, DeferredData, InlineData, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f32, i8, i32, u8, u32
 from commonir.passes.convert_elements import converted_data
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
 _NO_FORM = Mismatch("the operation set has no such compression")
 
@@ -179,7 +179,7 @@ def _decompressed(op: core.Decoded, context: Context, *operands: Value | None) -
     return const(converted_data(data, mil_element(data.element)))
 
 
-DECOMPRESSION = (Rule(core.Decoded, _decompressed),)
+DECOMPRESSION = (LegalizationRule(core.Decoded, _decompressed),)
 """The rules for weights that cannot stay compressed."""
 
 

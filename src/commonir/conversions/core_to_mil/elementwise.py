@@ -13,7 +13,15 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
 from commonir.ods import Op
 from commonir.ods.patterns import known_shape
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, counterparts_in, direct_counterpart, rule
+from commonir.rewrite.legalize import (
+    Context,
+    LegalizationRule,
+    Mismatch,
+    Result,
+    counterparts_in,
+    direct_counterpart,
+    rule,
+)
 
 SAME = {**counterparts_in(mil, activation), core.Exp2: mil.Exp2}
 """Operations with a direct counterpart: of the same operands, without parameters."""
@@ -171,9 +179,9 @@ def _bitwise(combine: Callable[[Value, Value], Value]) -> Callable[..., Result]:
 
 
 BITWISE = (
-    Rule(core.BitwiseAnd, _bitwise(core.mul)),
-    Rule(core.BitwiseOr, _bitwise(core.maximum)),
-    Rule(core.BitwiseXor, _bitwise(lambda a, b: core.abs(core.sub(a, b)))),
+    LegalizationRule(core.BitwiseAnd, _bitwise(core.mul)),
+    LegalizationRule(core.BitwiseOr, _bitwise(core.maximum)),
+    LegalizationRule(core.BitwiseXor, _bitwise(lambda a, b: core.abs(core.sub(a, b)))),
 )
 
 

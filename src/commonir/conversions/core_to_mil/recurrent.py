@@ -23,7 +23,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import boolean, f16, f32, i32
 from commonir.ods import Op
 from commonir.passes.convert_elements import converted_data
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -250,7 +250,7 @@ def _both_ways(op: core.Gru | core.Rnn, context: Context, x: Value, *given: Valu
     return core.concat((y, y_back), 1), core.concat((h, h_back), 0)
 
 
-BOTH_WAYS = (Rule(core.Gru, _both_ways), Rule(core.Rnn, _both_ways))
+BOTH_WAYS = (LegalizationRule(core.Gru, _both_ways), LegalizationRule(core.Rnn, _both_ways))
 
 
 def _one_way(value: Value, n: int) -> Value:

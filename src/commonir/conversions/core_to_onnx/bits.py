@@ -10,7 +10,7 @@ from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f8e8m0fnu, i64, u32, u64
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
 
 @rule(core.ShiftLeft)
@@ -97,17 +97,17 @@ def _by_arithmetic(of_sum: int) -> Callable[..., Result]:
     return made
 
 
-ARITHMETIC: tuple[Rule, ...] = (
-    Rule(core.BitwiseAnd, _by_arithmetic(0)),
-    Rule(core.BitwiseOr, _by_arithmetic(1)),
-    Rule(core.BitwiseXor, _by_arithmetic(2)),
+ARITHMETIC: tuple[LegalizationRule, ...] = (
+    LegalizationRule(core.BitwiseAnd, _by_arithmetic(0)),
+    LegalizationRule(core.BitwiseOr, _by_arithmetic(1)),
+    LegalizationRule(core.BitwiseXor, _by_arithmetic(2)),
 )
 """Bits of integers, for versions that have no operators for them. Sums wrap around."""
 
 
-SIGNED_SHIFTS: tuple[Rule, ...] = (
-    Rule(core.ShiftLeft, _left_by_unsigned),
-    Rule(core.ShiftRight, _right_by_unsigned),
+SIGNED_SHIFTS: tuple[LegalizationRule, ...] = (
+    LegalizationRule(core.ShiftLeft, _left_by_unsigned),
+    LegalizationRule(core.ShiftRight, _right_by_unsigned),
 )
 
 

@@ -11,7 +11,15 @@ from commonir.dialects.onnx import activation, arithmetic, comparison, elementwi
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, i32
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, counterparts_in, direct_counterpart, rule
+from commonir.rewrite.legalize import (
+    Context,
+    LegalizationRule,
+    Mismatch,
+    Result,
+    counterparts_in,
+    direct_counterpart,
+    rule,
+)
 
 SAME: dict[type[Op], Callable[..., Op]] = {
     **counterparts_in(activation, arithmetic, comparison, elementwise),
@@ -37,7 +45,10 @@ def _or_equal(definition: Callable[..., Op]) -> Callable[..., Result]:
     return compared
 
 
-OR_EQUAL = (Rule(core.GreaterEqual, _or_equal(onnx.Greater)), Rule(core.LessEqual, _or_equal(onnx.Less)))
+OR_EQUAL = (
+    LegalizationRule(core.GreaterEqual, _or_equal(onnx.Greater)),
+    LegalizationRule(core.LessEqual, _or_equal(onnx.Less)),
+)
 """Comparisons that opsets before 12 have no operator for."""
 
 
@@ -50,7 +61,7 @@ def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
     return wide if element_of(wide) is element_of(op.result) else cast(wide, element_of(op.result))
 
 
-WIDENED = tuple(Rule(source, _in_single_precision) for source in SAME)
+WIDENED = tuple(LegalizationRule(source, _in_single_precision) for source in SAME)
 
 
 def _in_wider_integers(op: Op, context: Context, *operands: Value) -> Result:
@@ -63,7 +74,7 @@ def _in_wider_integers(op: Op, context: Context, *operands: Value) -> Result:
 
 
 IN_WIDER_INTEGERS = tuple(
-    Rule(source, _in_wider_integers)
+    LegalizationRule(source, _in_wider_integers)
     for source in (core.Add, core.Sub, core.Mul, core.Div, core.Equal, core.Greater, core.Less)
 )
 """Arithmetic of narrow integers, for versions that have only that of wider ones."""

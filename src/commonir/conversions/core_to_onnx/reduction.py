@@ -10,7 +10,7 @@ from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
 _REDUCTIONS = {
     core.ReduceMax: onnx.ReduceMax,
@@ -40,7 +40,7 @@ def _reduction(definition: Callable[..., Op]) -> Callable[..., Result]:
     return reduced
 
 
-REDUCTIONS = tuple(Rule(source, _reduction(counterpart)) for source, counterpart in _REDUCTIONS.items())
+REDUCTIONS = tuple(LegalizationRule(source, _reduction(counterpart)) for source, counterpart in _REDUCTIONS.items())
 
 
 @rule(core.CumSum)
@@ -82,7 +82,7 @@ def _moved(x: Value, axis: int, places: int) -> Value:
     return core.pad(kept, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, 1.0)
 
 
-CUMULATIVE: tuple[Rule, ...] = (Rule(core.CumProd, _cumprod_by_doubling),)
+CUMULATIVE: tuple[LegalizationRule, ...] = (LegalizationRule(core.CumProd, _cumprod_by_doubling),)
 
 
 @rule(core.ArgMax)

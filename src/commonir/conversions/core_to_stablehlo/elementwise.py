@@ -21,7 +21,7 @@ from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, TensorType, boolean, i32
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 from commonir.symbolic import Dim
 
 UNARY: Mapping[type[Op], Callable[[Value], Op]] = {
@@ -115,9 +115,9 @@ def _comparison(direction: ComparisonDirection) -> Callable[..., Result]:
 
 
 DIRECT_COUNTERPARTS = (
-    *[Rule(source, _unary(target)) for source, target in UNARY.items()],
-    *[Rule(source, _binary(target)) for source, target in BINARY.items()],
-    *[Rule(source, _comparison(direction)) for source, direction in COMPARISONS.items()],
+    *[LegalizationRule(source, _unary(target)) for source, target in UNARY.items()],
+    *[LegalizationRule(source, _binary(target)) for source, target in BINARY.items()],
+    *[LegalizationRule(source, _comparison(direction)) for source, direction in COMPARISONS.items()],
 )
 """Operations that mean the same."""
 

@@ -23,7 +23,7 @@ from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 from commonir.symbolic import size_of
 
 
@@ -72,7 +72,7 @@ def _reduction(name: str, definition: Callable[[Value, Value], Op]) -> Callable[
     return along
 
 
-REDUCTIONS = tuple(Rule(source, _reduction(*kind)) for source, kind in _KINDS.items())
+REDUCTIONS = tuple(LegalizationRule(source, _reduction(*kind)) for source, kind in _KINDS.items())
 
 
 @rule(core.ReduceMean)
@@ -106,8 +106,8 @@ def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
 
 
 PLACES = (
-    Rule(core.ArgMax, _place(ComparisonDirection.GT, "max")),
-    Rule(core.ArgMin, _place(ComparisonDirection.LT, "min")),
+    LegalizationRule(core.ArgMax, _place(ComparisonDirection.GT, "max")),
+    LegalizationRule(core.ArgMin, _place(ComparisonDirection.LT, "min")),
 )
 
 
@@ -140,6 +140,6 @@ def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable
 
 
 CUMULATIVE = (
-    Rule(core.CumSum, _cumulative("sum", hlo.Add)),
-    Rule(core.CumProd, _cumulative("prod", hlo.Mul)),
+    LegalizationRule(core.CumSum, _cumulative("sum", hlo.Add)),
+    LegalizationRule(core.CumProd, _cumulative("prod", hlo.Mul)),
 )

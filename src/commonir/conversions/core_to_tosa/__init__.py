@@ -16,10 +16,10 @@ from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 from commonir.ods import Op
 from commonir.passes.without_requirements import without_requirements
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, Rules, Target
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, Rules, Target
 
 
-def _with_elements(taken: Rule) -> Rule:
+def _with_elements(taken: LegalizationRule) -> LegalizationRule:
     """A rule for tensors that have elements, as those of tosa do; a concatenation leaves out the ones without."""
 
     def build(op: Op, context: Context, *bound: object) -> Result:
@@ -28,7 +28,7 @@ def _with_elements(taken: Rule) -> Rule:
             return Mismatch("tosa has no tensors without elements")
         return taken.build(op, context, *bound)
 
-    return Rule(taken.definition, build)
+    return LegalizationRule(taken.definition, build)
 
 
 _FAMILIES = (elementwise, layout, products, sampling, reshaping)

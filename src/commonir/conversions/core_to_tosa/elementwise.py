@@ -18,7 +18,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import UNSAID, Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import UNSAID, Context, LegalizationRule, Mismatch, Result, rule
 
 
 def computes_with(element: ElementType) -> Mismatch | None:
@@ -37,17 +37,17 @@ def is_narrow(element: ElementType) -> bool:
     return element.is_integer and element.bits < i32.bits
 
 
-def _elementwise(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
+def _elementwise(definition: type[Op]) -> Callable[[Callable[..., Result]], LegalizationRule]:
     """Makes a function the rule for a definition, on operands with elements that tosa computes with one by one."""
 
-    def guarded(build: Callable[..., Result]) -> Rule:
+    def guarded(build: Callable[..., Result]) -> LegalizationRule:
         def build_or_refuse(op: Op, context: Context, *operands: Value) -> Result:
             element = element_of(op.operands[0])
             if is_narrow(element):
                 return Mismatch("profiles of tosa compute with integers of 32 bits")
             return computes_with(element) or build(op, context, *operands)
 
-        return Rule(definition, build_or_refuse)
+        return LegalizationRule(definition, build_or_refuse)
 
     return guarded
 
@@ -88,7 +88,7 @@ _COMPARISONS: Mapping[type[core.Comparison], tuple[type[Op], bool, bool]] = {
 }
 
 
-def _unary(source: type[core.Unary]) -> Rule:
+def _unary(source: type[core.Unary]) -> LegalizationRule:
     made, name = _UNARY[source]
 
     @_elementwise(source)
@@ -104,7 +104,7 @@ def _pair(op: core.Binary | core.Comparison, context: Context, a: Value, b: Valu
     return {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
 
 
-def _binary(source: type[core.Binary]) -> Rule:
+def _binary(source: type[core.Binary]) -> LegalizationRule:
     made = _BINARY[source]
 
     @_elementwise(source)
@@ -114,7 +114,7 @@ def _binary(source: type[core.Binary]) -> Rule:
     return build
 
 
-def _comparison(source: type[core.Comparison]) -> Rule:
+def _comparison(source: type[core.Comparison]) -> LegalizationRule:
     made, is_turned, is_opposite = _COMPARISONS[source]
 
     @_elementwise(source)
@@ -129,7 +129,7 @@ def _comparison(source: type[core.Comparison]) -> Rule:
     return build
 
 
-def _widened(source: type[Op]) -> Rule:
+def _widened(source: type[Op]) -> LegalizationRule:
     """Narrow integers are computed as integers of 32 bits."""
 
     def build(op: Op, context: Context, *operands: Value) -> Result:
@@ -139,7 +139,7 @@ def _widened(source: type[Op]) -> Rule:
         element = element_of(op.result)
         return wide if element is element_of(wide) else core.cast(wide, element)
 
-    return Rule(source, build)
+    return LegalizationRule(source, build)
 
 
 RULES = [

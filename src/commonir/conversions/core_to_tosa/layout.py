@@ -16,7 +16,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i8, i32, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 from commonir.symbolic import Dim, size_of
 
 
@@ -196,7 +196,7 @@ _REDUCTIONS: Mapping[type[core.Reduce], type[Op]] = {
 }
 
 
-def _reduction(source: type[core.Reduce]) -> Rule:
+def _reduction(source: type[core.Reduce]) -> LegalizationRule:
     made = _REDUCTIONS[source]
 
     def build(op: core.Reduce, context: Context, x: Value) -> Result:
@@ -205,7 +205,7 @@ def _reduction(source: type[core.Reduce]) -> Rule:
             return core.cast(type(op)(core.cast(x, i32), op.axes, op.keep_dims).y, element)
         return computes_with(element) or _reduced(context, op, x, made)
 
-    return Rule(source, build)
+    return LegalizationRule(source, build)
 
 
 def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) -> Value:

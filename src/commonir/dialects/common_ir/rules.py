@@ -42,7 +42,7 @@ _SHAPES = "Tensor shapes"
 THIS_TOOL = "commonir"
 
 
-class Rule(Record):
+class SpecRule(Record):
     """One rule. `source` is the section of the specification; `remedy` completes `help:` of its findings.
 
     `code` is that of the finding where a reader cannot go on, and tells it in terms of the file.
@@ -79,11 +79,11 @@ class Rule(Record):
         return finding.message.startswith(f"{self.label}: ")
 
 
-ACYCLIC = Rule(1, Level.MUST, "a graph is free of cycles", _GRAPHS, "break the cycle that the message shows")
-HAS_OUTPUT = Rule(
+ACYCLIC = SpecRule(1, Level.MUST, "a graph is free of cycles", _GRAPHS, "break the cycle that the message shows")
+HAS_OUTPUT = SpecRule(
     2, Level.SHOULD, "a node has one or more outputs", _GRAPHS, "name an output of the node, or remove the node"
 )
-NO_GRAPH_IN_LIBRARY = Rule(
+NO_GRAPH_IN_LIBRARY = SpecRule(
     3,
     Level.MUST,
     "a library has no graph outside of its functions",
@@ -92,61 +92,69 @@ NO_GRAPH_IN_LIBRARY = Rule(
     Checked.FILE,
     MALFORMED_JSON,
 )
-NAMED = Rule(4, Level.MUST, "a graph or library has a name", _GRAPHS, "give it a name")
-HAS_DOMAIN = Rule(5, Level.MUST, "a graph or library has a domain", _GRAPHS, "give it a domain, such as com.example")
-REVERSED_DOMAIN = Rule(
+NAMED = SpecRule(4, Level.MUST, "a graph or library has a name", _GRAPHS, "give it a name")
+HAS_DOMAIN = SpecRule(
+    5, Level.MUST, "a graph or library has a domain", _GRAPHS, "give it a domain, such as com.example"
+)
+REVERSED_DOMAIN = SpecRule(
     6,
     Level.SHOULD,
     "a domain is a reversed domain name",
     _GRAPHS,
     "begin with the last part: com.example, not example.com",
 )
-TYPED_INPUTS = Rule(
+TYPED_INPUTS = SpecRule(
     7, Level.MUST, "a graph defines the names and types of its inputs", _GRAPHS, "name every input and state its type"
 )
-TYPED_OUTPUTS = Rule(
+TYPED_OUTPUTS = SpecRule(
     8, Level.MUST, "a graph defines the names and types of its outputs", _GRAPHS, "name every output and state its type"
 )
-DOCUMENTED = Rule(
+DOCUMENTED = SpecRule(
     9, Level.SHOULD, "a graph or library has a documentation string", _GRAPHS, "say in `doc_string` what it is for"
 )
-NO_MARKUP = Rule(
+NO_MARKUP = SpecRule(
     10, Level.MUST, "documentation strings have no HTML or other markup than Markdown", _GRAPHS, "write it in Markdown"
 )
-DNS_DOMAIN = Rule(
+DNS_DOMAIN = SpecRule(
     11, Level.MUST, "the domain is a valid DNS name", _METADATA, "use letters, digits and hyphens between dots"
 )
-STATES_IR_VERSION = Rule(12, Level.MUST, "the version of the specification is stated", _METADATA, "state `ir_version`")
-STATES_MODEL_VERSION = Rule(13, Level.MUST, "the version of the model is stated", _METADATA, "state `model_version`")
-UNIQUE_NAMES = Rule(14, Level.MUST, "names within a graph or function are unique", _NAMES, "rename one of them")
-ONE_NAMESPACE = Rule(
+STATES_IR_VERSION = SpecRule(
+    12, Level.MUST, "the version of the specification is stated", _METADATA, "state `ir_version`"
+)
+STATES_MODEL_VERSION = SpecRule(
+    13, Level.MUST, "the version of the model is stated", _METADATA, "state `model_version`"
+)
+UNIQUE_NAMES = SpecRule(14, Level.MUST, "names within a graph or function are unique", _NAMES, "rename one of them")
+ONE_NAMESPACE = SpecRule(
     15, Level.MUST, "functions and operators of a file have different names", _NAMES, "rename one of them"
 )
-IDENTIFIERS = Rule(16, Level.MUST, "names are C identifiers", _NAMES, "use letters, digits and `_`, and no digit first")
-FUNCTION_HAS_INPUT = Rule(17, Level.MUST, "a function has one or more inputs", _FUNCTIONS, "give it an input")
-FUNCTION_HAS_OUTPUT = Rule(18, Level.MUST, "a function has one or more outputs", _FUNCTIONS, "give it an output")
-TYPED_PARAMETERS = Rule(
+IDENTIFIERS = SpecRule(
+    16, Level.MUST, "names are C identifiers", _NAMES, "use letters, digits and `_`, and no digit first"
+)
+FUNCTION_HAS_INPUT = SpecRule(17, Level.MUST, "a function has one or more inputs", _FUNCTIONS, "give it an input")
+FUNCTION_HAS_OUTPUT = SpecRule(18, Level.MUST, "a function has one or more outputs", _FUNCTIONS, "give it an output")
+TYPED_PARAMETERS = SpecRule(
     19,
     Level.MUST,
     "the parameters of a function are named and typed",
     _FUNCTIONS,
     "name every parameter and state its type",
 )
-DEFINED_INPUTS = Rule(
+DEFINED_INPUTS = SpecRule(
     20,
     Level.MUST,
     "an input of a node is an output of a node, an input or an initializer",
     _NODES,
     "define the value",
 )
-OUTPUTS_OF_NODES = Rule(
+OUTPUTS_OF_NODES = SpecRule(
     21,
     Level.MUST,
     "the outputs of a graph are outputs of nodes",
     _NODES,
     "let a node make the value, such as an identity",
 )
-STATES_COUNTS = Rule(
+STATES_COUNTS = SpecRule(
     22,
     Level.MUST,
     "the argument counts of a node are stated",
@@ -154,19 +162,19 @@ STATES_COUNTS = Rule(
     "list how many inputs each parameter takes",
     Checked.FILE,
 )
-ONE_COUNT_EACH = Rule(
+ONE_COUNT_EACH = SpecRule(
     23,
     Level.MUST,
     "there is one argument count for each parameter",
     _NODES,
     "list one count per parameter, in their order",
 )
-CONTROL_NAMES_NODES = Rule(
+CONTROL_NAMES_NODES = SpecRule(
     24, Level.MUST, "control inputs name nodes of the same graph", _NODES, "name a node, or remove the control input"
 )
-DATA_ORDER = Rule(25, Level.MUST, "nodes follow those whose outputs they read", _NODES, "sort the nodes")
-CONTROL_ORDER = Rule(26, Level.MUST, "nodes follow those that their control inputs name", _NODES, "sort the nodes")
-ROOT_IS_GRAPH = Rule(
+DATA_ORDER = SpecRule(25, Level.MUST, "nodes follow those whose outputs they read", _NODES, "sort the nodes")
+CONTROL_ORDER = SpecRule(26, Level.MUST, "nodes follow those that their control inputs name", _NODES, "sort the nodes")
+ROOT_IS_GRAPH = SpecRule(
     27,
     Level.MUST,
     "the root document is a graph, never a library",
@@ -175,10 +183,10 @@ ROOT_IS_GRAPH = Rule(
     Checked.FILE,
     UNKNOWN_FUNCTION,
 )
-IMPORT_FORM = Rule(
+IMPORT_FORM = SpecRule(
     28, Level.MUST, "an import is an absolute URI or a relative path", _IMPORTS, "write a path relative to the file"
 )
-IMPORTS_FETCHED = Rule(
+IMPORTS_FETCHED = SpecRule(
     29,
     Level.MUST,
     "all referenced documents are fetched",
@@ -187,41 +195,43 @@ IMPORTS_FETCHED = Rule(
     Checked.FILE,
     UNRESOLVED_IMPORT,
 )
-DECLARED = Rule(
+DECLARED = SpecRule(
     30,
     Level.MUST,
     "operators of nodes are declared in the file or in what it imports",
     _OPERATORS,
     "import or declare it",
 )
-TYPED_OPERANDS = Rule(
+TYPED_OPERANDS = SpecRule(
     31, Level.MUST, "all operands of a declaration are fully typed", _OPERATORS, "state a type other than `any`"
 )
-SHAPED_OPERANDS = Rule(
+SHAPED_OPERANDS = SpecRule(
     32, Level.SHOULD, "operands of a declaration have shapes", _OPERATORS, "state a shape; `[*]` is any"
 )
-TYPED_ATTRIBUTES = Rule(
+TYPED_ATTRIBUTES = SpecRule(
     33, Level.MUST, "all attributes of a declaration are typed", _OPERATORS, "state a type other than `any`"
 )
-SCALAR_MAPS = Rule(
+SCALAR_MAPS = SpecRule(
     34, Level.MUST, "keys and values of a map are not collections", _TYPES, "use scalars, or a list of tuples"
 )
-UTF8 = Rule(35, Level.MUST, "texts are encoded in UTF-8", _TYPES, "encode the file again", Checked.FILE, MALFORMED_JSON)
-ONE_OR_MANY = Rule(
+UTF8 = SpecRule(
+    35, Level.MUST, "texts are encoded in UTF-8", _TYPES, "encode the file again", Checked.FILE, MALFORMED_JSON
+)
+ONE_OR_MANY = SpecRule(
     36, Level.MUST, "a name is one dimension or any number of them", _SHAPES, "give one of the two another name"
 )
-ONE_WILDCARD = Rule(
+ONE_WILDCARD = SpecRule(
     37, Level.MUST, "a shape has at most one wildcard", THIS_TOOL, "split the parameter, or name the dimensions"
 )
-HAS_SIGNATURE = Rule(38, Level.MUST, "an operator has a signature", THIS_TOOL, "declare at least one signature")
-NO_RECURSION = Rule(
+HAS_SIGNATURE = SpecRule(38, Level.MUST, "an operator has a signature", THIS_TOOL, "declare at least one signature")
+NO_RECURSION = SpecRule(
     39,
     Level.MUST,
     "a function does not call itself",
     THIS_TOOL,
     "write a loop: functions are inlined, so they must end",
 )
-CONTROL_ACYCLIC = Rule(
+CONTROL_ACYCLIC = SpecRule(
     40,
     Level.MUST,
     "control inputs are in no cycle",
@@ -229,5 +239,5 @@ CONTROL_ACYCLIC = Rule(
     "remove one of the control inputs that the message shows",
 )
 
-RULES = tuple([member for member in tuple(globals().values()) if isinstance(member, Rule)])
+RULES = tuple([member for member in tuple(globals().values()) if isinstance(member, SpecRule)])
 """All rules, in the order of the specification."""

@@ -30,7 +30,7 @@ class PatternError(ValueError):
     """The pattern is not one of RE2, or one that is not understood here."""
 
 
-class Step(NamedTuple):
+class PatternStep(NamedTuple):
     """An instruction of a compiled pattern.
 
     With `consumes`, it takes a character for which that holds and goes on to `next`; with `asserts`, it goes on there
@@ -47,7 +47,7 @@ class Program:
     are long, and patterns come back to the same places.
     """
 
-    def __init__(self, steps: list[Step], start: int, end: int) -> None:
+    def __init__(self, steps: list[PatternStep], start: int, end: int) -> None:
         self._steps = steps
         self._start = frozenset({start})
         self._end = end
@@ -169,7 +169,7 @@ class _Parser:
         self._flags = _Flags()
         # Where characters that stand for themselves, between \Q and \E, end.
         self._literal_end = 0
-        self.steps: list[Step] = []
+        self.steps: list[PatternStep] = []
 
     def program(self) -> Program:
         """The whole pattern."""
@@ -198,14 +198,14 @@ class _Parser:
 
     # -- steps
 
-    def _add(self, step: Step) -> int:
+    def _add(self, step: PatternStep) -> int:
         if len(self.steps) >= MOST_STEPS:
             raise self._error(f"more than {MOST_STEPS} steps")
         self.steps.append(step)
         return len(self.steps) - 1
 
     def _nothing(self) -> _Part:
-        at = self._add(Step(()))
+        at = self._add(PatternStep(()))
         return _Part(at, at)
 
     def _link(self, source: int, *targets: int) -> None:
@@ -213,15 +213,15 @@ class _Parser:
         self.steps[source] = step._replace(next=(*step.next, *targets))
 
     def _consuming(self, holds: Holds) -> _Part:
-        end = self._add(Step(()))
-        return _Part(self._add(Step((end,), holds)), end)
+        end = self._add(PatternStep(()))
+        return _Part(self._add(PatternStep((end,), holds)), end)
 
     def _cased(self, holds: Holds) -> Holds:
         return _in_any_case(holds) if self._flags.any_case else holds
 
     def _asserting(self, holds: Callable[[str, str], bool]) -> _Part:
-        end = self._add(Step(()))
-        return _Part(self._add(Step((end,), None, holds)), end)
+        end = self._add(PatternStep(()))
+        return _Part(self._add(PatternStep((end,), None, holds)), end)
 
     # -- grammar
 
@@ -233,10 +233,10 @@ class _Parser:
         self._flags = outer
         if len(parts) == 1:
             return parts[0]
-        end = self._add(Step(()))
+        end = self._add(PatternStep(()))
         for p in parts:
             self._link(p.end, end)
-        return _Part(self._add(Step(tuple([p.start for p in parts]))), end)
+        return _Part(self._add(PatternStep(tuple([p.start for p in parts]))), end)
 
     def _sequence(self) -> _Part:
         whole = self._nothing()
@@ -280,7 +280,7 @@ class _Parser:
 
         copies = [part, *(again() for _ in range(max(least, most or 1, 1) - 1))]
         whole = self._nothing()
-        end = self._add(Step(()))
+        end = self._add(PatternStep(()))
         for n, copy in enumerate(copies):
             if n >= least:
                 self._link(whole.end, end)

@@ -10,7 +10,7 @@ from commonir.base.text import format_bytes, plural
 from commonir.inspection.viewing.drawing import SMALL, Drawing
 from commonir.inspection.viewing.rows import MAX_LANES, Box, Rows, lanes_shown, rows_of
 from commonir.inspection.viewing.svg import Place, element, point_text, shortened, tail_of, title, width_of, words
-from commonir.passes.timeline import Arrow, Point, Step, StepKind, Timeline
+from commonir.passes.timeline import Arrow, Point, RankStep, StepKind, Timeline
 
 _TOP, _MARGIN = 16, 24
 _PITCH, _HEIGHT = 52, 34
@@ -227,11 +227,11 @@ class _Drawing:
         )
 
     @staticmethod
-    def _found_by(steps: Sequence[Step]) -> Mapping[str, str]:
+    def _found_by(steps: Sequence[RankStep]) -> Mapping[str, str]:
         """Returns the searchable texts of steps that are not drawn."""
         return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
 
-    def _labels(self, box: Box, steps: Sequence[Step]) -> tuple[str, str | None]:
+    def _labels(self, box: Box, steps: Sequence[RankStep]) -> tuple[str, str | None]:
         """The two lines of a box; None for the name of its operation and what that gives."""
         step, arrows = steps[0], self._by_point.get(Point(box.rank, box.first), [])
         if len(steps) > 1 and step.kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
@@ -249,7 +249,7 @@ class _Drawing:
             return f"{step.title} ← rank {peer}", None
         return step.title, None
 
-    def _told(self, box: Box, steps: Sequence[Step]) -> Iterator[str]:
+    def _told(self, box: Box, steps: Sequence[RankStep]) -> Iterator[str]:
         numbers = f"step {box.first}" if box.first == box.last else f"steps {box.first} to {box.last}"
         yield f"rank {box.rank}, {numbers} of {len(self._lanes[box.rank].steps)}"
         for step in steps[:_MOST_LISTED]:
@@ -355,7 +355,7 @@ def _message(arrow: Arrow) -> str:
     return " · ".join(filter(None, ["" if arrow.tag is None else f"tag {arrow.tag}", size]))
 
 
-def _named(step: Step, room: float = inf) -> str:
+def _named(step: RankStep, room: float = inf) -> str:
     """The name of an operation and the type of what it gives; the name is shortened where there is no room."""
     kind = step.detail.removeprefix("tensor<").removesuffix(">") if step.detail.startswith("tensor<") else step.detail
     left = room - width_of(f" · {kind}" if kind else "", SMALL)

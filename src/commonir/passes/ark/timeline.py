@@ -9,7 +9,7 @@ from commonir.dialects import ark
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.passes.ark.messages import Communication, Meet, Put, Take, communicate, ranks_by_number
-from commonir.passes.timeline import Arrow, Lane, Point, Step, StepKind, Timeline
+from commonir.passes.timeline import Arrow, Lane, Point, RankStep, StepKind, Timeline
 
 _KINDS: Mapping[type[Operation], StepKind] = {
     ark.Send: StepKind.SENDS,
@@ -57,10 +57,10 @@ def _lane(rank: ark.Rank, communication: Communication, points: Mapping[Operatio
     return Lane(rank.rank, steps, points[blocked.op].step, waits_for)
 
 
-def _step(op: ark.ArkOp) -> Step:
+def _step(op: ark.ArkOp) -> RankStep:
     written = op.results[0] if op.results else None
     detail = "" if written is None else str(written.type)
-    return Step(_KINDS.get(type(op), StepKind.COMPUTES), op.name.partition(".")[2], op.op_name, detail)
+    return RankStep(_KINDS.get(type(op), StepKind.COMPUTES), op.name.partition(".")[2], op.op_name, detail)
 
 
 def _arrows(communication: Communication, points: Mapping[Operation, Point]) -> Iterator[Arrow]:

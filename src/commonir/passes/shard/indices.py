@@ -39,7 +39,7 @@ from commonir.passes.transcribe import copied
 from commonir.symbolic import Dim, index, names, plain
 
 
-class Place(NamedTuple):
+class IndexPlace(NamedTuple):
     """An axis of an operand or a result that an index runs over, from a position on."""
 
     is_result: bool
@@ -53,7 +53,7 @@ class Run(NamedTuple):
     """The places that an index runs over; `is_summed` when the results are sums over it."""
 
     name: str
-    places: tuple[Place, ...]
+    places: tuple[IndexPlace, ...]
     is_summed: bool
 
     def at(self, is_result: bool, number: int) -> tuple[int, ...]:
@@ -190,7 +190,7 @@ class _Places:
     """Where the indices of an operation occur. `kept` are axes of results; `refused` occur otherwise than as places."""
 
     def __init__(self, op: Op, derived: Derived) -> None:
-        self.places: dict[str, list[Place]] = {}
+        self.places: dict[str, list[IndexPlace]] = {}
         self.refused: set[str] = set()
         self.kept: set[str] = set()
         self.summed: set[str] = set()
@@ -237,7 +237,7 @@ class _Places:
 
     def _add(self, name: str, is_result: bool, number: int, axis: int, size: Dim, offset: int = 0) -> None:
         if isinstance(size, int):
-            self.places.setdefault(name, []).append(Place(is_result, number, axis, size, offset))
+            self.places.setdefault(name, []).append(IndexPlace(is_result, number, axis, size, offset))
         else:
             self.refused.add(name)
 

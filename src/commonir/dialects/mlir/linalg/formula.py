@@ -19,7 +19,7 @@ _OPERAND = re.compile(r"(\w+)(?:\[([^\]]*)\])?")
 _TERM = re.compile(r"([a-z]+\d*)(?:\*([sd])(\d))?$")
 
 
-class Step(NamedTuple):
+class FormulaStep(NamedTuple):
     """A dimension in an index, with what it is multiplied by: nothing, or a stride or dilation of a number."""
 
     dim: int
@@ -46,20 +46,22 @@ class Formula:
             raise ValueError(f"'{text}' has other dimensions than '{order}'")
         self.is_reduced = tuple([d not in out for d in self.dims])
         self.inputs = len(given) - 1
-        self.operands: tuple[tuple[tuple[Step, ...], ...], ...] = tuple(
+        self.operands: tuple[tuple[tuple[FormulaStep, ...], ...], ...] = tuple(
             [tuple([self._index(i) for i in indices]) for _, indices in given]
         )
         steps = [s for o in self.operands for i in o for s in i]
         self.windows = max([s.number + 1 for s in steps if s.factor], default=0)
 
-    def _index(self, text: str) -> tuple[Step, ...]:
-        return tuple([Step(self.dims.index(t.group(1)), t.group(2) or "", int(t.group(3) or 0)) for t in _terms(text)])
+    def _index(self, text: str) -> tuple[FormulaStep, ...]:
+        return tuple(
+            [FormulaStep(self.dims.index(t.group(1)), t.group(2) or "", int(t.group(3) or 0)) for t in _terms(text)]
+        )
 
     def maps(self, strides: Sequence[int] = (), dilations: Sequence[int] = ()) -> tuple[AffineMap, ...]:
         """The indexing maps for some strides and dilations."""
         factors = {"s": strides, "d": dilations}
 
-        def index(steps: tuple[Step, ...]) -> AffineExpr:
+        def index(steps: tuple[FormulaStep, ...]) -> AffineExpr:
             total: AffineExpr = AffineConstant(0)
             for step in steps:
                 factor = factors[step.factor][step.number] if step.factor else 1
