@@ -64,7 +64,7 @@ from commonir.api.running import (
     prepare as prepare,
     profile as profile,
     random_inputs as random_inputs,
-    read_picture as read_picture,
+    read_image as read_image,
     run as run,
     run_converted as run_converted,
     run_steps as run_steps,
@@ -75,7 +75,7 @@ from commonir.api.running import (
     together as together,
     unlike_stated as unlike_stated,
     with_externs as with_externs,
-    write_picture as write_picture,
+    write_image as write_image,
 )
 from commonir.formats.format import MLIR as MLIR
 from commonir.ir.module import Module as Module

@@ -219,7 +219,7 @@ def scalar_input(module: Module, name: str, text: str, *, function: str | None =
     return read(ran, name, text)
 
 
-def write_picture(path: Path_, array: Array, port: Port) -> None:
+def write_image(path: Path_, array: Array, port: Port) -> None:
     """Writes an image output as a PNG file: rounded to integers, halves to even, and limited to 0 and 255.
 
     Raises: DiagnosticError (E0703 for an output that is not an image, E0705 without Pillow, E08xx).
