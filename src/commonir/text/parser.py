@@ -226,7 +226,7 @@ class Parser(GroupReader):
         if self.kind == "string":
             op = yield from self._generic()
         elif self.kind == "word":
-            op = yield from self._custom(sum(b.results for b in bound))
+            op = yield from self._custom(sum([b.results for b in bound]))
             if op.regions:
                 place_evident(op, TextLocation(self.lines, start))
         else:
@@ -257,6 +257,10 @@ class Parser(GroupReader):
                 return out
 
     def _define_results(self, op: Operation, bound: list[Bound]) -> None:
+        if len(bound) == len(op.results) == bound[0].results == 1 if bound else not op.results:
+            for name, _, at in bound:
+                self.define(name, op.result, at)
+            return
         total = sum(b.results for b in bound)
         if bound and total != len(op.results):
             self.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=bound[0].at)

@@ -33,7 +33,7 @@ func.func @unregistered(%x: i32) {
 // -----
 
 func.func @operand_count(%x: i32) {
-  // expected-error@+1 {{arith.addi: 1 operands do not divide among 2 declared ones}}
+  // expected-error@+1 {{arith.addi: takes 2 operands, found 1}}
   %0 = "arith.addi"(%x) : (i32) -> i32
   return
 }
