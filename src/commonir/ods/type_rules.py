@@ -342,18 +342,18 @@ def types_match_with(
     `agree` compares, where being identical is not meant.
     """
 
-    def told(typing: Typing) -> Type | None:
+    def inferred(typing: Typing) -> Type | None:
         known = typing.of(source)
         return None if known is None else transform(known)
 
     def problems(typing: Typing) -> Iterator[str]:
-        expected, found = told(typing), typing.of(target)
+        expected, found = inferred(typing), typing.of(target)
         if expected is None or found is None or found is expected or (agree is not None and agree(expected, found)):
             return
         yield f"{summary}: expected {expected}, found {found}"
 
     def give(typing: Typing) -> None:
-        expected = told(typing)
+        expected = inferred(typing)
         if expected is not None:
             typing.give(target, expected)
 

@@ -49,13 +49,13 @@ _Group = tuple[_Sum, ...]
 def fold_all_reduce(module: Module, reasons: Reasons | None = None) -> int:
     """Folds all-reduces of a program of ranks and returns how many; `reasons` receives why not where it could not."""
     ranks = core.ranks_of(module)
-    told: Reasons = {} if reasons is None else reasons
+    refusals: Reasons = {} if reasons is None else reasons
     if not ranks:
         return 0
     if not core.are_all_ranks(ranks):
-        told["the functions are not those of all ranks"] = [*ranks]
+        refusals["the functions are not those of all ranks"] = [*ranks]
         return 0
-    work = _Folding(ranks, told)
+    work = _Folding(ranks, refusals)
     groups = work.groups()
     for group in groups:
         for found in group:

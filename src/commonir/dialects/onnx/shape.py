@@ -125,12 +125,12 @@ def _sliced_axes(starts: Value, ends: Value, axes: Value | None, steps: Value | 
     """
     given = [("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps)]
     counts = {name: _length(v) for name, v in given if v is not None}
-    told = {count for count in counts.values() if count is not None}
-    if len(told) > 1:
+    known_counts = {count for count in counts.values() if count is not None}
+    if len(known_counts) > 1:
         raise NotationError(f"not as many of each: {', '.join(f'{n} {what}' for what, n in counts.items())}")
-    if not told:
+    if not known_counts:
         raise NotKnownError("the number of sliced axes is not known before running")
-    return told.pop()
+    return known_counts.pop()
 
 
 BEYOND = 2**31 - 1

@@ -222,19 +222,19 @@ def _along(path: Path) -> Callable[[Type], Type | None]:
 def _from_function(summary: str, source: str, target: str, *, results: bool) -> TypeRule:
     """The types of values are those that the function type of another one has."""
 
-    def told(typing: Typing) -> tuple[Type, ...] | None:
+    def inferred(typing: Typing) -> tuple[Type, ...] | None:
         kind = typing.of(source)
         if not isinstance(kind, FunctionType):
             return None
         return kind.results if results else kind.inputs
 
     def problems(typing: Typing) -> Iterator[str]:
-        expected, found = told(typing), typing.types.get(target)
+        expected, found = inferred(typing), typing.types.get(target)
         if expected is not None and found is not None and expected != found:
             yield summary
 
     def give(typing: Typing) -> None:
-        expected = told(typing)
+        expected = inferred(typing)
         if expected is not None and target not in typing.types:
             typing.types[target] = expected
 
