@@ -45,7 +45,9 @@ def commands(text: str) -> Iterator[Command]:
         yield Command(shlex.split(line), _STATUS.sub("", printed), int(found.group(1)) if found else 0)
 
 
-@pytest.mark.slow_cases("ark.md", "onnx.md", "performance.md", "surgery.md")
+@pytest.mark.slow_cases(
+    "README.md", "ark.md", "coreml_on_linux.md", "mlir_and_tablegen.md", "onnx.md", "performance.md", "surgery.md"
+)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_of_a_page_print_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
