@@ -46,9 +46,14 @@ def commands(text: str) -> Iterator[Command]:
 
 
 @pytest.mark.slow_cases(
-    "README.md", "ark.md", "coreml_on_linux.md", "mlir_and_tablegen.md", "onnx.md", "performance.md", "surgery.md"
+    "README.md",
+    "docs/tutorials/*",
+    "docs/ark.md",
+    "docs/onnx.md",
+    "docs/performance.md",
+    "docs/surgery.md",
 )
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_of_a_page_print_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
