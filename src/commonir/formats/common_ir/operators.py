@@ -91,19 +91,19 @@ def _operands(definition: type[Op], use: OperatorUse, wrong: list[Diagnostic]) -
     return out
 
 
-def decoded(kind: AttrType[Any], value: Attribute) -> object:
+def decoded(attr_type: AttrType[Any], value: Attribute) -> object:
     """The value of an attribute of a kind, from the form that files have for it. Raises: ValueError."""
     match value:
-        case IntegerAttr(value=0 | 1 as number) if kind is attr_types.flag or kind is attr_types.unit:
-            return kind.from_attribute(BoolAttr(bool(number)))
-        case IntegerAttr(value=number) if kind is attr_types.element and number in ELEMENTS:
-            return kind.from_attribute(TypeAttr(ELEMENTS[number]))
-        case TypeAttr(type=TensorType(element=element, shape=None)) if kind is attr_types.element:
-            return kind.from_attribute(TypeAttr(element))
-        case StringAttr(value=text) if kind is attr_types.raw:
-            return kind.from_attribute(BytesAttr(text.encode()))
+        case IntegerAttr(value=0 | 1 as number) if attr_type is attr_types.flag or attr_type is attr_types.unit:
+            return attr_type.from_attribute(BoolAttr(bool(number)))
+        case IntegerAttr(value=number) if attr_type is attr_types.element and number in ELEMENTS:
+            return attr_type.from_attribute(TypeAttr(ELEMENTS[number]))
+        case TypeAttr(type=TensorType(element=element, shape=None)) if attr_type is attr_types.element:
+            return attr_type.from_attribute(TypeAttr(element))
+        case StringAttr(value=text) if attr_type is attr_types.raw:
+            return attr_type.from_attribute(BytesAttr(text.encode()))
         case _:
-            return kind.from_attribute(value)
+            return attr_type.from_attribute(value)
 
 
 def counts_of(op: Op) -> tuple[int, ...]:

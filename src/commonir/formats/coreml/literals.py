@@ -43,10 +43,10 @@ def parameter_data(op: Op, field: Field, value: object) -> Data:
     return data_of(element, _shape(held), scalars)
 
 
-def natural_type(kind: AttrType[Any], value: object) -> TensorType | None:
+def natural_type(attr_type: AttrType[Any], value: object) -> TensorType | None:
     """The type of the constant for the value of an attribute of which no type is stated; None when there is none."""
     try:
-        held = _plain(kind.to_attribute(value))
+        held = _plain(attr_type.to_attribute(value))
         return TensorType(_natural_element(_flat(held)), _shape(held))
     except ValueError:
         return None
