@@ -208,13 +208,13 @@ def _hex(char: str) -> str:
     return "".join([f"{byte:X}" for byte in char.encode("utf-8", "surrogatepass")])
 
 
-def _suggestions_of(kind: type[Operation]) -> Suggest | None:
+def _suggestions_of(definition: type[Operation]) -> Suggest | None:
     """Where the names of the results of operations of a class come from; None when they are numbered."""
-    if not issubclass(kind, TextForm):
+    if not issubclass(definition, TextForm):
         return None
-    if kind.result_name or kind.suggested_names is not TextForm.suggested_names:
-        return kind.suggested_names  # pyright: ignore[reportReturnType]  it is called with operations of this class
-    if issubclass(kind, Op) and len(kind.layout.results) > 1:
+    if definition.result_name or definition.suggested_names is not TextForm.suggested_names:
+        return definition.suggested_names  # pyright: ignore[reportReturnType]  it is called with operations of this class
+    if issubclass(definition, Op) and len(definition.layout.results) > 1:
         return _field_names
     return None
 
