@@ -67,8 +67,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'commonir' has no attribute '{name}'")
     from commonir import api  # noqa: PLC0415
 
-    found = globals()[name] = getattr(api, name)  # the next time it is found without asking
-    return found
+    result = globals()[name] = getattr(api, name)  # the next time it is found without asking
+    return result
 
 
 def __dir__() -> list[str]:

@@ -155,9 +155,9 @@ def test_other_types_of_inputs_and_outputs_are_told() -> None:
     core_to_ark(core_module(build, {"n": tensor(i64, 2), "c": tensor(boolean, 2)}), lost)
     assert [(d.code.id, d.message) for d in lost] == [
         ("N0601", "the input 'n' changes from i64 to i32: ARK has no i64"),
-        ("N0601", "the input 'c' of i1 is one of ui8: ARK has no i1"),
+        ("N0601", "the input 'c' changes from i1 to ui8: ARK has no i1"),
         ("N0601", "the output 'y0' changes from i64 to i32: ARK has no i64"),
-        ("N0601", "the output 'y1' of i1 is one of ui8: ARK has no i1"),
+        ("N0601", "the output 'y1' changes from i1 to ui8: ARK has no i1"),
     ]
 
 

@@ -73,7 +73,7 @@ def test_picture_goes_in_and_comes_out(tmp_path: Path) -> None:
         assert np.asarray(image.open(tmp_path / "out.png")).tolist() == (255 - pixels).tolist()
     image.fromarray(np.full((9, 9, 3), 55, np.uint8)).save(tmp_path / "other.png")
     said = cir(tmp_path, "run", package("image_rgb"), "picture=@other.png", status=2).stderr
-    assert "the picture is 9x9, which the input does not take" in said
+    assert "the image is 9x9, which the input does not take" in said
     resized = ("picture=@other.png", "--resize", "--save", "negative=out.png")
     cir(tmp_path, "run", package("image_rgb"), *resized)
     assert np.asarray(image.open(tmp_path / "out.png")).tolist() == np.full((2, 4, 3), 200).tolist()

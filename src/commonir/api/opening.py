@@ -75,8 +75,8 @@ def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnost
 
     Where they are right, also what its format demands beyond them.
     """
-    found = verify_operations(module, Dialects(given=dialects))
-    return found if any(d.is_error for d in found) else [*found, *_demanded(module)]
+    result = verify_operations(module, Dialects(given=dialects))
+    return result if any(d.is_error for d in result) else [*result, *_demanded(module)]
 
 
 def _demanded(module: Module) -> list[Diagnostic]:
@@ -142,13 +142,13 @@ def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
     """The format of a file, or of all of several. Raises: DiagnosticError (E0904) when they have not one."""
     if not paths:
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, "no files are given"))
-    found = formats.of_file(paths[0])
+    result = formats.of_file(paths[0])
     for path in paths[1:]:
         other = formats.of_file(path)
-        if other is not found and other.name != found.name:
-            message = f"files of one program have one format, found '{found.name}' and '{other.name}'"
+        if other is not result and other.name != result.name:
+            message = f"files of one program have one format, found '{result.name}' and '{other.name}'"
             raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
-    return found
+    return result
 
 
 def check_pieces(

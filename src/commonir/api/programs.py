@@ -99,35 +99,37 @@ def convert(
     from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
-    told = Diagnostics() if findings is None else findings
+    diagnostics = Diagnostics() if findings is None else findings
     if to in Formats().names() and not Formats().get(to).dialect:
         chosen = module if function is None else select_function(module, function)
-        return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=told)
+        return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
     own = Formats().of_module(module)
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
-    asked = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)
+    requested = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)
     options = ConversionOptions(opset, target, images or {})
     direct = None
-    if all(choice is None for choice in asked):
-        direct = module if is_own else conversion.direct(module, told)
-    elif is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
+    if all(choice is None for choice in requested):
+        direct = module if is_own else conversion.direct(module, diagnostics)
+    elif is_own and conversion.within is not None and all(choice is None for choice in requested[1:]):
         direct = conversion.within(module, options)
     if direct is not None:
         return direct
     if not conversion.keeps_defaults:
-        module = defaults_to_constants(module, told)
+        module = defaults_to_constants(module, diagnostics)
     # Fixed dims can decide which branch runs, and with it ranks of results.
     lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
-    _report_annotations(module, own, told)
+    _report_annotations(module, own, diagnostics)
     if function is not None:
         lowered = select_function(lowered, function)
     elif not conversion.takes_ranks:
         _refuse_ranks(lowered, to)
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
-    return conversion.convert(simpler if ranks is None else _divided(simpler, ranks, parallel, told), options, told)
+    return conversion.convert(
+        simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics), options, diagnostics
+    )
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:

@@ -166,11 +166,13 @@ def _prepared_on_ranks(
     ranks = ranks_of(divided)
     if ranks is None:
         return _prepared(divided, divided, engine, None, state, options)
-    made = DividedExecutable(whole.function(function), ranks, _prepared(divided, divided, engine, None, None, options))
+    result = DividedExecutable(
+        whole.function(function), ranks, _prepared(divided, divided, engine, None, None, options)
+    )
     if state is not None:
         check_state(state, whole)
-        made.state = state
-    return made
+        result.state = state
+    return result
 
 
 def together(engine: str | None) -> AbstractContextManager[bool]:
@@ -460,8 +462,8 @@ def compare(
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
-    found = divergence.compare(comparing, tell)
-    return found if repro is None else _with_reproducer(found, comparing, repro, findings)
+    result = divergence.compare(comparing, tell)
+    return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 
 def _with_reproducer(

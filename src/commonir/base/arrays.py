@@ -152,8 +152,8 @@ def bytes_of_values(values: Iterable[object], name: str, bits: int) -> bytes:
 
 def values_of_bytes(content: memoryview, name: str, bits: int, count: int) -> list[float]:
     """The elements of a floating-point or complex type without a `struct` code, as Python numbers."""
-    found = array_of_bytes(content, name, bits, (count,))
-    return found.astype(np.complex128 if found.dtype.kind == "c" else np.float64).tolist()
+    result = array_of_bytes(content, name, bits, (count,))
+    return result.astype(np.complex128 if result.dtype.kind == "c" else np.float64).tolist()
 
 
 def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:

@@ -501,9 +501,9 @@ def find_code(id: str) -> Code:
     Raises: UNKNOWN_CODE.
     """
     known = {code.id: code for code in all_codes()}
-    found = known.get(id.upper())
-    if found is None:
+    result = known.get(id.upper())
+    if result is None:
         raise DiagnosticError(
             Diagnostic(UNKNOWN_CODE, f"no diagnostic has the code '{id}'", help=did_you_mean(id.upper(), known))
         )
-    return found
+    return result

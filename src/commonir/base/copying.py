@@ -55,12 +55,12 @@ _Copy = Callable[[int, int, int, int], int]
 
 def _kernel_copies() -> tuple[_Copy, ...]:
     """Returns the copy functions of this system, fastest first; looked up lazily so that a test can remove one."""
-    found: list[_Copy] = []
+    result: list[_Copy] = []
     if hasattr(os, "copy_file_range"):
-        found.append(lambda dst, src, offset, count: os.copy_file_range(src, dst, count, offset))
+        result.append(lambda dst, src, offset, count: os.copy_file_range(src, dst, count, offset))
     if hasattr(os, "sendfile"):
-        found.append(os.sendfile)
-    return tuple(found)
+        result.append(os.sendfile)
+    return tuple(result)
 
 
 def _copied_by(copy: _Copy, dst: int, src: int, offset: int, length: int) -> int:

@@ -113,9 +113,9 @@ class Diagnostic:
 
     def advised(self, help: str) -> Diagnostic:
         """The same finding with something more that the user can do."""
-        made = self.located()
-        made.help = help if self.help is None else f"{self.help}; {help}"
-        return made
+        result = self.located()
+        result.help = help if self.help is None else f"{self.help}; {help}"
+        return result
 
     @property
     def place(self) -> str:

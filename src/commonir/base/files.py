@@ -134,15 +134,15 @@ def made_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
 
     Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the block pass through.
     """
-    made: list[Path] = []
+    built: list[Path] = []
     try:
         for path in map(Path, paths):
             for missing in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
                 reported(missing, missing.mkdir)
-                made.append(missing)
+                built.append(missing)
         yield
     except BaseException:
-        for folder in reversed(made):
+        for folder in reversed(built):
             with suppress(OSError):
                 folder.rmdir()
         raise
@@ -199,12 +199,12 @@ def _take_places(new: Sequence[Path], targets: Sequence[Path]) -> None:
     """Renames files over others, all or none of them."""
     replaced: list[tuple[Path, Path | None]] = []
     try:
-        for made, target in zip(new, targets, strict=True):
+        for built, target in zip(new, targets, strict=True):
             aside = _sibling(target) if target.exists() else None
             replaced.append((target, aside))
             if aside is not None:
                 target.rename(aside)
-            made.rename(target)
+            built.rename(target)
     except BaseException:
         for target, aside in reversed(replaced):
             if aside is None:

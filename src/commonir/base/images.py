@@ -109,9 +109,9 @@ def write_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
 
     Raises: DiagnosticError (E0705 without Pillow, E0801 to E0803).
     """
-    made = _pillow("PIL.Image").fromarray(pixels)
+    built = _pillow("PIL.Image").fromarray(pixels)
     with atomic_file(path) as stream:
-        made.save(stream, format="PNG")
+        built.save(stream, format="PNG")
 
 
 def _pillow(module: str) -> Any:

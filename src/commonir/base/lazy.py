@@ -24,9 +24,9 @@ class LazyModule:
     def __getattr__(self, name: str) -> object:
         if not self._is_loaded and name[0].islower():
             return _LateFunction(self, name)
-        found = self.loaded(name)
-        vars(self)[name] = found
-        return found
+        result = self.loaded(name)
+        vars(self)[name] = result
+        return result
 
     def loaded(self, name: str) -> object:
         """A member of the module, which is loaded."""
@@ -75,9 +75,9 @@ else:
             self._flags = flags
 
         def __getattr__(self, name):
-            found = getattr(re.compile(self._pattern, self._flags), name)
-            vars(self)[name] = found
-            return found
+            result = getattr(re.compile(self._pattern, self._flags), name)
+            vars(self)[name] = result
+            return result
 
     lazy_pattern = _LatePattern
 

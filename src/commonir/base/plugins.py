@@ -83,29 +83,29 @@ class Plugins(Generic[T]):
 
         Raises: DiagnosticError (E0715) when it cannot be loaded, or is not what its entry point promises.
         """
-        found = self._loaded.get(name)
-        if found is not None:
-            return found
+        result = self._loaded.get(name)
+        if result is not None:
+            return result
         if name not in self._references:
             self._scan()
         reference = self._references.get(name)
         if reference is None:
             return None
-        made = self._load(name, reference)
-        self._loaded[name] = made
-        return made
+        built = self._load(name, reference)
+        self._loaded[name] = built
+        return built
 
     def _load(self, name: str, reference: str) -> T:
         try:
-            made = imported(reference)
+            result = imported(reference)
         except (Exception, SystemExit) as error:
             if reference.startswith(_OWN):
                 raise
             raise self._broken(name, reference, f"{type(error).__name__}: {error}") from error
         # Asking a protocol costs more than everything else here.
-        if not reference.startswith(_OWN) and not isinstance(made, self._kind):
+        if not reference.startswith(_OWN) and not isinstance(result, self._kind):
             raise self._broken(name, reference, f"it is not a {self._kind.__name__}")
-        return made  # pyright: ignore[reportReturnType]  ours are of the kind under which they are listed
+        return result  # pyright: ignore[reportReturnType]  ours are of the kind under which they are listed
 
     def _broken(self, name: str, reference: str, reason: str) -> DiagnosticError:
         message = f"the plugin '{name}' ({self._group}) cannot be loaded: {reason}"

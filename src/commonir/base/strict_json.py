@@ -54,12 +54,12 @@ def parse(content: str | bytes) -> Json:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))
         raise JsonError(f"the name '{escape(twice)}' occurs twice in one object")
-    return made
+    return result
 
 
 def _refuse(word: str) -> NoReturn:

@@ -26,8 +26,8 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     if not name or len(name) > _MAX_LENGTH:
         return ()
     pool = dict.fromkeys(candidates)
-    wanted = _folded(name)
-    same = [known for known in pool if wanted in (_folded(known), _folded(known.rpartition(".")[2]))]
+    expected = _folded(name)
+    same = [known for known in pool if expected in (_folded(known), _folded(known.rpartition(".")[2]))]
     if len(same) < limit:
         # Only a message about a misspelt name pays for this import.
         from difflib import get_close_matches  # noqa: PLC0415

@@ -15,11 +15,11 @@ else:
         def __new__(cls, name, bases, members):  # noqa: ARG004  as of every metaclass
             fields = members.get("__annotations__", {})
             defaults = [members[field] for field in fields if field in members]
-            made = namedtuple(name, fields, defaults=defaults, module=members["__module__"])  # noqa: PYI024  see above
+            result = namedtuple(name, fields, defaults=defaults, module=members["__module__"])  # noqa: PYI024  see above
             for key, value in members.items():
                 if key not in fields:
-                    setattr(made, key, value)
-            return made
+                    setattr(result, key, value)
+            return result
 
     NamedTuple = type.__new__(_Named, "NamedTuple", (), {})
 

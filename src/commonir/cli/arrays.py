@@ -93,17 +93,17 @@ def parse_inputs(
     Raises: WRONG_INPUT_ARGUMENT, FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, CODE_REFUSED, LIMIT_EXCEEDED; all inputs at once.
     """
     out: Arrays = {}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for text in texts:
         try:
             arrays = _parse_input(text, seed, limits, read_image, read_scalar)
         except DiagnosticError as error:
-            found.extend(error.diagnostics)
+            diagnostics.extend(error.diagnostics)
             continue
         for name in arrays.keys() & out.keys():
-            found.add(codes.WRONG_INPUT_ARGUMENT, f"input '{escape(name)}' is given twice")
+            diagnostics.add(codes.WRONG_INPUT_ARGUMENT, f"input '{escape(name)}' is given twice")
         out |= arrays
-    found.raise_errors()
+    diagnostics.raise_errors()
     return out
 
 
@@ -184,17 +184,17 @@ def _converted(values: Array, dtype: np.dtype[np.generic]) -> Array:
     Raises: ValueError when the type has no place for one of them.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        made = values.astype(dtype)
+        result = values.astype(dtype)
     # Integers that double precision cannot hold are rounded alike on both sides.
-    back, wanted = made.astype(np.float64), values.astype(np.float64)
+    back, expected = result.astype(np.float64), values.astype(np.float64)
     if dtype.kind in "iu":
-        wanted = np.trunc(wanted)
-        lost = back != wanted
+        expected = np.trunc(expected)
+        lost = back != expected
     else:
-        lost = np.isfinite(back) != np.isfinite(wanted)
+        lost = np.isfinite(back) != np.isfinite(expected)
     if dtype.kind != "b" and lost.any():
-        raise ValueError(f"{wanted[lost].flat[0]:g} is not a value of type {name_of(dtype)}")
-    return made
+        raise ValueError(f"{expected[lost].flat[0]:g} is not a value of type {name_of(dtype)}")
+    return result
 
 
 def _values(kind: str, arguments: str | None, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
@@ -247,12 +247,12 @@ def _read_array_file(path: str) -> Array:
             _check_magic(stream)
         # numpy multiplies the sizes of a header without care, then finds that the file is too small for them.
         with np.errstate(over="ignore"):
-            found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+            result: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise _system(path, error) from error
     except _UNREADABLE as error:
         raise _bad_file(path, str(error)) from error
-    return found
+    return result
 
 
 def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
@@ -264,12 +264,12 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
             if key is not None and key not in members:
                 help = did_you_mean(key, members)
                 raise _bad_file(path, f"it has no array '{escape(key)}'", help)
-            wanted = members if key is None else {key: members[key]}
-            total = sum(info.file_size for info in wanted.values())
+            expected = members if key is None else {key: members[key]}
+            total = sum(info.file_size for info in expected.values())
             if total > limits.max_tensor_bytes:
                 message = f"the arrays unpack to {total:,} bytes; the limit is {limits.max_tensor_bytes:,}"
                 raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=path))
-            return {name: _read_member(archive, info) for name, info in wanted.items()}
+            return {name: _read_member(archive, info) for name, info in expected.items()}
     except OSError as error:
         raise _system(path, error) from error
     except _UNREADABLE as error:
@@ -278,16 +278,16 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
 
 def _read_safetensors(path: str, key: str | None, limits: Limits) -> Arrays:
     try:
-        found = read_safetensors(path, limits)
+        result = read_safetensors(path, limits)
     except OSError as error:
         raise _system(path, error) from error
     except ValueError as error:
         raise _bad_file(path, str(error)) from error
     if key is None:
-        return found
-    if key not in found:
-        raise _bad_file(path, f"it has no array '{escape(key)}'", did_you_mean(key, found))
-    return {key: found[key]}
+        return result
+    if key not in result:
+        raise _bad_file(path, f"it has no array '{escape(key)}'", did_you_mean(key, result))
+    return {key: result[key]}
 
 
 # Those that numpy writes. Others fail in ways of their own when they are damaged.
@@ -301,8 +301,8 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
         _check_magic(stream)
     with archive.open(info) as stream:
         # A header that announces more than the member holds is an error before the memory it asks for is touched.
-        found: Array = np.load(stream, allow_pickle=False)
-    return found
+        result: Array = np.load(stream, allow_pickle=False)
+    return result
 
 
 def _check_magic(stream: IO[bytes]) -> None:

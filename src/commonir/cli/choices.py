@@ -29,16 +29,16 @@ def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
     Raises: WRONG_USAGE.
     """
     out: dict[str, tuple[int, int]] = {}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for text in texts:
         parts = _RANGE.fullmatch(text)
         low, high = (int(parts[2]), int(parts[3])) if parts else (1, 0)
         if parts is None or low > high:
             message = f"'{escape(text)}' gives no range of sizes"
-            found.add(codes.WRONG_USAGE, message, help="give a name and two sizes: `--range batch=1..16`")
+            diagnostics.add(codes.WRONG_USAGE, message, help="give a name and two sizes: `--range batch=1..16`")
         else:
             out[parts[1]] = (low, high)
-    found.raise_errors()
+    diagnostics.raise_errors()
     return out
 
 
@@ -48,7 +48,7 @@ def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
     Raises: WRONG_USAGE.
     """
     out: dict[str, ImageChoice] = {}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for text in texts:
         name, _, rest = text.partition("=")
         image = _image(rest)
@@ -57,10 +57,10 @@ def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
             help = (
                 "give a name, a color and what to do with pixels: `--image photo=rgb,scale=0.017,bias=-2.1/-2.0/-1.8`"
             )
-            found.add(codes.WRONG_USAGE, message, help=help)
+            diagnostics.add(codes.WRONG_USAGE, message, help=help)
         else:
             out[name] = image
-    found.raise_errors()
+    diagnostics.raise_errors()
     return out
 
 
@@ -79,10 +79,10 @@ def _image(text: str) -> ImageChoice | None:
 
 def _numbers(text: str) -> tuple[float, ...] | None:
     try:
-        found = tuple([float(part) for part in text.split("/")])
+        result = tuple([float(part) for part in text.split("/")])
     except ValueError:
         return None
-    return found if all(map(math.isfinite, found)) else None
+    return result if all(map(math.isfinite, result)) else None
 
 
 def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
@@ -91,16 +91,16 @@ def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     Raises: WRONG_USAGE with all that have no `=`, or give one name twice.
     """
     out: dict[str, str] = {}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key:
             message = f"'{option} {escape(text)}' is not of the form {form}"
-            found.add(codes.WRONG_USAGE, message)
+            diagnostics.add(codes.WRONG_USAGE, message)
         elif key in out:
-            found.add(codes.WRONG_USAGE, f"'{option}' is given twice for '{escape(key)}'")
+            diagnostics.add(codes.WRONG_USAGE, f"'{option}' is given twice for '{escape(key)}'")
         out[key] = value
-    found.raise_errors()
+    diagnostics.raise_errors()
     return out
 
 
@@ -110,12 +110,12 @@ def parse_sizes(texts: Sequence[str], option: str = "--set-dim") -> dict[str, in
     Raises: WRONG_USAGE.
     """
     out: dict[str, int] = {}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for key, value in parse_pairs(texts, option, "DIM=SIZE").items():
         if re.fullmatch(r"[0-9]{1,18}", value) is None:
             message = f"'{option} {escape(key)}={escape(value)}': the size must be a number"
-            found.add(codes.WRONG_USAGE, message, help=f"give a name and a size: `{option} batch=8`")
+            diagnostics.add(codes.WRONG_USAGE, message, help=f"give a name and a size: `{option} batch=8`")
         else:
             out[key] = int(value)
-    found.raise_errors()
+    diagnostics.raise_errors()
     return out

@@ -245,9 +245,9 @@ class Session:
         """Names standard input instead of the file it was kept in."""
         if self._spooled is None or finding.file != self._spooled:
             return finding
-        made = finding.located()
-        made.file = _STANDARD_INPUT
-        return made
+        result = finding.located()
+        result.file = _STANDARD_INPUT
+        return result
 
 
 def _value_of(text: str) -> object:

@@ -58,9 +58,9 @@ class VerbGroup(click.Group):
         entry = VERBS.get(cmd_name)
         if entry is None:
             return None
-        found = import_module(f"commonir.cli.commands.{entry.module}").command
-        assert isinstance(found, click.Command)
-        return found
+        result = import_module(f"commonir.cli.commands.{entry.module}").command
+        assert isinstance(result, click.Command)
+        return result
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (as above)
         """Writes the overview from the table alone."""

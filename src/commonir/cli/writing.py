@@ -53,7 +53,7 @@ def written_of(
     files = api.save(after, path, format=format if is_standard else None, findings=findings)
     if is_standard:
         check_is_one_file(files)
-    told = {
+    reported = {
         "output": output,
         "files": [file.to_json() for file in files],
         "before": summaries[0].to_json(),
@@ -67,7 +67,7 @@ def written_of(
         else:
             write_change(*summaries, files, out)
 
-    return Answer(told, write)
+    return Answer(reported, write)
 
 
 def write_change(before: Summary, after: Summary, files: Sequence[FileEntry], out: Terminal) -> None:

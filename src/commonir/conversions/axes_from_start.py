@@ -33,13 +33,13 @@ def _count(op: onnx.OnnxOp) -> None:
     if rank is None or op.parent is None:
         return
     if isinstance(axis, int) and axis < 0:
-        made = op.with_attributes(axis=axis + rank)
+        built = op.with_attributes(axis=axis + rank)
     elif any(a < 0 for a in numbers):
-        made = op.with_attributes(axes=tuple([a + rank if a < 0 else a for a in numbers]))
+        built = op.with_attributes(axes=tuple([a + rank if a < 0 else a for a in numbers]))
     else:
         return
-    op.parent.insert_before(op, made)
-    for old, new in zip(op.results, made.results, strict=True):
+    op.parent.insert_before(op, built)
+    for old, new in zip(op.results, built.results, strict=True):
         new.name = old.name
         old.replace_all_uses_with(new)
     op.erase()

@@ -43,11 +43,11 @@ class Names:
 
     def take(self, name: str) -> str:
         """A C identifier like a name that nothing has yet."""
-        wanted = identifier(name) or "_"
-        free = wanted
+        expected = identifier(name) or "_"
+        free = expected
         while free in self._next:
-            number = self._next[wanted] = self._next[wanted] + 1
-            free = f"{wanted}_{number}"
+            number = self._next[expected] = self._next[expected] + 1
+            free = f"{expected}_{number}"
         self._next[free] = 0
         return free
 

@@ -35,16 +35,16 @@ def common_ir_to_onnx(module: Module, found: Diagnostics) -> Module | None:
     graph = conversion.graph(graphs[0])
     if graph is None:
         return None
-    made = Module(module.extra, "")
+    result = Module(module.extra, "")
     for function in conversion.functions.values():
-        made.body.append(function)
-    made.body.append(graph)
+        result.body.append(function)
+    result.body.append(graph)
     if conversion.functions:
-        made.entry = graph.sym_name
-    _describe(module, made)
+        result.entry = graph.sym_name
+    _describe(module, result)
     for what in conversion.lost:
         found.add(LOST_IN_CONVERSION, what)
-    return made
+    return result
 
 
 def _describe(module: Module, made: Module) -> None:
@@ -79,15 +79,15 @@ class _Conversion:
             return None
         # Runtimes that inline functions need the domains of those that these call as well.
         opsets = _with_domains(source.opset_import, [*domains, *(f.domain for f in self.functions.values())])
-        made = onnx.Graph(source.sym_name, opsets, copy.content.take(), source.defaults)
+        new_op = onnx.Graph(source.sym_name, opsets, copy.content.take(), source.defaults)
         if source.declared.entries:
-            self._state_outputs(source, made)
+            self._state_outputs(source, new_op)
         for key, value in copy.extra.items():
-            made.set_extra(key, value)
-        for name, stated in source.declared.entries:
-            text = stated.value if isinstance(stated, StringAttr) else ""
+            new_op.set_extra(key, value)
+        for name, explicit in source.declared.entries:
+            text = explicit.value if isinstance(explicit, StringAttr) else ""
             self.lost.setdefault(f"the declared type {text} of '{name}': ONNX has no wildcards")
-        return made
+        return new_op
 
     def _state_outputs(self, source: common_ir.Graph, made: onnx.Graph) -> None:
         """Gives outputs whose shapes are not stated those that follow from the program."""
@@ -150,7 +150,7 @@ class _Conversion:
             return None
         formals = [dict(a.entries) for a in source.attributes]
         names = [(_text(a.get("name")), a.get("default")) for a in formals]
-        made = onnx.LocalFunction(
+        new_op = onnx.LocalFunction(
             symbol,
             source.sym_name,
             _with_domains(source.opset_import if source.opset_import.entries else around, domains),
@@ -162,9 +162,9 @@ class _Conversion:
         )
         doc = source.extra.get(onnx.DOC_STRING)
         if doc is not None:
-            made.set_extra(onnx.DOC_STRING, doc)
-        self.functions[symbol] = made
-        return made
+            new_op.set_extra(onnx.DOC_STRING, doc)
+        self.functions[symbol] = new_op
+        return new_op
 
 
 def _text(value: Attribute | None) -> str:

@@ -89,9 +89,9 @@ class Conversions:
 
     def get(self, name: str) -> Conversion:
         """The conversion to a format. Raises: DiagnosticError (E0601)."""
-        found = self._plugins.get(name)
-        if found is None:
+        result = self._plugins.get(name)
+        if result is None:
             message = f"no conversion leads to '{name}'"
             help = f"conversions lead to {', '.join(self.names())}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-        return found
+        return result

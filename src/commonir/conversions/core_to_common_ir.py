@@ -43,17 +43,17 @@ def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Modul
     module, threaded = thread_globals(inline_calls(without_requirements(module, found)))
     source = module.main
     graph, renamed = _Graph(source).made()
-    made = Module(neutral_attributes(module), graph.symbol_name)
-    made.body.append(common_ir.Import(f"{common_ir.BUILT_IN}{core.DIALECT.name}"))
-    made.body.append(graph)
-    _describe(made, source)
-    keep_names(made, renamed)
+    result = Module(neutral_attributes(module), graph.symbol_name)
+    result.body.append(common_ir.Import(f"{common_ir.BUILT_IN}{core.DIALECT.name}"))
+    result.body.append(graph)
+    _describe(result, source)
+    keep_names(result, renamed)
     if found is not None:
         report_renamed(renamed, found)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
-    return made
+    return result
 
 
 def _describe(made: Module, source: Function) -> None:
@@ -114,29 +114,29 @@ class _Graph:
             copies[op] = self._one(op, regions[op])
             self.values.update(zip(op.results, copies[op].results, strict=True))
         for op in source.walk():
-            for r, made in zip(op.regions, regions[op], strict=True):
-                for b, into in zip(r.blocks, made.blocks, strict=True):
+            for r, built in zip(op.regions, regions[op], strict=True):
+                for b, into in zip(r.blocks, built.blocks, strict=True):
                     for inner in b.operations:
                         into.append(copies[inner])
         return copies[source]
 
     def _one(self, op: Operation, regions: tuple[Region, ...]) -> Operation:
         operands = tuple([self.values[v] for v in op.operands])
-        made: Operation = (
+        result: Operation = (
             onnx.Initializer.build({"value": op.value}, [r.type for r in op.results])
             if isinstance(op, core.Constant) and op.parent is self.source.body
             else op.clone_shallow(operands, regions)
         )
-        for old, new in zip(op.results, made.results, strict=True):
+        for old, new in zip(op.results, result.results, strict=True):
             new.name = old.name
         name = "" if op.location is None else op.location.name
-        made.location = Location(name=name) if name else None
-        return made
+        result.location = Location(name=name) if name else None
+        return result
 
     def _block_like(self, source: Block) -> Block:
-        made = Block([a.type for a in source.arguments], [a.name for a in source.arguments], source.label)
-        self.values.update(zip(source.arguments, made.arguments, strict=True))
-        return made
+        result = Block([a.type for a in source.arguments], [a.name for a in source.arguments], source.label)
+        self.values.update(zip(source.arguments, result.arguments, strict=True))
+        return result
 
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:

@@ -48,17 +48,17 @@ def in_opset(module: Module, opset: int) -> Module:
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"opset {opset} cannot be written", help=help))
     source = clone(module)
     infer_shapes(source)
-    made = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
-    made.entry = module.entry
-    _remove_forgotten(source, made)
-    count_axes_from_start(made, opset)
+    result = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
+    result.entry = module.entry
+    _remove_forgotten(source, result)
+    count_axes_from_start(result, opset)
     for key, attribute in module.extra.items():
-        made.set_extra(key, attribute)
-    for op in list(made.body.operations):
+        result.set_extra(key, attribute)
+    for op in list(result.body.operations):
         if isinstance(op, onnx.Graph | onnx.LocalFunction):
             put_in_place(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
-    made.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(made, opset)))
-    return made
+    result.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(result, opset)))
+    return result
 
 
 def _remove_forgotten(source: Module, made: Module) -> None:
@@ -97,18 +97,18 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
     count = len(definition.layout.results)
     if any(r.is_used for r in op.results[count:]) and not definition.layout.results[-1].variadic:
         return Mismatch(f"{op.name} has fewer results in {context.target}")
-    made = definition.build(arguments, [r.type for r in op.results])
-    errors = list(check_operation(made))
+    result = definition.build(arguments, [r.type for r in op.results])
+    errors = list(check_operation(result))
     if errors:
         return Mismatch("; ".join(d.message for d in errors))
-    if type(op).newest() is not definition.newest() and not _means_the_same(op, made, operands):
+    if type(op).newest() is not definition.newest() and not _means_the_same(op, result, operands):
         return Mismatch(f"{op.name} has another meaning in {context.target}")
     is_alike = len(op.layout.inputs) == len(definition.layout.inputs) and len(op.layout.results) == count
     for key, value in op.extra.items():
         # Empty names at the end of inputs stand for those that another version may not have.
         if is_alike or key != onnx.TRAILING_NAMES:
-            made.set_extra(key, value)
-    return made
+            result.set_extra(key, value)
+    return result
 
 
 @rule(onnx.Mod)
@@ -128,18 +128,18 @@ def _arguments(
     out: dict[str, object] = {}
     for f in op.layout.arguments:
         value: object = next(regions, None) if f.kind is FieldKind.REGION else given.get(f.name, op.field_value(f))
-        wanted = known.get(f.name.lower())
-        if wanted is None:
+        expected = known.get(f.name.lower())
+        if expected is None:
             if value not in (f.default, None, ()):
                 return Mismatch(f"{op.name} has no '{f.spelling}' in {context.target}")
-        elif wanted.kind is f.kind:
-            out[wanted.name] = value
+        elif expected.kind is f.kind:
+            out[expected.name] = value
         elif value is not None:
             is_literal = not isinstance(value, Value)
-            found = _as_operand(op, wanted, value) if is_literal else as_attribute(wanted, value)
+            found = _as_operand(op, expected, value) if is_literal else as_attribute(expected, value)
             if found is None:
                 return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
-            out[wanted.name] = found
+            out[expected.name] = found
     missing = next((f.spelling for f in definition.layout.arguments if f.is_required and f.name not in out), None)
     return out if missing is None else Mismatch(f"{op.name} takes '{missing}' in {context.target}")
 
@@ -184,12 +184,12 @@ def _within(module: Module, options: ConversionOptions) -> Module | None:
     if options.opset is None:
         return module
     try:
-        made = in_opset(module, options.opset)
+        built = in_opset(module, options.opset)
     except DiagnosticError:
         if _gains_in_core(module, options.opset):
             return None
         raise
-    return None if uses_illegal_types(made, options.opset) else made
+    return None if uses_illegal_types(built, options.opset) else built
 
 
 def _gains_in_core(module: Module, opset: int) -> bool:

@@ -67,26 +67,26 @@ def onnx_to_common_ir(module: Module, found: Diagnostics) -> Module | None:
     diagnostics = Diagnostics()
     conversion = _Conversion(list(uses), {onnx.operator_of(op.name)[1] for op in inside}, diagnostics)
     graph, renamed = conversion.graph(source)
-    made = Module(module.extra, graph.sym_name)
+    result = Module(module.extra, graph.sym_name)
     if conversion.has_new_names:
-        _free_initializers(made, diagnostics)
-    _describe(made, graph, diagnostics)
-    keep_names(made, renamed)
+        _free_initializers(result, diagnostics)
+    _describe(result, graph, diagnostics)
+    keep_names(result, renamed)
     report_renamed(renamed, diagnostics)
     definitions = [conversion.function(f, use) for f, use in uses.items()]
     if any(d is None for d in definitions):
         return None
-    for op in conversion.placed([d for d in definitions if d is not None], made):
-        made.body.append(op)
-    made.body.append(graph)
-    _make_literal(made, diagnostics)
+    for op in conversion.placed([d for d in definitions if d is not None], result):
+        result.body.append(op)
+    result.body.append(graph)
+    _make_literal(result, diagnostics)
     for f in functions:
         if f not in uses:
             diagnostics.add(
                 LOST_IN_CONVERSION, f"the function '{f.sym_name}' is left out: nothing calls it, or tells its types"
             )
     found.extend(diagnostics)
-    return made
+    return result
 
 
 # -- how functions are used
@@ -196,10 +196,10 @@ class _Conversion:
         inputs = {old.name: new.name for old, new in zip(source.inputs, copy.inputs, strict=True)}
         held = tuple([(inputs[name], value) for name, value in source.defaults.entries if name in inputs])
         name = identifier(source.sym_name) or "main"
-        made = common_ir.Graph(name, opsets, copy.content.take(), DictionaryAttr(held))
-        self.has_new_names = _value_names(source) != _value_names(made)
-        _keep_texts(source, made, is_changed=self.has_new_names)
-        return made, renamed
+        result = common_ir.Graph(name, opsets, copy.content.take(), DictionaryAttr(held))
+        self.has_new_names = _value_names(source) != _value_names(result)
+        _keep_texts(source, result, is_changed=self.has_new_names)
+        return result, renamed
 
     def function(self, source: onnx.LocalFunction, use: _Use) -> common_ir.FunctionDefinition | None:
         """The function; None when its signature cannot be stated."""
@@ -218,16 +218,16 @@ class _Conversion:
             v.retype(type)
             if text:
                 declared.append((v.name, StringAttr(text)))
-        made = common_ir.FunctionDefinition(
+        result = common_ir.FunctionDefinition(
             self._names[source.sym_name], copy.content.take(), formals, DictionaryAttr(tuple(declared)), opsets
         )
-        _keep_texts(source, made, is_changed=True)
-        if made.extra.get(onnx.METADATA) is not None:
-            made.set_extra(onnx.METADATA, None)
+        _keep_texts(source, result, is_changed=True)
+        if result.extra.get(onnx.METADATA) is not None:
+            result.set_extra(onnx.METADATA, None)
             self._diagnostics.add(
                 LOST_IN_CONVERSION, f"metadata of the function '{source.sym_name}': Common IR has none there"
             )
-        return made
+        return result
 
     def _formals(self, source: onnx.LocalFunction, use: _Use) -> tuple[DictionaryAttr, ...] | None:
         """The formal attributes of a function; None when one has no type."""
@@ -326,10 +326,10 @@ def _value_names(graph: onnx.Graph) -> list[str]:
 
 def _free_initializers(made: Module, diagnostics: Diagnostics) -> None:
     """States a version of the IR in which initializers are not inputs: which were is known by old names only."""
-    stated = made.extra.get(onnx.IR_VERSION)
-    if isinstance(stated, IntegerAttr) and stated.value < onnx.FREE_INITIALIZERS:
+    declared = made.extra.get(onnx.IR_VERSION)
+    if isinstance(declared, IntegerAttr) and declared.value < onnx.FREE_INITIALIZERS:
         made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.FREE_INITIALIZERS))
-        text = f"the version of the IR is {onnx.FREE_INITIALIZERS}, was {stated.value}: initializers are not inputs"
+        text = f"the version of the IR is {onnx.FREE_INITIALIZERS}, was {declared.value}: initializers are not inputs"
         diagnostics.add(CHANGED_IN_CONVERSION, text)
 
 
@@ -337,11 +337,11 @@ def _describe(made: Module, graph: common_ir.Graph, diagnostics: Diagnostics) ->
     """Gives a module the metadata that a Common IR model must have and its source lacks, and author and licence."""
     about = metadata_of(made)
     texts = {key: text for key, text in about.user_defined if text}
-    stated: Mapping[str, str] = {
+    declared: Mapping[str, str] = {
         common_ir.MODEL_AUTHOR: about.author or texts.get("model_author", ""),
         common_ir.MODEL_LICENSE: about.license or texts.get("model_license", ""),
     }
-    for key, text in stated.items():
+    for key, text in declared.items():
         if text:
             made.set_extra(key, StringAttr(text))
     domain = made.extra.get(onnx.DOMAIN)

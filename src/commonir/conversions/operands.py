@@ -22,18 +22,18 @@ def refused(message: str) -> DiagnosticError:
 
 def shape_of(value: Value) -> tuple[Dim | None, ...]:
     """The shape of a value of known rank. Raises: DiagnosticError (E0601) when the rank is unknown."""
-    found = tensor_type(value).shape
-    if found is None:
+    result = tensor_type(value).shape
+    if result is None:
         raise refused(f"the rank of '{value.name}' is not known")
-    return found
+    return result
 
 
 def sizes_of(value: Value) -> tuple[Dim, ...]:
     """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
-    found = shape_of(value)
-    if not are_known(found):
+    result = shape_of(value)
+    if not are_known(result):
         raise refused(f"the shape of '{value.name}' is not known")
-    return found
+    return result
 
 
 def rank_of(value: Value) -> int:

@@ -32,9 +32,9 @@ def scattered_elements(op: onnx.Scatter, context: Context, data: Value, indices:
 @rule(SplitOp)
 def split_into_counted_pieces(op: SplitOp, context: Context, x: Value, split: Value | None = None) -> Result:
     """Pieces of one size, whose number later versions want to be told."""
-    stated = op.field_value(op.layout.by_name["split"])
+    declared = op.field_value(op.layout.by_name["split"])
     counted = isinstance(op, onnx.Split) and op.num_outputs is not None
-    if opset_of(context) < _WITH_COUNTS or split is not None or stated or counted:
+    if opset_of(context) < _WITH_COUNTS or split is not None or declared or counted:
         return _STAYS
     axis = op.field_value(op.layout.by_name["axis"])
     arguments = {"input": x, "axis": axis, "num_outputs": len(op.results)}

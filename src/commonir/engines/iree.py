@@ -108,10 +108,10 @@ class _Prepared(HoldsState):
         arrays = bind(self._function, inputs, least=False).arrays
         feeds = dict(zip(self._inputs, arrays, strict=False))
         feeds |= {s.input: self._globals.load(s.variable) for s in self._states}
-        found = dict(zip(self._names, self._outputs([feeds[name] for name in self._inputs]), strict=True))
+        result = dict(zip(self._names, self._outputs([feeds[name] for name in self._inputs]), strict=True))
         for s in self._states:
-            self._globals.store(s.variable, found.pop(s.output))
-        return found
+            self._globals.store(s.variable, result.pop(s.output))
+        return result
 
     def _outputs(self, arrays: Sequence[Array]) -> list[Array]:
         try:

@@ -117,8 +117,8 @@ class OnnxRuntimeEngine:
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
         if isinstance(chosen, onnx.Graph):
-            made = _made(runtime, module, options)
-            return _Prepared(made, chosen, chosen.output_names, ())
+            built = _made(runtime, module, options)
+            return _Prepared(built, chosen, chosen.output_names, ())
         name = chosen.symbol_name
         passed, states = thread_globals(with_seeds(module, options.seed, name), name)
         converted = core_to_onnx(passed, self.opset, function=name)
@@ -158,12 +158,12 @@ def run_file(
     """
     opened = _Opened(_onnxruntime(), os.fspath(path), options)
     kept = State() if state is None else state
-    told = opened.session.get_modelmeta().custom_metadata_map
-    states = {i: o for i in opened.session.get_inputs() if (o := told.get(f"{STATE_KEY}{i.name}")) is not None}
+    reported = opened.session.get_modelmeta().custom_metadata_map
+    states = {i: o for i in opened.session.get_inputs() if (o := reported.get(f"{STATE_KEY}{i.name}")) is not None}
     feeds = {**{i.name: kept.get(i.name, _zeros(i)) for i in states}, **inputs}
-    found = dict(zip([o.name for o in opened.session.get_outputs()], opened.run(feeds), strict=True))
-    kept.update({i.name: found.pop(output) for i, output in states.items()})
-    return found
+    result = dict(zip([o.name for o in opened.session.get_outputs()], opened.run(feeds), strict=True))
+    kept.update({i.name: result.pop(output) for i, output in states.items()})
+    return result
 
 
 def _zeros(value: _Named) -> Array:
@@ -261,10 +261,10 @@ class _Prepared(HoldsState):
         arrays = bind(self._function, inputs, least=False).arrays
         feeds = dict(zip(self._inputs, arrays, strict=True))
         feeds |= {s.input: self._globals.load(s.variable) for s in self._states}
-        found = dict(zip(self._names, self._opened.run(feeds), strict=True))
+        result = dict(zip(self._names, self._opened.run(feeds), strict=True))
         for s in self._states:
-            self._globals.store(s.variable, found.pop(s.output))
-        return found
+            self._globals.store(s.variable, result.pop(s.output))
+        return result
 
 
 ENGINE = OnnxRuntimeEngine()

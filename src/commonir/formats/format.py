@@ -272,11 +272,11 @@ class Formats:
 
     def get(self, name: str) -> Format:
         """The format of a name. Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT)."""
-        found = self._plugins.get(name)
-        if found is None:
+        result = self._plugins.get(name)
+        if result is None:
             help = did_you_mean(name, self.names()) or f"formats: {', '.join(self.names())}"
             raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, f"no format is called '{name}'", help=help))
-        return found
+        return result
 
     def of_file(self, path: str | os.PathLike[str]) -> Format:
         """Returns the format of a file or folder. Raises: as `recognize`."""
@@ -323,11 +323,11 @@ class Formats:
         name = os.path.basename(os.path.normpath(path)).lower()
         suffix = os.path.splitext(name)[1]
         known: list[str] = []
-        for found in self._plugins:
-            if found.is_writable:
-                known += found.suffixes
-                if name.endswith(found.suffixes):
-                    return found
+        for result in self._plugins:
+            if result.is_writable:
+                known += result.suffixes
+                if name.endswith(result.suffixes):
+                    return result
         message = f"the suffix '{suffix}' names no format that can be written" if suffix else "the name has no suffix"
         help = f"use one of {', '.join(known)}, or name the format with --to"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path), help=help))
@@ -336,9 +336,9 @@ class Formats:
         """The format whose dialect the symbols of a module are in; None for the core and unknown dialects."""
         dialects = {s.name.partition(".")[0] for s in module.symbols.values()}
         # Looking for other packages costs more than most programs. They bring formats of dialects of their own.
-        for found in self._plugins.own() if dialects <= OUR_DIALECTS.keys() else self._plugins:
-            if found.dialect in dialects:
-                return found
+        for result in self._plugins.own() if dialects <= OUR_DIALECTS.keys() else self._plugins:
+            if result.dialect in dialects:
+                return result
         return None
 
 

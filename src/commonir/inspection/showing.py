@@ -64,9 +64,9 @@ def _operations_called(module: Module, name: str) -> list[Operation]:
 
     Raises: DiagnosticError (E0401) when there is none.
     """
-    found = [op for op in module.nested() if name in _names_of(op)]
-    if not found:
+    result = [op for op in module.nested() if name in _names_of(op)]
+    if not result:
         known = {known for op in module.nested() for known in _names_of(op)}
         message = f"no operation defines a value called '{name}', nor has that name"
         raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
-    return found
+    return result

@@ -129,11 +129,11 @@ def _declared_type(type: Type, port: Declared | None) -> str:
 
 def _declared_types(function: Function) -> Mapping[Value, str]:
     """Types with wildcards as the signature states them, of inputs and outputs whose rank nothing else tells."""
-    stated = [
+    declared = [
         *zip(function.inputs, (v.name for v in function.inputs), repeat(function.input_ports), strict=False),
         *zip(function.outputs, function.output_names, repeat(function.output_ports), strict=False),
     ]
-    return {v: text for v, name, ports in stated if (text := _declared_type(v.type, ports.get(name)))}
+    return {v: text for v, name, ports in declared if (text := _declared_type(v.type, ports.get(name)))}
 
 
 _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)

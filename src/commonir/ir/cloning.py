@@ -26,20 +26,20 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
         regions = tuple([_empty_copy(region, known, blocks) for region in source.regions]) if source.regions else ()
         operands = source.operands
         try:
-            made = source.clone_shallow(tuple([known[v] for v in operands]), regions)
+            result = source.clone_shallow(tuple([known[v] for v in operands]), regions)
         except KeyError:
-            made = source.clone_shallow(tuple([known.get(v, v) for v in operands]), regions)
-            open_copies.append(made)
+            result = source.clone_shallow(tuple([known.get(v, v) for v in operands]), regions)
+            open_copies.append(result)
         if source.successors:
-            made.successors = tuple([blocks.get(block, block) for block in source.successors])
+            result.successors = tuple([blocks.get(block, block) for block in source.successors])
         if len(source.results) == 1:
             # As most have; going through pairs costs three times as much.
-            known[source.results[0]] = made.results[0]
+            known[source.results[0]] = result.results[0]
         else:
-            known.update(zip(source.results, made.results, strict=True))
+            known.update(zip(source.results, result.results, strict=True))
         if regions:
-            copies[source] = made
-        return made
+            copies[source] = result
+        return result
 
     root = shallow(op)
     pending: list[Operation] = [op] if op.regions else []
@@ -61,10 +61,10 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
 
 def _empty_copy(region: Region, known: dict[Value, Value], blocks: dict[Block, Block]) -> Region:
     """A region with blocks of the same arguments and no operations."""
-    made = Region()
+    result = Region()
     for block in region.blocks:
         copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
         known.update(zip(block.arguments, copy.arguments, strict=True))
         copy.origins = block.origins
-        blocks[block] = made.add(copy)
-    return made
+        blocks[block] = result.add(copy)
+    return result

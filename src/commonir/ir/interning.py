@@ -42,21 +42,21 @@ class Interned:
         full_key = (cls, *content) if key is None else (cls, *key)
         held = cls._table.get(full_key)
         if held is not None:
-            found = held()
-            if isinstance(found, cls):
-                return found
-        made = object.__new__(cls)
+            result = held()
+            if isinstance(result, cls):
+                return result
+        built = object.__new__(cls)
         for put, value in zip(cls._setters, content, strict=True):
-            put(made, value)
-        cls._hold(full_key, made)
-        return made
+            put(built, value)
+        cls._hold(full_key, built)
+        return built
 
     @classmethod
     def _known(cls, key: tuple[object, ...]) -> Self | None:
         """The object of this key, if there is one."""
         held = cls._table.get(key)
-        found = None if held is None else held()
-        return found if isinstance(found, cls) else None
+        result = None if held is None else held()
+        return result if isinstance(result, cls) else None
 
     @classmethod
     def _hold(cls, key: tuple[object, ...], made: Interned) -> None:

@@ -98,11 +98,11 @@ def float_text(value: float, element: ElementType) -> str:
     if element not in _FLOATS:
         return _with_point(repr(value))
     code, digits = _FLOATS[element]
-    wanted = struct.pack(code, value)
+    expected = struct.pack(code, value)
     for precision in range(1, digits):
         shown = f"{value:.{precision}g}"
         try:
-            if struct.pack(code, float(shown)) == wanted:
+            if struct.pack(code, float(shown)) == expected:
                 return _with_point(shown)
         except OverflowError:  # rounded up past the largest number of the type
             continue

@@ -25,9 +25,9 @@ class LocationAttr(Attribute):
     @property
     def place(self) -> FileLineColLoc | None:
         """The first place in a file, None when it has none."""
-        for found in _within(self):
-            if isinstance(found, FileLineColLoc):
-                return found
+        for result in _within(self):
+            if isinstance(result, FileLineColLoc):
+                return result
         return None
 
     @property

@@ -31,8 +31,8 @@ def weight_name(op: Operation) -> str:
     """What a constant is called: its name, or that of what is made of it; "" when neither has one."""
     if isinstance(op, Symbol):
         return op.symbol_name
-    made = [user.first_name for v in op.results for user in v.users]
-    return op.first_name or next(filter(None, made), "")
+    built = [user.first_name for v in op.results for user in v.users]
+    return op.first_name or next(filter(None, built), "")
 
 
 class Function(Symbol):
@@ -129,11 +129,11 @@ def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:
     """Names of inputs or outputs of which no two are equal: `stem` and a number for what has none."""
     out: dict[str, None] = {}
     for n, name in enumerate(names):
-        wanted = free = name or f"{stem}{n}"
+        expected = free = name or f"{stem}{n}"
         number = 1
         while free in out:
             number += 1
-            free = f"{wanted}_{number}"
+            free = f"{expected}_{number}"
         out[free] = None
     return tuple(out)
 
@@ -200,14 +200,14 @@ class Module(Operation):
     @classmethod
     def of_regions(cls, attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Self:
         """A module with the contents of regions, each of which gets a block where it has none."""
-        made = cls(attributes)
+        result = cls(attributes)
         if regions:
-            made.regions = tuple(regions)
+            result.regions = tuple(regions)
             for region in regions:
-                region.parent = made
+                region.parent = result
                 if not region.blocks:
                     region.add(Block())
-        return made
+        return result
 
     @property
     def discardable(self) -> Mapping[str, Attribute]:
@@ -226,8 +226,8 @@ class Module(Operation):
     @property
     def symbol_name(self) -> str:
         """The name by which modules around it refer to it; "" when it has none."""
-        stated = self.extra.get("sym_name")
-        return stated.value if isinstance(stated, StringAttr) else ""
+        declared = self.extra.get("sym_name")
+        return declared.value if isinstance(declared, StringAttr) else ""
 
     @property
     def modules(self) -> tuple[Module, ...]:
@@ -300,9 +300,9 @@ class Module(Operation):
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         del operands  # a module has none
-        made = type(self)(self.extra, self.entry)
-        made.tool_resources = self.tool_resources
-        made.regions = regions
+        result = type(self)(self.extra, self.entry)
+        result.tool_resources = self.tool_resources
+        result.regions = regions
         for region in regions:
-            region.parent = made
-        return made
+            region.parent = result
+        return result

@@ -447,20 +447,20 @@ class Operation:
 
     def listed(self) -> list[Operation]:
         """What `walk` goes through, all at once, which takes a fraction of the time."""
-        found: list[Operation] = [self]
+        result: list[Operation] = [self]
         pending = [b._first for region in self.regions for b in region.blocks]
         pending.reverse()
         while pending:
             op = pending.pop()
             while op is not None:
-                found.append(op)
+                result.append(op)
                 following = op._next
                 if op.regions:
                     pending.append(following)
                     pending += reversed([b._first for region in op.regions for b in region.blocks])
                     break
                 op = following
-        return found
+        return result
 
     def walk(self) -> Iterator[Operation]:
         """The operation itself and everything nested in it, in order; the operation at hand may be erased."""
@@ -566,8 +566,8 @@ class Block:
     def only_predecessor(self) -> Block | None:
         """The block from where alone control may come, if that names it once."""
         before = self.predecessors
-        found = next(before, None)
-        return found if next(before, None) is None else None
+        result = next(before, None)
+        return result if next(before, None) is None else None
 
     def append(self, op: Op) -> Op:
         """Puts an operation at the end and returns it."""
@@ -601,17 +601,17 @@ class Block:
 
     def add_argument(self, type: Type, name: str = "") -> Value:
         """Adds an argument at the end and returns it."""
-        made = Value(type, self, len(self.arguments), name)
-        self.arguments = (*self.arguments, made)
-        return made
+        result = Value(type, self, len(self.arguments), name)
+        self.arguments = (*self.arguments, result)
+        return result
 
     def add_arguments(self, types: Iterable[Type], origins: Iterable[Origin | None] = ()) -> tuple[Value, ...]:
         """Adds several arguments at the end and returns them."""
         first = len(self.arguments)
-        made = tuple([Value(t, self, first + n) for n, t in enumerate(types)])
+        result = tuple([Value(t, self, first + n) for n, t in enumerate(types)])
         self.origins = (*self.origins, *[None] * (first - len(self.origins)), *origins)
-        self.arguments += made
-        return made
+        self.arguments += result
+        return result
 
     def keep_arguments(self, kept: Sequence[int]) -> None:
         """Removes its arguments but those at some positions, in order."""
@@ -692,11 +692,11 @@ class Region:
 
     def predecessors(self) -> dict[Block, list[Block]]:
         """For each of its blocks those that may go to it, in order, each as often as it names it."""
-        found: dict[Block, list[Block]] = {block: [] for block in self.blocks}
+        result: dict[Block, list[Block]] = {block: [] for block in self.blocks}
         for block in self.blocks:
             for successor in block.successors:
-                found.setdefault(successor, []).append(block)
-        return found
+                result.setdefault(successor, []).append(block)
+        return result
 
     def take(self) -> Region:
         """A new region with the blocks of this one, which is left empty."""

@@ -130,7 +130,7 @@ def placed(found: Diagnostic, origin: Origin | None) -> Diagnostic:
     """A finding about something with the line of the text that it was read from, if it was."""
     if not isinstance(origin, TextLocation) or found.line is not None:
         return found
-    made = found.located(file=origin.file)
-    if made.file == origin.file:
-        made.line, made.column = origin.line, origin.column
-    return made
+    result = found.located(file=origin.file)
+    if result.file == origin.file:
+        result.line, result.column = origin.line, origin.column
+    return result

@@ -165,18 +165,18 @@ class Printer(ConstantPrinter):
         return self.naming.label(block)
 
     def type(self, type: Constant) -> str:
-        found = self._known.get(type)
-        if found is None:
-            found = self._known[type] = type.text(self)
-        return found
+        result = self._known.get(type)
+        if result is None:
+            result = self._known[type] = type.text(self)
+        return result
 
     def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
-        found = self._known.get((attr, typing))
-        if found is None:
-            found = super().attribute(attr, typing)
-            if len(found) <= _LONGEST_REMEMBERED:
-                self._known[attr, typing] = found
-        return found
+        result = self._known.get((attr, typing))
+        if result is None:
+            result = super().attribute(attr, typing)
+            if len(result) <= _LONGEST_REMEMBERED:
+                self._known[attr, typing] = result
+        return result
 
     def dictionary(self, entries: Mapping[str, Attribute]) -> str:
         """Attributes by name, in braces."""

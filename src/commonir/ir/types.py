@@ -167,9 +167,9 @@ def is_signless(element: ElementType) -> bool:
 
 def element_named(name: str) -> ElementType | None:
     """The element type of a name that is one word: integers of any width, `index` and every float; otherwise None."""
-    found = ELEMENT_TYPES.get(name) or MORE_FLOATS.get(name)
-    if found is not None:
-        return found
+    result = ELEMENT_TYPES.get(name) or MORE_FLOATS.get(name)
+    if result is not None:
+        return result
     if name == "index":
         return index
     digits = name.lstrip("siu")

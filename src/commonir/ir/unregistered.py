@@ -56,16 +56,16 @@ class UnregisteredOperation(Operation):
         return {**self.properties, **self.extra}
 
     def bare_copy(self) -> Self:
-        made = object.__new__(type(self))
-        made.name = self.name
-        made._properties = self._properties
-        return made
+        result = object.__new__(type(self))
+        result.name = self.name
+        result._properties = self._properties
+        return result
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         types = [r.type for r in self.results]
-        made = type(self)(
+        result = type(self)(
             self.name, operands, self.extra, types, regions, self.location, self._properties, self.successors
         )
-        for mine, its in zip(self.results, made.results, strict=True):
+        for mine, its in zip(self.results, result.results, strict=True):
             its.name = mine.name
-        return made
+        return result

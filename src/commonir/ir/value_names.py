@@ -132,20 +132,20 @@ class OwnNames:
         return name
 
     def _unique(self, name: str) -> str:
-        made = f"%{name}"
-        while made in self._taken:
+        result = f"%{name}"
+        while result in self._taken:
             count = self._suffixes.get(name, 0)
             self._suffixes[name] = count + 1
-            made = f"%{name}_{count}"
-        return made
+            result = f"%{name}_{count}"
+        return result
 
 
 def identifier(name: str) -> str:
     """A name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
     if _BARE_NAME.fullmatch(name):
         return name
-    made = _NOT_IN_NAMES.sub("_", name)
-    return f"_{made}" if made[0].isdigit() else made
+    built = _NOT_IN_NAMES.sub("_", name)
+    return f"_{built}" if built[0].isdigit() else built
 
 
 def _labels(region: Region) -> list[str]:

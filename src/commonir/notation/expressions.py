@@ -34,13 +34,13 @@ class Expr(Interned):
     @classmethod
     def _made(cls, key: tuple[object, ...], dtype: ElementType, *content: object) -> Self:
         """A new expression of this key, with one value for each slot of its class."""
-        made = object.__new__(cls)
-        object.__setattr__(made, "dtype", dtype)
-        object.__setattr__(made, "_free", None)
+        result = object.__new__(cls)
+        object.__setattr__(result, "dtype", dtype)
+        object.__setattr__(result, "_free", None)
         for slot, value in zip(cls.__slots__, content, strict=True):
-            object.__setattr__(made, slot, value)
-        cls._hold(key, made)
-        return made
+            object.__setattr__(result, slot, value)
+        cls._hold(key, result)
+        return result
 
     def free_indices(self, find: Callable[[Expr], Iterable[str]]) -> tuple[str, ...]:
         """Returns the result of `find`, computed once; see `traversal.free`."""
@@ -253,9 +253,9 @@ class Fold(Expr):
 
     def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Self:
         key = (cls, fn, over, body)
-        found = cls._known(key)
-        if found is not None:
-            return found
+        result = cls._known(key)
+        if result is not None:
+            return result
         if fn not in FOLDS:
             raise NotationError(f"no fold '{fn}'")
         if body.dtype.kind not in FOLDS[fn].kinds:
@@ -280,9 +280,9 @@ class Join(Expr):
 
     def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Self:
         key = (cls, along, pieces, sizes)
-        found = cls._known(key)
-        if found is not None:
-            return found
+        result = cls._known(key)
+        if result is not None:
+            return result
         if not pieces:
             raise NotationError(f"join along {along} of no pieces")
         if sizes is not None and len(sizes) != len(pieces):
@@ -303,9 +303,9 @@ class Cast(Expr):
 
     def __new__(cls, body: Expr, dtype: ElementType) -> Self:
         key = (cls, body, dtype)
-        found = cls._known(key)
-        if found is not None:
-            return found
+        result = cls._known(key)
+        if result is not None:
+            return result
         opaque = {body.dtype.kind, dtype.kind} & {"string", "handle"}
         if opaque or (body.dtype.kind == "complex" and dtype.kind != "complex"):
             raise NotationError(f"no conversion from {body.dtype} to {dtype}")
@@ -483,8 +483,8 @@ class Kernel:
 
     def where(self, extents: Mapping[DimExpr, Dim], constraints: Sequence[Constraint] = ()) -> Kernel:
         """The kernel with ranges stated for indices, and facts that must hold."""
-        stated = tuple((name_of(i), n) for i, n in extents.items())
-        return Kernel(self.axes, self.body, self.extents + stated, self.constraints + tuple(constraints))
+        declared = tuple((name_of(i), n) for i, n in extents.items())
+        return Kernel(self.axes, self.body, self.extents + declared, self.constraints + tuple(constraints))
 
     @property
     def _key(self) -> tuple[object, ...]:

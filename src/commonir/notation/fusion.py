@@ -45,8 +45,8 @@ def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, 
     fusion = _Fusion(producers, extents)
     body = fusion.expanded(_with_sizes(consumer.body, extents), ())
     mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
-    stated = tuple((n, v) for n, v in fusion.extents.items() if n in mentioned)
-    return Kernel(consumer.axes, body, stated, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
+    declared = tuple((n, v) for n, v in fusion.extents.items() if n in mentioned)
+    return Kernel(consumer.axes, body, declared, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
 
 
 def _bound(e: Expr) -> Iterator[str]:
@@ -103,8 +103,8 @@ class _Fusion:
 
     def renamed(self, name: str, producer: Kernel, path: tuple[str, ...]) -> Kernel:
         """The producer with fresh index names, its own reads already replaced; the same for every read of it."""
-        found = self.ready.get(name)
-        if found is None:
+        result = self.ready.get(name)
+        if result is None:
             extents, constraints = ranges(producer)
             self.constraints += constraints
             self.shapes[name] = shape_of(producer, extents)
@@ -119,18 +119,18 @@ class _Fusion:
                 lambda over: tuple(fresh[n] for n in over),
             )
             axes = tuple(a if isinstance(a, int) else substitute(a, moved) for a in producer.axes)
-            found = self.ready[name] = Kernel(axes, self.expanded(body, (*path, name)))
-        return found
+            result = self.ready[name] = Kernel(axes, self.expanded(body, (*path, name)))
+        return result
 
     def shapes_agree(self, tensor: Tensor, producer: Kernel) -> None:
         """Checks that the tensor read has the shape of its producer."""
-        made = self.shapes[tensor.name]
-        if len(made) != tensor.source.rank or tensor.dtype is not producer.dtype:
+        built = self.shapes[tensor.name]
+        if len(built) != tensor.source.rank or tensor.dtype is not producer.dtype:
             raise NotationError(
                 f"{tensor.name} is read with rank {tensor.source.rank} and element type {tensor.dtype}, "
-                f"but made with rank {len(made)} and element type {producer.dtype}"
+                f"but made with rank {len(built)} and element type {producer.dtype}"
             )
-        for axis, (n, m) in enumerate(zip(tensor.source.shape, made, strict=True)):
+        for axis, (n, m) in enumerate(zip(tensor.source.shape, built, strict=True)):
             if n != m:
                 self.constraints += require(n, "==", m, f"axis {axis} of {tensor.name}, read and made")
 

@@ -146,8 +146,8 @@ class _Ranges:
         """The ranges inside the pieces of a join, one after another, with the extent of its index in each (`sizes`)."""
         out = _Ranges({n: v for n, v in self.known.items() if n != e.along}, {})
         for k, piece in enumerate(e.pieces):
-            stated = {n: v for n, v in out.known.items() if n in self.stated}
-            inner = _Ranges(out.known, stated if e.sizes is None else {**stated, e.along: e.sizes[k]})
+            declared = {n: v for n, v in out.known.items() if n in self.stated}
+            inner = _Ranges(out.known, declared if e.sizes is None else {**declared, e.along: e.sizes[k]})
             inner.visit((piece,))
             size = inner.known.pop(e.along, None)
             if size is not None:
@@ -296,7 +296,7 @@ def ranges(
     kernels = (kernel,) if isinstance(kernel, Kernel) else kernel
     finder = _Ranges(given or {}, {n: v for k in kernels for n, v in k.extents})
     finder.constraints += [c for k in kernels for c in k.constraints]
-    for i, n in (stated for k in kernels for stated in k.extents):
+    for i, n in (declared for k in kernels for declared in k.extents):
         if n != finder.known[i]:
             finder.constraints += require(n, "==", finder.known[i], f"two stated extents of index {i}")
     finder.visit(tuple(k.body for k in kernels))

@@ -69,10 +69,10 @@ def rewrite(
     done: dict[Expr, Expr] = {}
 
     def visit(x: Expr) -> Expr:
-        found = done.get(x)
-        if found is None:
-            found = done[x] = rebuilt(x)
-        return found
+        result = done.get(x)
+        if result is None:
+            result = done[x] = rebuilt(x)
+        return result
 
     def rebuilt(x: Expr) -> Expr:
         match x:
@@ -99,13 +99,13 @@ def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
     done: dict[Expr, Expr] = {}
 
     def visit(x: Expr) -> Expr:
-        found = done.get(x)
-        if found is None:
-            found = with_children(x, visit)
-            if isinstance(found, Access):
-                found = new(found)
-            done[x] = found
-        return found
+        result = done.get(x)
+        if result is None:
+            result = with_children(x, visit)
+            if isinstance(result, Access):
+                result = new(result)
+            done[x] = result
+        return result
 
     return visit(e)
 

@@ -319,10 +319,10 @@ def enumeration(cases: type[E]) -> AttrType[E]:
     def coerce(value: object) -> E:
         if isinstance(value, cases):
             return value
-        found = by_keyword.get(value) if isinstance(value, str) else None
-        if found is None:
+        result = by_keyword.get(value) if isinstance(value, str) else None
+        if result is None:
             raise ValueError(f"expected one of {', '.join(by_keyword)}, found {value!r}")
-        return found
+        return result
 
     return AttrType(
         cases.__name__,

@@ -103,9 +103,9 @@ class Signature(_Signature):
         variables: Mapping[str, ElementClass] = MappingProxyType({}),
         doc: str = "",
     ) -> Self:
-        made = super().__new__(cls, inputs, outputs, attributes, variables, doc)
-        made._check()
-        return made
+        result = super().__new__(cls, inputs, outputs, attributes, variables, doc)
+        result._check()
+        return result
 
     def _check(self) -> None:
         types = [p.type for p in (*self.inputs, *self.outputs)]
@@ -173,21 +173,21 @@ class DeclaredOp(Op):
 
     def infer(self) -> tuple[Type, ...]:
         found = self.unified()
-        stated = self._stated
+        declared = self._stated
         out: list[Type] = []
         for p, count in zip(self.signature.outputs, self._result_counts(), strict=True):
             for _ in range(count):
                 try:
                     out.append(p.type.resolve(found))
                 except Undetermined:
-                    out.append(stated[len(out)].type if len(out) < len(stated) else unknown)
+                    out.append(declared[len(out)].type if len(out) < len(declared) else unknown)
         return tuple(out)
 
     def _result_counts(self) -> list[int]:
         """How many results each output is: those that need not be there are absent from the end on."""
-        outputs, stated = self.signature.outputs, self._stated
+        outputs, declared = self.signature.outputs, self._stated
         counts = [1] * len(outputs)
-        spare = len(stated) - len(outputs) if stated else 0
+        spare = len(declared) - len(outputs) if declared else 0
         for n in reversed(range(len(outputs))):
             if spare < 0 and outputs[n].multiplicity is not Multiplicity.ONE:
                 counts[n] = 0
@@ -199,12 +199,12 @@ class DeclaredOp(Op):
 
     def unified(self) -> Unification:
         """Binds the names of the signature. Raises: DiagnosticError (E0503) with all that do not fit."""
-        found = Unification(self.signature.variables, [v.type for v in self.operands])
+        result = Unification(self.signature.variables, [v.type for v in self.operands])
         wrong: list[Diagnostic] = []
 
         def match(declared: DeclaredType, type: Type, where: str) -> None:
             try:
-                found.match(declared, type)
+                result.match(declared, type)
             except (Mismatch, NotationError) as error:
                 wrong.append(Diagnostic(WRONG_TYPE, f"{self.name}: {where}: {error}"))
 
@@ -219,7 +219,7 @@ class DeclaredOp(Op):
                 match(a.kind.type, given, f"attribute '{a.name}'")
         if wrong:
             raise DiagnosticError(*wrong)
-        return found
+        return result
 
     @property
     def _attribute_fields(self) -> tuple[Field, ...]:

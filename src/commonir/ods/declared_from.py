@@ -44,18 +44,18 @@ _TEXTS: dict[AttrType[Any], str] = {
 
 def declaration_of(definition: type[Op]) -> Declaration:
     """Returns the declaration of an operation under its name within the dialect."""
-    made = _Declaring(definition.layout.variables)
+    built = _Declaring(definition.layout.variables)
     layout = definition.layout
-    inputs = tuple([made.parameter(f) for f in layout.inputs])
+    inputs = tuple([built.parameter(f) for f in layout.inputs])
     bound = {leaf.pattern.element for p in inputs for leaf in p.type.leaves()}
-    outputs = tuple([made.parameter(f, bound) for f in layout.results])
+    outputs = tuple([built.parameter(f, bound) for f in layout.results])
     attributes = [_attribute(f) for f in layout.attributes if f.kind is FieldKind.ATTRIBUTE]
     graphs = [
         DeclaredAttribute(f.spelling, declared_attr_type(GRAPHS if f.variadic else GRAPH), doc=f.doc)
         for f in layout.regions
     ]
     used = {leaf.pattern.element for p in (*inputs, *outputs) for leaf in p.type.leaves()}
-    variables = {name: v for name, v in made.variables.items() if name in used}
+    variables = {name: v for name, v in built.variables.items() if name in used}
     signature = Signature(inputs, outputs, (*attributes, *graphs), variables)
     return Declaration(definition.name.partition(".")[2], (signature,), summary_of(definition))
 
@@ -105,9 +105,9 @@ def _attribute(field: Field) -> DeclaredAttribute:
     found = declared_attr_type(text)
     if field.default is MISSING:
         return DeclaredAttribute(field.spelling, found, doc=field.doc)
-    stated = None if kind is None or field.default is None else _plain(kind.to_attribute(field.default))
-    if stated is not None and _fits(found, stated):
-        return DeclaredAttribute(field.spelling, found, stated, field.doc)
+    declared = None if kind is None or field.default is None else _plain(kind.to_attribute(field.default))
+    if declared is not None and _fits(found, declared):
+        return DeclaredAttribute(field.spelling, found, declared, field.doc)
     return DeclaredAttribute(field.spelling, declared_attr_type(f"optional<{text}>"), doc=field.doc)
 
 

@@ -122,8 +122,8 @@ class TensorOf(DeclaredType):
                 raise Mismatch(f"expected {self}, found {type}")
 
     def resolve(self, found: Unification) -> Type:
-        made = found.resolved(self.pattern)
-        return SparseTensorType(made.element, made.shape) if self.is_sparse else made
+        built = found.resolved(self.pattern)
+        return SparseTensorType(built.element, built.shape) if self.is_sparse else built
 
     def __str__(self) -> str:
         return f"sparse<{self.pattern}>" if self.is_sparse else str(self.pattern)
@@ -268,9 +268,9 @@ class Unification:
         while name in self._taken:
             name += "'"
         self._taken.add(name)
-        made = symbol(name, 0)
-        self._own[made] = made
-        return made
+        result = symbol(name, 0)
+        self._own[result] = result
+        return result
 
     def _settle(self) -> None:
         """Finds what own symbols stand for. Raises: NotationError when one would be two different sizes."""
@@ -387,11 +387,11 @@ class _Reader:
         self.variables = variables
 
     def read(self) -> DeclaredType:
-        made = self._type(0)
+        result = self._type(0)
         self._skip()
         if self.at < len(self.text):
             raise self._wrong(f"nothing may follow, found '{self.text[self.at :]}'")
-        return made
+        return result
 
     def _wrong(self, message: str) -> ValueError:
         return ValueError(f"'{self.text}' is not a type: {message}")

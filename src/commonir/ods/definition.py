@@ -148,9 +148,9 @@ class _Fact(Generic[T]):
         self._told = told
 
     def __get__(self, op: object, definition: type[Definition]) -> T:
-        found = self._told(definition)
-        setattr(definition, self.name, found)
-        return found
+        result = self._told(definition)
+        setattr(definition, self.name, result)
+        return result
 
 
 def _layout(cls: type[Definition]) -> Layout:
@@ -314,15 +314,15 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         An argument of a parameter is a `Value` or a literal. Absent arguments take their defaults; a required operand
         that is absent stays absent.
         """
-        made = object.__new__(cls)
+        result = object.__new__(cls)
         values = [arguments.get(f.name, () if f.variadic else f.default) for f in cls.layout.arguments]
-        operands, made._attributes, made._offsets, regions = divide(made, values, lenient=True)
-        made._start(operands, tuple(result_types))
-        made._own(regions)
+        operands, result._attributes, result._offsets, regions = divide(result, values, lenient=True)
+        result._start(operands, tuple(result_types))
+        result._own(regions)
         if cls.layout.successors:
-            made.successors = successors_of(made, values)
-        made.location = location
-        return made
+            result.successors = successors_of(result, values)
+        result.location = location
+        return result
 
     @classmethod
     def assembled(
@@ -334,34 +334,34 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         result_types: Sequence[Type],
     ) -> Self:
         """Builds, as `build`, of parts that are as operations hold them: `operand_offsets` and `attribute_values`."""
-        made = object.__new__(cls)
-        made._attributes = attributes
-        made._offsets = offsets
-        made._start(operands, result_types)
+        result = object.__new__(cls)
+        result._attributes = attributes
+        result._offsets = offsets
+        result._start(operands, result_types)
         if regions:
-            made._own(regions)
-        return made
+            result._own(regions)
+        return result
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
-        made = object.__new__(type(self))
-        made._attributes = self._attributes
-        made._offsets = self._offsets
+        result = object.__new__(type(self))
+        result._attributes = self._attributes
+        result._offsets = self._offsets
         results = self.results
-        made._start(operands, [r.type for r in results])
+        result._start(operands, [r.type for r in results])
         if regions:
-            made._own(regions)
+            result._own(regions)
         if self._successors:
-            made.successors = self._successors
-        made.location = self.location
+            result.successors = self._successors
+        result.location = self.location
         if self._extra:
-            made._extra = self._extra.copy()
+            result._extra = self._extra.copy()
         if len(results) == 1:
             # As most have; a loop costs three times as much.
-            made.results[0].name = results[0].name
+            result.results[0].name = results[0].name
         else:
-            for mine, its in zip(results, made.results, strict=True):
+            for mine, its in zip(results, result.results, strict=True):
                 its.name = mine.name
-        return made
+        return result
 
     def _own(self, regions: tuple[Region, ...]) -> None:
         self.regions = regions
@@ -455,10 +455,10 @@ class Definition(TextForm, metaclass=DefinitionMeta):
 
     def with_attributes(self, **changes: object) -> Self:
         """The same operation with some attributes changed, on the same operands, not in a block."""
-        made = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
+        result = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
         values = {**dict(zip((f.name for f in self.layout.attributes), self._attributes, strict=True)), **changes}
-        made._attributes = tuple(values[f.name] for f in self.layout.attributes)
-        return made
+        result._attributes = tuple(values[f.name] for f in self.layout.attributes)
+        return result
 
     @property
     def attribute_dictionary(self) -> Mapping[str, Attribute]:

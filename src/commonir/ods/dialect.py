@@ -75,9 +75,9 @@ class LazyDefinitions(Iterable["type[Op]"]):
     def called(self, name: str) -> type[Op] | None:
         """The definition of an operation, by its full name, whose class is called after it."""
         likely = self._likely.get(name.removeprefix(self._prefix).replace("_", ""))
-        found = None if likely is None else self.member(likely)
-        if isinstance(found, type) and issubclass(found, Op) and found.name == name:
-            return found
+        result = None if likely is None else self.member(likely)
+        if isinstance(result, type) and issubclass(result, Op) and result.name == name:
+            return result
         return None
 
 
@@ -119,16 +119,16 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
 
     def _of(self, name: str) -> Sequence[tuple[str, type[Op]]]:
         """The definitions of a name by the versions that they came with."""
-        found, order = self._entries.get(name), self._order
-        if found is None:
+        result, order = self._entries.get(name), self._order
+        if result is None:
             only = self._given.called(name) if isinstance(self._given, LazyDefinitions) else None
             own = self._definitions.get(name, ()) if only is None else (only,)
-            found = [(version, definition) for definition in own for version in definition.versions or ("",)]
-            if len(found) > 1:
-                found.sort(key=lambda entry: order.index(entry[0]) if entry[0] in order else -1)
-            if found:
-                self._entries[name] = found
-        return found
+            result = [(version, definition) for definition in own for version in definition.versions or ("",)]
+            if len(result) > 1:
+                result.sort(key=lambda entry: order.index(entry[0]) if entry[0] in order else -1)
+            if result:
+                self._entries[name] = result
+        return result
 
 
 class Dialect:
@@ -190,10 +190,10 @@ class Dialect:
         """Returns the simplification rules of the dialect."""
         if not self._rules:
             return Rules()
-        found = imported(self._rules)
-        if not isinstance(found, Rules):
+        result = imported(self._rules)
+        if not isinstance(result, Rules):
             raise InternalError(f"{self._rules} holds no rules")
-        return found
+        return result
 
     @cached_property
     def own(self) -> OwnForms | None:
@@ -202,10 +202,10 @@ class Dialect:
             return None
         from commonir.ods.own_forms import OwnForms  # noqa: PLC0415  few texts write attributes of dialects out
 
-        found = imported(self._own)
-        if not isinstance(found, OwnForms):
+        result = imported(self._own)
+        if not isinstance(result, OwnForms):
             raise InternalError(f"{self._own} holds no types and attributes")
-        return found
+        return result
 
     @cached_property
     def _versioned(self) -> _Versioned:
@@ -220,19 +220,19 @@ class Dialect:
         """The newest definition of a full name that is not newer than a version; without a version, the newest."""
         age = self._ages.get(version)
         key = name, version if age else ""
-        found = self._found.get(key)
-        if found is None:
-            found = self._versioned.newest(name, lambda own: age is None or _is_within(self._ages.get(own), *age))
-            if found is not None:
-                self._found[key] = found
-        return found
+        result = self._found.get(key)
+        if result is None:
+            result = self._versioned.newest(name, lambda own: age is None or _is_within(self._ages.get(own), *age))
+            if result is not None:
+                self._found[key] = result
+        return result
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
         """Whether a definition is the one of a version: also one that no version changes, or of another set of
         operations.
         """
-        wanted, own = self._ages.get(version), self._ages.get(definition.since)
-        if wanted is None or own is None or wanted[0] != own[0]:
+        expected, own = self._ages.get(version), self._ages.get(definition.since)
+        if expected is None or own is None or expected[0] != own[0]:
             return True
         return self.find(definition.name, version) is definition
 

@@ -50,14 +50,14 @@ def _nested_effects(op: Operation) -> Effects:
         for region in pending.pop().regions:
             for block in region.blocks:
                 for inner in block.operations:
-                    found = _own_effects(inner)
-                    if found is Effects.ANY:
+                    result = _own_effects(inner)
+                    if result is Effects.ANY:
                         # Of a long region the first tells it.
-                        return found
-                    if found is None:
+                        return result
+                    if result is None:
                         pending.append(inner)
                     else:
-                        most = max(most, found)
+                        most = max(most, result)
     return most
 
 

@@ -303,9 +303,11 @@ def attribute(
     that need not be there.
     """
     optional = default is None
-    made = Field(FieldKind.ATTRIBUTE, type=kind, default=default, optional=optional, check=check, doc=doc, since=since)
-    made.elided = elided
-    return made
+    result = Field(
+        FieldKind.ATTRIBUTE, type=kind, default=default, optional=optional, check=check, doc=doc, since=since
+    )
+    result.elided = elided
+    return result
 
 
 @overload

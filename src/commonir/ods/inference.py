@@ -96,16 +96,16 @@ def infer(op: Definition) -> Derived:
         if key is None:
             return _trace(op)
     memo = op.memo
-    found = memo.get(key)
-    if found is None:
-        found = _trace(op)
-        if found.is_open:
+    result = memo.get(key)
+    if result is None:
+        result = _trace(op)
+        if result.is_open:
             # Its types may be those that the program states for this one operation.
-            return found
+            return result
         if len(memo) >= _MEMO_LIMIT:
             memo.clear()
-        memo[key] = found
-    return found
+        memo[key] = result
+    return result
 
 
 def check_use(op: Definition) -> None:
@@ -405,22 +405,22 @@ def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
     fields = trace.op.layout.results
     if any(f.variadic or f.optional for f in fields):
         raise NotKnownError("the results cannot be inferred from operands of unknown rank")
-    found: list[Type] = []
+    result: list[Type] = []
     for f in fields:
         type = _unranked(trace, f)
         if type is None:
             raise NotKnownError(f"the type of '{f.name}' cannot be inferred from operands of unknown rank")
-        found.append(type)
-    return tuple(found)
+        result.append(type)
+    return tuple(result)
 
 
 def _unranked(trace: _Trace, field: Field) -> Type | None:
     """What element types tell of the type of a result."""
     if field.pattern is None:
         return None
-    found = trace.bindings.resolve(field.pattern)
-    if found is not None:
-        return found
+    results = trace.bindings.resolve(field.pattern)
+    if results is not None:
+        return results
     name = field.pattern.element
     known = trace.bindings.elements.get(name) or ELEMENT_TYPES.get(name)
     variable = trace.op.layout.variables.get(name)
@@ -441,16 +441,16 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
     """
     op = trace.op
-    stated = op.made_results
-    told = _told(op)
-    if stated is None:
+    declared = op.made_results
+    reported = _told(op)
+    if declared is None:
         try:
-            types = _unranked_results(trace) if told is None else told
+            types = _unranked_results(trace) if reported is None else reported
         except NotKnownError:
             raise DiagnosticError(*reasons) from None
     else:
-        pairs = result_fields(op.layout.results, [r.type for r in stated])
-        guesses = [_unranked(trace, f) for f, _ in pairs] if told is None else [*told, *[None] * len(pairs)]
+        pairs = result_fields(op.layout.results, [r.type for r in declared])
+        guesses = [_unranked(trace, f) for f, _ in pairs] if reported is None else [*reported, *[None] * len(pairs)]
         types = tuple([t if _has_rank(t) else guess or t for (_, t), guess in zip(pairs, guesses, strict=False)])
     return Derived(types, trace.bindings.constraints, is_open=True)
 

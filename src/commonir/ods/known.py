@@ -51,8 +51,8 @@ def known_data(value: Value) -> Data | None:
     if len(owner.results) == 1:
         data = owner.constant_data()
         return None if isinstance(data, AbsentData) else data
-    found = owner.constant_results()
-    return found[value.index] if found else None
+    result = owner.constant_results()
+    return result[value.index] if result else None
 
 
 def known_integer(value: Value) -> int | None:
@@ -69,7 +69,7 @@ def known_dims(value: Value) -> tuple[Dim, ...] | None:
     """
     if value.elements is not UNASKED:
         return value.elements
-    found: tuple[Dim, ...] | None = None
+    result: tuple[Dim, ...] | None = None
     pending = [value]
     while pending:
         at = pending[-1]
@@ -81,8 +81,8 @@ def known_dims(value: Value) -> tuple[Dim, ...] | None:
             pending += waiting
             continue
         pending.pop()
-        at.elements = found = _dims_of(owner) if isinstance(owner, Operation) else None
-    return found
+        at.elements = result = _dims_of(owner) if isinstance(owner, Operation) else None
+    return result
 
 
 def _dims_of(op: Operation) -> tuple[Dim, ...] | None:

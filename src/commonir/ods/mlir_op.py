@@ -38,11 +38,11 @@ class MlirOp(Op):
         return None
 
     def infer(self) -> tuple[Type, ...]:
-        found = self.infer_results()
-        if found is None:
-            found = self._stated()
-        if found is not None:
-            return found
+        results = self.infer_results()
+        if results is None:
+            results = self._stated()
+        if results is not None:
+            return results
         typing = typing_of(self, None)
         deduce(self.type_rules, built(self.layout.results), typing)
         if any(f.name not in typing.types and not f.optional for f in self.layout.results):

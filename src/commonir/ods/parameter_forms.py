@@ -93,10 +93,10 @@ _MAX_DEPTH = 20
 def parsed_form(text: str, parameters: Sequence[Parameter]) -> tuple[FormElement, ...]:
     """The elements of a form. Raises: FormError."""
     reader = _Reader(text, {p.name: p for p in parameters})
-    found, anchor = reader.elements(0)
+    result, anchor = reader.elements(0)
     if reader.token[0] != "end" or anchor is not None:
         raise FormError(f"unexpected '{reader.token[1]}' in '{text}'")
-    return found
+    return result
 
 
 class _Reader:

@@ -206,9 +206,9 @@ def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:
     def read(reader: FormReader) -> T:
         reader.expect(word)
         reader.expect("<")
-        found = inner.read(reader)
+        result = inner.read(reader)
         reader.expect(">")
-        return found
+        return result
 
     written = inner.spelled or str
     return PropertyType(inner, spelled=lambda v: f"{word}<{written(v)}>", read=read, starts=lambda r: r.at(word))

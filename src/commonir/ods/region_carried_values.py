@@ -74,16 +74,16 @@ def _only_origins(
     sources: Mapping[Value, Sequence[Value]], readers: Mapping[Value, Sequence[Value]]
 ) -> dict[Value, Value | None]:
     """The value that each received value is in the end; None where it may be several, nothing where it is none."""
-    found: dict[Value, Value | None] = {}
+    result: dict[Value, Value | None] = {}
     pending = [(received, value) for value in readers if value not in sources for received in readers[value]]
-    told: list[tuple[Value, Value | None]] = [*pending]
-    while told:
-        received, value = told.pop()
-        if received in found and (found[received] is value or found[received] is None):
+    reported: list[tuple[Value, Value | None]] = [*pending]
+    while reported:
+        received, value = reported.pop()
+        if received in result and (result[received] is value or result[received] is None):
             continue
-        found[received] = None if received in found else value
-        told += [(next_, found[received]) for next_ in readers.get(received, ())]
-    return found
+        result[received] = None if received in result else value
+        reported += [(next_, result[received]) for next_ in readers.get(received, ())]
+    return result
 
 
 def _is_inside(value: Value, op: Operation) -> bool:
@@ -143,9 +143,9 @@ def drop_unused_values(op: Op, editor: Editor) -> bool:
         for block in region.blocks[:1]:
             block.keep_arguments([n for n, a in enumerate(block.arguments) if a not in dead])
     results = [r for r in op.results if r not in dead]
-    made = _with_less(op, kept_of(op), [r.type for r in results])
-    editor.insert(made, op)
-    for old, new in zip(results, made.results, strict=True):
+    built = _with_less(op, kept_of(op), [r.type for r in results])
+    editor.insert(built, op)
+    for old, new in zip(results, built.results, strict=True):
         editor.replace_uses(old, new)
     editor.erase(op)
     return True
@@ -183,10 +183,10 @@ def _with_less(op: Op, kept: Sequence[int], types: Sequence[Type]) -> Op:
         name = op.layout.inputs[-1].name
         count = len(arguments[name]) - gone
         arguments[name] = tuple([op.operands[n] for n in kept[len(kept) - count :]])
-    made = type(op).build(arguments, types)
+    result = type(op).build(arguments, types)
     for name, attr in op.extra.items():
-        made.set_extra(name, attr)
-    return made
+        result.set_extra(name, attr)
+    return result
 
 
 def _taken(region: Region | None) -> Region | None:

@@ -105,11 +105,11 @@ class Editor:
         definition = self.find("arith.constant")
         if definition is None or not issubclass(definition, HoldsData):
             return None
-        made = definition.holding(data, type)
-        if not isinstance(made, Op):
+        result = definition.holding(data, type)
+        if not isinstance(result, Op):
             return None
-        self.insert(made, before)
-        return made.results[0]
+        self.insert(result, before)
+        return result.results[0]
 
     def inline(self, block: Block, before: Operation, values: Sequence[Value]) -> tuple[Value, ...]:
         """Moves what a block does before an operation, on values for its arguments; what the block ends with, which
@@ -126,9 +126,9 @@ class Editor:
                 op.detach()
                 place.insert_before(before, op)
                 self.touched.append(op)
-        found = last.operands
+        result = last.operands
         self.erase(last)
-        return found
+        return result
 
     def inline_copy(self, block: Block, before: Operation, values: Sequence[Value]) -> tuple[Value, ...]:
         """Does what a block does once more, before an operation, on values for its arguments; what the block ends with

@@ -37,8 +37,8 @@ class Typing:
 
     def of(self, name: str) -> Type | None:
         """The type of a field: of its first value when it has several."""
-        found = self.types.get(name)
-        return found[0] if found else None
+        result = self.types.get(name)
+        return result[0] if result else None
 
     def all(self, names: Iterable[str]) -> list[Type]:
         """The types of all values of some fields."""
@@ -79,8 +79,8 @@ def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing)
 
 def element_of(type: Type) -> Type:
     """The type of the elements of a container with a shape, or the type itself."""
-    found: object = getattr(type, "element", None) if shape_of(type) is not NO_SHAPE else None
-    return found if isinstance(found, Type) else type
+    result: object = getattr(type, "element", None) if shape_of(type) is not NO_SHAPE else None
+    return result if isinstance(result, Type) else type
 
 
 class _NoShape:
@@ -94,8 +94,8 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
     """The shape of a tensor, a vector or a memref, None when its rank is unknown."""
     if isinstance(type, TensorType):
         return type.shape
-    found: object = getattr(type, "shape", NO_SHAPE)
-    return found if found is None or isinstance(found, tuple) else NO_SHAPE  # pyright: ignore[reportUnknownVariableType]
+    result: object = getattr(type, "shape", NO_SHAPE)
+    return result if result is None or isinstance(result, tuple) else NO_SHAPE  # pyright: ignore[reportUnknownVariableType]
 
 
 def sizes_of(type: Type) -> tuple[int | None, ...] | None:
@@ -151,8 +151,8 @@ def type_of_attribute(value: object) -> Type | None:
         case Data():
             return TensorType(value.element, value.shape)
         case _:
-            found: object = getattr(value, "type", None)
-            return found if isinstance(found, Type) else None
+            result: object = getattr(value, "type", None)
+            return result if isinstance(result, Type) else None
 
 
 def with_element(type: Type, element: ElementType) -> Type:

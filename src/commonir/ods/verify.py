@@ -74,7 +74,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     than `path_of`.
     """
     locate = _at_path() if locate is None else locate
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     visible: set[Value] = set()
     doubts = Doubts()
     pending = [_Entered(iter((root,)))]
@@ -83,13 +83,13 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
         for op in entered.rest(visible):
             is_untrusted = doubts.reach(op)
             if not (is_untrusted and visible.issuperset(op.operands)):
-                told = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
-                wrong = [*[(op, d) for d in told], *(_check_symbols(op) if op.regions else ())]
+                reported = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
+                wrong = [*[(op, d) for d in reported], *(_check_symbols(op) if op.regions else ())]
                 if wrong:
                     doubts.begin(op, [d for _, d in wrong])
-                    if len(found) >= DEFAULT_LIMITS.max_diagnostics:
-                        return list(found)
-                    found.extend([locate(at, d) for at, d in wrong])
+                    if len(diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
+                        return list(diagnostics)
+                    diagnostics.extend([locate(at, d) for at, d in wrong])
             visible.update(op.results)
             if op.regions:
                 is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
@@ -101,7 +101,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
             if not after:
                 entered.leave(visible)
                 pending.pop()
-    return list(found)
+    return list(diagnostics)
 
 
 class Doubts:
@@ -210,14 +210,14 @@ def path_of(op: Operation, places: Places | None = None) -> str:
 
 def _places_in(block: Block, places: Places) -> dict[Operation, int]:
     """The positions of operations among those that are listed in their block, from 0."""
-    found = places.get(block)
-    if found is None:
-        found = places[block] = {}
+    result = places.get(block)
+    if result is None:
+        result = places[block] = {}
         count = 0
         for op in block.operations:
-            found[op] = count
+            result[op] = count
             count += not (isinstance(op, Op) and Inline in op.traits)
-    return found
+    return result
 
 
 def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
@@ -279,8 +279,8 @@ def not_ended(holder: Operation, block: Block) -> Diagnostic:
     """The finding about a block of an operation that does not end with a terminator, at its last operation."""
     last = block.last
     assert last is not None
-    found = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
-    return placed(found, last.location)
+    diagnostics = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
+    return placed(diagnostics, last.location)
 
 
 def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
@@ -302,9 +302,9 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
         if op.parent is None or block.parent is not op.parent.parent:
             yield Diagnostic(MALFORMED_REGION, f"{op.name}: successor {n} is a block of another region")
         elif isinstance(op, Branch):
-            given, wanted = [v.type for v in op.passed(n)], [a.type for a in block.arguments]
-            if given != wanted:
-                shown = ", ".join(map(str, given)), ", ".join(map(str, wanted))
+            given, expected = [v.type for v in op.passed(n)], [a.type for a in block.arguments]
+            if given != expected:
+                shown = ", ".join(map(str, given)), ", ".join(map(str, expected))
                 message = f"{op.name}: successor {n} receives ({shown[0]}), but its block has arguments ({shown[1]})"
                 yield Diagnostic(WRONG_TYPE, message)
 
@@ -361,36 +361,36 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     Without `inferring`, the types of its results are not looked at, and what only its meaning tells is not found.
     `derived` is what was inferred of the operation before, if anything.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     needs = _needs_of(type(op))
     for f in not_constant(op) if needs.constants else ():
         message = f"{op.name}: '{f.name}' must be constant"
-        found.add(NOT_CONSTANT, message, help="compute it before the program is made")
+        diagnostics.add(NOT_CONSTANT, message, help="compute it before the program is made")
     if needs.regions is not None and len(op.regions) != needs.regions:
-        found.add(MALFORMED_REGION, f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}")
+        diagnostics.add(MALFORMED_REGION, f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}")
     if op.states_types and not needs.least_results <= len(op.results) <= needs.most_results:
         message = f"{op.name}: requires {len(op.layout.results)} results, found {len(op.results)}"
         return Diagnostics([Diagnostic(WRONG_RESULT_TYPE, message)])
-    if not len(found) or not found.has_errors:
+    if not len(diagnostics) or not diagnostics.has_errors:
         try:
             if inferring:
-                check_results(op, (derived or infer(op)).types, found)
+                check_results(op, (derived or infer(op)).types, diagnostics)
             else:
                 check_use(op)
         except DiagnosticError as error:
-            found.extend(error.diagnostics)
+            diagnostics.extend(error.diagnostics)
     for name, check in needs.checks:
         for message in check(op):
-            found.add(VIOLATED_TRAIT, f"{op.name}: {name}: {message}")
+            diagnostics.add(VIOLATED_TRAIT, f"{op.name}: {name}: {message}")
     # What a definition checks by itself relies on its operands, attributes and regions being there and on the types of
     # operands, which are not looked at where one is not constant.
     if op.extra:
-        found.extend(_check_layouts(op))
+        diagnostics.extend(_check_layouts(op))
     if any(v is MISSING for v in op.attribute_values):
-        return found
-    if not any(d.code in _UNASKED for d in found):
-        found.extend(op.verify())
-    return found
+        return diagnostics
+    if not any(d.code in _UNASKED for d in diagnostics):
+        diagnostics.extend(op.verify())
+    return diagnostics
 
 
 _UNASKED = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE)

@@ -33,9 +33,9 @@ def bound_dims(module: Module, ranges: Mapping[str, SizeRange]) -> Module:
 
 
 def _bounded(function: ml_program.Func, ranges: Mapping[str, SizeRange]) -> ml_program.Func:
-    made = Transcription(function, Diagnostics()).function()
-    ports = [_port(v, made.input_ports.get(v.name, NO_PORT), ranges) for v in made.inputs]
-    return made.with_attributes(arg_attrs=port_attributes(ports))
+    result = Transcription(function, Diagnostics()).function()
+    ports = [_port(v, result.input_ports.get(v.name, NO_PORT), ranges) for v in result.inputs]
+    return result.with_attributes(arg_attrs=port_attributes(ports))
 
 
 def _port(value: Value, port: Port, ranges: Mapping[str, SizeRange]) -> Port:

@@ -23,13 +23,13 @@ def bundle_libraries(module: Module) -> Module:
     """
     if not any(isinstance(op, common_ir.Graph) for op in module.body.operations):
         raise DiagnosticError(_no_graph(module))
-    made = Module(module.extra, module.entry)
+    result = Module(module.extra, module.entry)
     for op in module.body.operations:
         if isinstance(op, common_ir.Library):
-            made.body.append(_embedded(op))
+            result.body.append(_embedded(op))
         elif not _is_resolved(op):
-            made.body.append(clone(op))
-    return made
+            result.body.append(clone(op))
+    return result
 
 
 def _no_graph(module: Module) -> Diagnostic:

@@ -81,7 +81,7 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
     function.actual_attributes(given)
     graphs = [op for op in module.body.operations if isinstance(op, Function)]
     opsets = next((g.opset_import for g in graphs if isinstance(g, onnx.Graph)), _opsets_around(function))
-    made = clone(module, keep=lambda op: op not in graphs)
+    result = clone(module, keep=lambda op: op not in graphs)
     block = Block([v.type for v in function.inputs], [v.name for v in function.inputs])
     call = common_ir.Call.build(
         {"function": full, "arguments": block.arguments, "attributes": given}, [v.type for v in function.outputs]
@@ -90,14 +90,14 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
         mine.name = v.name
     block.append(call)
     block.append(onnx.Return(call.results))
-    taken = set(made.symbols)
+    taken = set(result.symbols)
     symbol = function.sym_name
     while symbol in taken:
         symbol += "_"
     graph = common_ir.Graph(symbol, opsets, Region([block]), DictionaryAttr(()), function.declared)
-    made.body.append(graph)
-    made.entry = symbol
-    return made if graphs else _with_libraries(made, full)
+    result.body.append(graph)
+    result.entry = symbol
+    return result if graphs else _with_libraries(result, full)
 
 
 def _with_libraries(made: Module, full: str) -> Module:

@@ -59,11 +59,11 @@ def convert_elements(module: Module, policy: ElementPolicy) -> Module:
 
     Raises: DiagnosticError with everything that has no such type.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    made = with_functions(module, [_Conversion(f, policy, found).function() for f in functions])
-    found.raise_errors()
-    return made
+    result = with_functions(module, [_Conversion(f, policy, diagnostics).function() for f in functions])
+    diagnostics.raise_errors()
+    return result
 
 
 class _Conversion(Transcription):
@@ -91,25 +91,25 @@ class _Conversion(Transcription):
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
         keeps = self.policy.keeps(op)
         if isinstance(op, core.Constant):
-            wanted = op.value.element if keeps else self.policy.inside(op.value.element)
-            return (core.Constant(self.policy.constant(op.value, wanted)).y,)
+            expected = op.value.element if keeps else self.policy.inside(op.value.element)
+            return (core.Constant(self.policy.constant(op.value, expected)).y,)
         if isinstance(op, ml_program.GlobalLoadConst):
             return self._global_constant(op)
         if isinstance(op, ml_program.GlobalLoad):
-            made = self.place(copied(op, operands)).result
-            return (self._as(made, self._inside(made.type, keeps)),)
-        stated = _stated_elements(op)
+            built = self.place(copied(op, operands)).result
+            return (self._as(built, self._inside(built.type, keeps)),)
+        declared = _stated_elements(op)
         given = tuple(
             [
                 self._as(new, element or self._wanted(op, old, keeps))
-                for old, new, element in zip(op.operands, operands, stated, strict=True)
+                for old, new, element in zip(op.operands, operands, declared, strict=True)
             ]
         )
         changes = {} if keeps else self._attributes(op)
-        made = self.place(copied(op, given, regions, **changes))
-        for old, new in zip(op.results, made.results, strict=True):
+        built = self.place(copied(op, given, regions, **changes))
+        for old, new in zip(op.results, built.results, strict=True):
             new.retype(with_known_sizes(new.type, old.type))
-        return [self._settled(op, old, new, keeps) for old, new in zip(op.results, made.results, strict=True)]
+        return [self._settled(op, old, new, keeps) for old, new in zip(op.results, built.results, strict=True)]
 
     def _global_constant(self, op: ml_program.GlobalLoadConst) -> Sequence[Value]:
         data = op.constant_data()
@@ -135,9 +135,9 @@ class _Conversion(Transcription):
         for f in op.layout.attributes:
             if f.type is attr_types.element:
                 named = op.field_value(f)
-                wanted = self.policy.inside(named)
-                if wanted is not named:
-                    out[f.name] = wanted
+                expected = self.policy.inside(named)
+                if expected is not named:
+                    out[f.name] = expected
         return out
 
     def _settled(self, op: Operation, old: Value, new: Value, keeps: bool) -> Value:
@@ -163,9 +163,9 @@ class _Conversion(Transcription):
         known = self._casts.get(key)
         if known is not None and _is_visible(known, self.block.parent):
             return known
-        made = self.placed(core.cast(value, element))
-        self._casts[key] = made
-        return made
+        result = self.placed(core.cast(value, element))
+        self._casts[key] = result
+        return result
 
 
 def _stated_elements(op: Operation) -> list[ElementType | None]:

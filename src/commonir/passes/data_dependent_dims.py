@@ -38,10 +38,10 @@ class DimNames:
         return type.with_shape(tuple(dims))
 
     def _unique(self, name: str) -> str:
-        wanted, number = name, 1
+        expected, number = name, 1
         while name in self._taken:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{expected}_{number}"
         self._taken.add(name)
         return name
 

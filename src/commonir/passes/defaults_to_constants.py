@@ -26,11 +26,11 @@ def defaults_to_constants(module: Module, lost: Diagnostics) -> Module:
     """
     if not any(map(_lists_weights, module.functions.values())):
         return module
-    made = clone(module)
-    for function in made.functions.values():
+    result = clone(module)
+    for function in result.functions.values():
         if _lists_weights(function):
             _replace(function, lost)
-    return made
+    return result
 
 
 def _lists_weights(function: Function) -> bool:

@@ -175,8 +175,8 @@ class Passes:
 
     def get(self, name: str) -> Pass:
         """Returns the pass of a name. Raises: DiagnosticError (E0904, E0715)."""
-        found = self._plugins.get(name)
-        if found is None:
+        result = self._plugins.get(name)
+        if result is None:
             help = did_you_mean(name, self.names()) or f"passes: {', '.join([p.name for p in self])}"
             raise DiagnosticError(Diagnostic(UNKNOWN_REFERENCE, f"no pass is called '{name}'", help=help))
-        return found
+        return result

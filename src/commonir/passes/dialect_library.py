@@ -27,18 +27,18 @@ def dialect_library(dialect: Dialect) -> Module:
     Raises: DiagnosticError (E0601) with every operation that cannot be declared.
     """
     block = Block()
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for name, definitions in sorted(dialect.operations.items()):
         try:
             declaration = declaration_of(definitions[-1])
         except ValueError as error:
-            found.add(UNSUPPORTED_CONVERSION, f"{name} cannot be declared: {error}")
+            diagnostics.add(UNSUPPORTED_CONVERSION, f"{name} cannot be declared: {error}")
             continue
-        stated = tuple([common_ir.signature_dictionary(s) for s in declaration.signatures])
-        made = block.append(common_ir.OperatorDeclaration(library_name(name).partition(".")[2], stated))
+        explicit = tuple([common_ir.signature_dictionary(s) for s in declaration.signatures])
+        built = block.append(common_ir.OperatorDeclaration(library_name(name).partition(".")[2], explicit))
         if declaration.doc:
-            made.set_extra(onnx.DOC_STRING, StringAttr(declaration.doc))
-    found.raise_errors()
+            built.set_extra(onnx.DOC_STRING, StringAttr(declaration.doc))
+    diagnostics.raise_errors()
     if block.first is None:
         message = f"the dialect '{dialect.name}' has no operations"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))

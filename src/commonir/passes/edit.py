@@ -73,21 +73,21 @@ def edit(
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
-    made = clone(module)
-    contents = _contents(made.function(function), edits)
+    result = clone(module)
+    contents = _contents(result.function(function), edits)
     known: Mapping[str, int] = _NO_SIZES
     if contents:
         # Before sizes are given: those that the branch which runs has may contradict the others.
-        known = _sizes_of(made.function(function), contents)
-        fixed = fix_inputs(made.function(function), contents)
+        known = _sizes_of(result.function(function), contents)
+        fixed = fix_inputs(result.function(function), contents)
         held = [v for op in fixed.body.operations for v in op.results if v.name in contents]
         settle(fixed, held, evaluate)
         edits = edits._replace(renames={old: new for old, new in edits.renames.items() if old not in contents})
     if edits.changes_function or known:
-        _FunctionEdit(made, made.function(function), edits, known).apply()
+        _FunctionEdit(result, result.function(function), edits, known).apply()
     if edits.metadata:
-        set_metadata(made, _edited_metadata(metadata_of(made), edits.metadata))
-    return made
+        set_metadata(result, _edited_metadata(metadata_of(result), edits.metadata))
+    return result
 
 
 def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
@@ -95,23 +95,25 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
 
     Raises: DiagnosticError (E0401, E0603) for every one that cannot become one.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     inputs = {v.name: v for v in function.inputs}
     out: dict[str, Data] = {}
     for name, given in edits.contents.items():
         if name not in inputs:
             message = f"'{function.symbol_name}' has no input '{name}'"
-            found.add(UNDEFINED_VALUE, message, help=did_you_mean(name, inputs))
+            diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, inputs))
             continue
         kind = function.core_type(inputs[name].type)
         data = given or default_data(kind, function.input_ports.get(name, NO_PORT))
         if data is None:
-            found.add(IMPOSSIBLE_EDIT, f"the input '{name}' has no default value", help=f"give one, as in `{name}=...`")
+            diagnostics.add(
+                IMPOSSIBLE_EDIT, f"the input '{name}' has no default value", help=f"give one, as in `{name}=...`"
+            )
         elif not are_compatible(kind, data.type):
-            found.add(IMPOSSIBLE_EDIT, f"the input '{name}' is {kind}, and cannot become a constant {data.type}")
+            diagnostics.add(IMPOSSIBLE_EDIT, f"the input '{name}' is {kind}, and cannot become a constant {data.type}")
         else:
             out[name] = data
-    found.raise_errors()
+    diagnostics.raise_errors()
     return out
 
 
@@ -173,9 +175,9 @@ class _FunctionEdit:
             {renamed.get(name, name): port for name, port in self.output_ports.items()},
             {renamed.get(name, name): name for name in (*self.input_ports, *self.output_ports)},
         )
-        made = self.function.give_interface(interface)
+        built = self.function.give_interface(interface)
         if self.edits.drop_outputs:
-            remove_unused(made.body)
+            remove_unused(built.body)
 
     # -- outputs
 
@@ -368,7 +370,7 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
     unknown before.
     Raises: DiagnosticError with every operation that the new sizes contradict.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for outer in block.operations:
         for op in outer.walk():
             if not isinstance(op, Op) or op.is_stated:
@@ -376,11 +378,11 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
             try:
                 types = infer(op).types
             except DiagnosticError as error:
-                found.extend(d.located(where=_place(op)) for d in error.diagnostics)
+                diagnostics.extend(d.located(where=_place(op)) for d in error.diagnostics)
                 continue
             for result, type in zip(op.results, types, strict=True):
                 result.retype(with_known_sizes(type, result.type) if keeps_stated else type)
-    found.raise_errors()
+    diagnostics.raise_errors()
 
 
 def _place(op: Operation) -> str:

@@ -45,8 +45,8 @@ class _Known:
 
     def latest(self, key: object) -> Op | None:
         """The operation with a key that came last."""
-        found = self._by_key.get(key)
-        return found[-1] if found else None
+        result = self._by_key.get(key)
+        return result[-1] if result else None
 
     def add(self, key: object, op: Op) -> None:
         """Makes an operation known."""

@@ -32,22 +32,22 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
 
     Raises: DiagnosticError (E0401 for unknown names, E0603 for what cannot be cut out, E0706).
     """
-    made = select_function(module, module.function(function).symbol_name)
-    chosen = made.main
+    built = select_function(module, module.function(function).symbol_name)
+    chosen = built.main
     require_one_body(chosen)
-    found = Diagnostics()
-    given = _found(chosen, sources, found)
-    wanted = _found(chosen, targets or chosen.output_names, found)
-    found.raise_errors()
-    part = _Part(chosen, tuple(given.values()), tuple(wanted.values()))
+    diagnostics = Diagnostics()
+    given = _found(chosen, sources, diagnostics)
+    expected = _found(chosen, targets or chosen.output_names, diagnostics)
+    diagnostics.raise_errors()
+    part = _Part(chosen, tuple(given.values()), tuple(expected.values()))
     for name, value in given.items():
         if value not in part.inputs:
             message = f"nothing that is asked for is computed from '{name}'"
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
     inputs = (*given.values(), *(v for v in part.inputs if v not in given.values()))
     names = {v: n for n, v in (*named_values(chosen).items(), *given.items())}
-    interface = _interface(made, chosen, part, inputs, wanted, names)
-    return _placed(made, chosen, interface)
+    interface = _interface(built, chosen, part, inputs, expected, names)
+    return _placed(built, chosen, interface)
 
 
 def _placed(made: Module, chosen: Function, interface: NewInterface) -> Module:

@@ -108,11 +108,11 @@ class _Folding:
             if not self._is_straight:
                 self._tell(op, "messages are exchanged within branches or loops")
                 continue
-            made = self._sum(rank, op, first)
-            if isinstance(made, str):
-                self._tell(op, made)
+            built = self._sum(rank, op, first)
+            if isinstance(built, str):
+                self._tell(op, built)
             else:
-                yield made
+                yield built
 
     def _sum(self, rank: int, op: core.Recv, at: _Addition) -> _Sum | str:
         """The sum that begins with something received, or why it is none of an all-reduce."""
@@ -205,10 +205,10 @@ class _Folding:
         assert anchor.parent is not None
         # What was sent may be the sum of one that was folded before.
         given = next(op.x for op in messages if isinstance(op, core.Send))
-        made = anchor.parent.insert_before(anchor, core.AllReduce(given))
-        made.location = found.received[-1].location
-        made.result.name = found.total.name
-        found.total.replace_all_uses_with(made.result)
+        built = anchor.parent.insert_before(anchor, core.AllReduce(given))
+        built.location = found.received[-1].location
+        built.result.name = found.total.name
+        found.total.replace_all_uses_with(built.result)
         for op in reversed(found.ops):
             # The own tensor in single precision may be used by others.
             if not any(result.is_used for result in op.results):
@@ -228,13 +228,13 @@ def _matched(events: Sequence[Sequence[Operation]]) -> Mapping[Operation, core.S
         for op in ops:
             if isinstance(op, core.Send):
                 waiting.setdefault((rank, op.destination, op.tag), deque()).append(op)
-    found: dict[Operation, core.Send] = {}
+    result: dict[Operation, core.Send] = {}
     for rank, ops in enumerate(events):
         for op in ops:
             left = waiting.get((op.source, rank, op.tag)) if isinstance(op, core.Recv) else None
             if isinstance(op, core.Recv) and left:
-                found[op] = left.popleft()
-    return found
+                result[op] = left.popleft()
+    return result
 
 
 def _addition(value: Value) -> _Addition | None:

@@ -48,8 +48,8 @@ class _Computing(SelectiveStep):
         if found is None:
             return None
         values = [held(self._makers, data, r.type) for data, r in zip(found, op.results, strict=True)]
-        made = [v for v in values if v is not None]
-        return (op.name, made) if len(made) == len(values) else None
+        built = [v for v in values if v is not None]
+        return (op.name, built) if len(built) == len(values) else None
 
     def may_apply(self, makers: Makers) -> bool:
         return bool(makers) and all(map(may_be_known, makers))
@@ -89,10 +89,10 @@ def _is_same_in_32_bits(op: Op, operands: Sequence[Data], results: Sequence[Data
     narrow = op.in_32_bits(operands)
     if narrow is None or all(a is b for a, b in zip(narrow, operands, strict=True)):
         return True
-    found = evaluate(op, narrow) if op.folds(narrow) else None
-    return found is not None and all(
+    result = evaluate(op, narrow) if op.folds(narrow) else None
+    return result is not None and all(
         [int(v) & _LOWER for v in a.values()] == [int(v) & _LOWER for v in b.values()]
-        for a, b in zip(found, results, strict=True)
+        for a, b in zip(result, results, strict=True)
     )
 
 
@@ -134,15 +134,15 @@ def constant_makers(definition: type[Op], dialects: Dialects) -> tuple[type[Op],
     """The definitions of constants that the dialect of a definition folds to."""
     dialect = dialects.get(definition.name.partition(".")[0])
     names = () if dialect is None else dialect.constants
-    return tuple([made for name in names if (made := dialects.find(name)) is not None])
+    return tuple([built for name in names if (built := dialects.find(name)) is not None])
 
 
 def held(makers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
     """A constant of some contents, by the first that can hold them."""
     for definition in makers:
-        made = definition.holding(data, type) if issubclass(definition, HoldsData) else None
-        if isinstance(made, Op):
-            return made.results[0]
+        result = definition.holding(data, type) if issubclass(definition, HoldsData) else None
+        if isinstance(result, Op):
+            return result.results[0]
     return None
 
 

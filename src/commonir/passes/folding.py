@@ -36,9 +36,9 @@ class Folder:
         given = [data for data in known if data is not None]
         # A constant that is there already is told before one that is computed.
         if given and len(given) == len(known) and type(op).fold is Op.fold and is_computed(type(op)):
-            found = computed(op, given, self._evaluate)
-            if found is not None:
-                return list(found)
+            results = computed(op, given, self._evaluate)
+            if results is not None:
+                return list(results)
         steps = self._steps.get(type(op))
         if steps is None:
             steps = self._steps[type(op)] = self._forms.of(type(op)) if not op.regions else ()
@@ -50,9 +50,11 @@ class Folder:
         stands: dict[Value, Value] = {}
         operands: list[Value] = []
         for v, data, argument in zip(op.operands, known, block.arguments, strict=True):
-            made = None if data is None else held(makers, data, v.type)
+            built = None if data is None else held(makers, data, v.type)
             # One value stays one value: what is simpler because two operands are the same.
-            operands.append(next((a for a, given in stands.items() if given is v), argument if made is None else made))
+            operands.append(
+                next((a for a, given in stands.items() if given is v), argument if built is None else built)
+            )
             stands[operands[-1]] = v
         copy = op.clone_shallow(tuple(operands), ())
         block.append(copy)

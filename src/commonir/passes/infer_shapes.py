@@ -107,13 +107,13 @@ class _Inference:
         if not isinstance(op, Op):
             return ()
         ends = [] if frame.rounds else [b.last for r in op.regions for b in r.blocks if b.last is not None]
-        made = {v: v.type for end in ends for v in end.operands if isinstance(v.owner, Operation)}
-        for v in made:
+        built = {v: v.type for end in ends for v in end.operands if isinstance(v.owner, Operation)}
+        for v in built:
             v.retype(unknown)
         try:
             return op.entry_types()
         finally:
-            for v, kind in made.items():
+            for v, kind in built.items():
                 v.retype(kind)
 
     def _operation(self, op: Operation) -> None:

@@ -72,23 +72,23 @@ class _Inlining:
             callee = self._callee(call.op)
             if callee is None or callee in cycle or callee in call.through or not _fits(call.op, callee):
                 continue
-            made = self._put(call.op, callee)
-            if made is not None:
+            built = self._put(call.op, callee)
+            if built is not None:
                 count += 1
                 through = call.through | {callee}
-                pending += [_Call(op, through) for op in reversed(made) if isinstance(op, Invocation)]
+                pending += [_Call(op, through) for op in reversed(built) if isinstance(op, Invocation)]
         return count
 
     def _callee(self, op: Operation) -> Function | None:
         """The function of this program that an operation calls, if its body may stand where the operation is."""
-        found = self._symbols.called(op) if isinstance(op, Invocation) else None
-        if found is None or found.is_declaration or found.is_template or len(found.regions) != 1:
+        result = self._symbols.called(op) if isinstance(op, Invocation) else None
+        if result is None or result.is_declaration or result.is_template or len(result.regions) != 1:
             return None
-        if _forbids(op) or _forbids(found) or not found.regions[0].blocks:
+        if _forbids(op) or _forbids(result) or not result.regions[0].blocks:
             return None
-        entry = found.regions[0].blocks[0]
+        entry = result.regions[0].blocks[0]
         fits = [a.type for a in entry.arguments] == [v.type for v in op.operands]
-        return found if fits and all(_is_known(inner) for inner in found.walk()) else None
+        return result if fits and all(_is_known(inner) for inner in result.walk()) else None
 
     def _put(self, op: Operation, callee: Function) -> list[Operation] | None:
         """Puts a copy of a function in the place of a call; the operations of it, None when it cannot be."""
@@ -155,7 +155,7 @@ def _copied(op: Operation, callee: Function) -> list[Block]:
 def _splice(op: Operation, callee: Function) -> list[Operation]:
     """Puts the operations of the only block of a function in the place of a call."""
     body = _copied(op, callee)[0]
-    made = [inner for child in body.operations for inner in child.walk()]
+    built = [inner for child in body.operations for inner in child.walk()]
     block, last = op.parent, body.last
     assert block is not None
     assert last is not None
@@ -167,7 +167,7 @@ def _splice(op: Operation, callee: Function) -> list[Operation]:
         result.replace_all_uses_with(value)
     last.erase()
     op.erase()
-    return made
+    return built
 
 
 def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> list[Operation]:
@@ -177,7 +177,7 @@ def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> list[Op
     region = block.parent
     assert region is not None
     blocks = _copied(op, callee)
-    inside = [inner for made in blocks for child in made.operations for inner in child.walk()]
+    inside = [inner for built in blocks for child in built.operations for inner in child.walk()]
     after = Block([r.type for r in op.results], [r.name for r in op.results])
     for result, argument in zip(op.results, after.arguments, strict=True):
         result.replace_all_uses_with(argument)

@@ -23,14 +23,14 @@ def inline_calls(module: Module) -> Module:
     """
     if not any(isinstance(op, core.Call) for op in module.nested()):
         return module
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
     kept = [f for f in functions if f.sym_visibility in (None, ml_program.Visibility.PUBLIC) or f is module.main]
-    made = with_functions(
-        module, [_Inlining(f, found).function() for f in kept], drop=[f for f in functions if f not in kept]
+    result = with_functions(
+        module, [_Inlining(f, diagnostics).function() for f in kept], drop=[f for f in functions if f not in kept]
     )
-    found.raise_errors()
-    return made
+    diagnostics.raise_errors()
+    return result
 
 
 class _Inlining(Transcription):

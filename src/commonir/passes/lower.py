@@ -90,33 +90,33 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
     module = _without_memory(module)
     if _is_done(module, defer) and not shapes:
         return module
-    found = Diagnostics(function_faults(module))
-    found.raise_errors()
+    diagnostics = Diagnostics(function_faults(module))
+    diagnostics.raise_errors()
     module = _structured(order_subgraphs(variables_to_globals(module)))
     given: Shapes = shapes or {}
     main = module.function(function) if given else None
     kind = Module if defer is Deferral.NONE else Deferred
-    made = kind(neutral_attributes(module), module.entry)
-    states = States(module, found)
+    result = kind(neutral_attributes(module), module.entry)
+    states = States(module, diagnostics)
     variables = LoweredGlobals(module)
     entries = entry_types(module)
     for state in states.globals:
-        made.body.append(state)
+        result.body.append(state)
     inlined = _called_only(module)
     for op in module.body.operations:
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
-            lowering = _Lowering(op, found, states, variables, defer, given if op is main else {}, entries)
-            made.body.append(lowering.function())
+            lowering = _Lowering(op, diagnostics, states, variables, defer, given if op is main else {}, entries)
+            result.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
-            _keep_global(variables, op, made, found)
+            _keep_global(variables, op, result, diagnostics)
         elif _is_lowered(op) and not isinstance(op, Module):
-            made.body.append(op.clone_shallow((), ()))
+            result.body.append(op.clone_shallow((), ()))
     for variable in variables.nested:
-        made.body.append(variable)
-    found.raise_errors()
-    return made
+        result.body.append(variable)
+    diagnostics.raise_errors()
+    return result
 
 
 def _without_memory(module: Module) -> Module:
@@ -252,7 +252,7 @@ class _Lowering:
         remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_fit)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
         names = tuple(self.source.output_names)
-        made = ml_program.Func(
+        result = ml_program.Func(
             self.source.symbol_name,
             signature,
             Region([block]),
@@ -260,10 +260,10 @@ class _Lowering:
             arg_attrs=_port_attributes(self.source.input_ports, [a.name for a in block.arguments]),
             res_attrs=_port_attributes(self.source.output_ports, names),
         )
-        told = rank_of(self.source)
-        if told is not None:
-            set_rank(made, *told)
-        return made
+        reported = rank_of(self.source)
+        if reported is not None:
+            set_rank(result, *reported)
+        return result
 
     def _block_like(self, source: Block, *, least: int = 0) -> Block:
         """A block with the same arguments, their unknown sizes named after them."""
@@ -312,8 +312,8 @@ class _Lowering:
 
         What the regions beside it say of sizes that never come to them may be wrong.
         """
-        found = only_passage(op, self._known) if isinstance(op, RegionBranch) else None
-        return found if found is not None and not self._errors(op) else None
+        result = only_passage(op, self._known) if isinstance(op, RegionBranch) else None
+        return result if result is not None and not self._errors(op) else None
 
     def _known(self, value: Value) -> Data | None:
         """Returns the contents of a value that do not depend on the inputs, for example because the dims are known."""
@@ -438,15 +438,15 @@ class _Lowering:
 
     def _use_global(self, op: ml_program.GlobalUse, operands: Sequence[Value], frame: _Frame) -> None:
         try:
-            made = self.variables.access(op, operands[0] if operands else None)
+            built = self.variables.access(op, operands[0] if operands else None)
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
             return
-        frame.block.append(made)
-        for mine, its in zip(op.results, made.results, strict=True):
+        frame.block.append(built)
+        for mine, its in zip(op.results, built.results, strict=True):
             its.name = mine.name
             self.values[mine] = its
-        self._name_sizes(op, made)
+        self._name_sizes(op, built)
 
     def _state_of(self, op: Operation) -> ml_program.Global | None:
         """The global that stands for the state that an operation reads or writes."""
@@ -456,10 +456,10 @@ class _Lowering:
     def _access(self, state: ml_program.Global, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
         """Reads a state, or replaces what it holds."""
         if op.results:
-            made = load(state)
-            frame.block.append(made)
-            made.results[0].name = op.results[0].name
-            self.values[op.results[0]] = made.results[0]
+            built = load(state)
+            frame.block.append(built)
+            built.results[0].name = op.results[0].name
+            self.values[op.results[0]] = built.results[0]
         elif len(operands) < len(op.operands) - 1:
             self._fail(op)
         else:
@@ -467,13 +467,13 @@ class _Lowering:
 
     def _place_store(self, state: ml_program.Global, op: Operation, value: Value, frame: _Frame) -> None:
         try:
-            made = store(state, value)
+            built = store(state, value)
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
             return
-        for behind in operations_behind(made.operands):
+        for behind in operations_behind(built.operands):
             frame.block.append(behind)
-        frame.block.append(made)
+        frame.block.append(built)
 
     def _operands(self, values: Sequence[Value], user: Operation) -> tuple[Value, ...]:
         """Returns the replacements of the values that an operation uses; reports those that have none."""

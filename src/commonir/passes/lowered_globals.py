@@ -38,7 +38,7 @@ class LoweredGlobals:
     @property
     def nested(self) -> tuple[Global, ...]:
         """Returns the lowered globals of nested modules that were used so far."""
-        return tuple([made for source, made in self._made.items() if source.parent is not self._module.body])
+        return tuple([built for source, built in self._made.items() if source.parent is not self._module.body])
 
     def access(self, op: GlobalUse, value: Value | None) -> GlobalLoad | GlobalLoadConst | GlobalStore:
         """A load or store, of a value, that stands for another one.
@@ -57,11 +57,11 @@ class LoweredGlobals:
         if source.parent is self._module.body:
             return source.sym_name
         names = [a.symbol_name for a in source.ancestors() if isinstance(a, Module) and a is not self._module]
-        wanted = name = ".".join([*reversed([n for n in names if n]), source.sym_name])
+        expected = name = ".".join([*reversed([n for n in names if n]), source.sym_name])
         number = 1
         while name in self._taken:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{expected}_{number}"
         self._taken.add(name)
         return name
 

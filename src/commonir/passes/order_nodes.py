@@ -19,14 +19,14 @@ def order_nodes(module: Module) -> Module:
     """The module with such operations in order; the module itself when they are, or when they wait for each other."""
     if not any(map(_is_disordered, _blocks(module))):
         return module
-    made = clone(module)
+    result = clone(module)
     changed = False
-    for block in list(_blocks(made)):
+    for block in list(_blocks(result)):
         order = data_order(block).operations if _is_disordered(block) else []
         if order:
             rearrange(block, order)
             changed = True
-    return made if changed else module
+    return result if changed else module
 
 
 def _blocks(module: Module) -> Iterator[Block]:

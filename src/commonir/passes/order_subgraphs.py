@@ -46,19 +46,19 @@ def order_subgraphs(module: Module) -> Module:
     if not any(is_ordered_by_tokens(op) for op in module.nested()):
         return module
     check_order(module).raise_errors()
-    made = clone(module)
-    found = Diagnostics()
-    for op in [op for op in made.nested() if isinstance(op, Subgraph)]:
+    result = clone(module)
+    diagnostics = Diagnostics()
+    for op in [op for op in result.nested() if isinstance(op, Subgraph)]:
         if not op.is_declaration:
             rearrange(op.body, data_order(op.body).operations)
-    for op in list(made.nested()):
+    for op in list(result.nested()):
         _without_tokens(op)
-    for op in [op for op in made.nested() if isinstance(op, Func | Subgraph)]:
+    for op in [op for op in result.nested() if isinstance(op, Func | Subgraph)]:
         _as_function(op)
-    for op in list(made.nested()):
-        _remove_token(op, found)
-    found.raise_errors()
-    return made
+    for op in list(result.nested()):
+        _remove_token(op, diagnostics)
+    diagnostics.raise_errors()
+    return result
 
 
 def is_ordered_by_tokens(op: Operation) -> bool:
@@ -70,17 +70,17 @@ def is_ordered_by_tokens(op: Operation) -> bool:
 
 def check_order(module: Module) -> Diagnostics:
     """Returns the errors in the order of operations in the subgraphs of a program."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     effects = _Effects()
     for op in module.walk():
         if not isinstance(op, Subgraph) or op.is_declaration:
             continue
         order = data_order(op.body)
         if order.cycle:
-            found.extend([_cyclic(op, order.cycle)])
+            diagnostics.extend([_cyclic(op, order.cycle)])
             continue
-        found.extend(_unordered(order, effects))
-    return found
+        diagnostics.extend(_unordered(order, effects))
+    return diagnostics
 
 
 # -- the order
@@ -131,12 +131,12 @@ def data_order(block: Block) -> Order:
 
 def _awaited(op: Operation, place: Mapping[Operation, int]) -> list[int]:
     """The positions of the operations whose results an operation uses, also inside of its regions."""
-    found: dict[int, None] = {}
+    result: dict[int, None] = {}
     for value in op.values_used:
         owner = value.defining_op
         if owner is not None and owner in place:
-            found[place[owner]] = None
-    return list(found)
+            result[place[owner]] = None
+    return list(result)
 
 
 def _cycle(operations: Sequence[Operation], waits: Sequence[Sequence[int]], done: set[int]) -> list[Operation]:
@@ -288,14 +288,14 @@ def _without_tokens(op: Operation) -> None:
     if block is None:
         return
     if isinstance(op, GlobalLoadGraph):
-        made: Operation = GlobalLoad.build({"global_": op.global_}, [op.result_.type], op.location)
-        made.results[0].name = op.result_.name
-        op.result_.replace_all_uses_with(made.results[0])
+        built: Operation = GlobalLoad.build({"global_": op.global_}, [op.result_.type], op.location)
+        built.results[0].name = op.result_.name
+        op.result_.replace_all_uses_with(built.results[0])
     elif isinstance(op, GlobalStoreGraph):
-        made = GlobalStore.build({"global_": op.global_, "value": op.value}, [], op.location)
+        built = GlobalStore.build({"global_": op.global_, "value": op.value}, [], op.location)
     else:
         return
-    block.insert_before(op, made)
+    block.insert_before(op, built)
     stand_in = block.insert_before(op, Token())
     op.produce_token.replace_all_uses_with(stand_in.results[0])
     op.erase()
@@ -315,8 +315,8 @@ def _as_function(op: Func | Subgraph) -> None:
         last = block.last
         if isinstance(last, Return | Output):
             values = tuple([last.operands[n] for n in kept_results])
-            made = block.insert_before(last, Return(values))
-            made.location = last.location
+            built = block.insert_before(last, Return(values))
+            built.location = last.location
             last.erase()
     signature = FunctionType(tuple([inputs[n] for n in kept_inputs]), tuple([results[n] for n in kept_results]))
     put_in_place(

@@ -126,11 +126,11 @@ class _PipelineReader:
             value = self._text[self._at + 1 : end]
             self._at = end + 1
             return value
-        found = re.compile(r"[^\s}]+").match(self._text, self._at)
-        if found is None:
+        result = re.compile(r"[^\s}]+").match(self._text, self._at)
+        if result is None:
             raise self._error("expected a value")
-        self._at = found.end()
-        return found[0]
+        self._at = result.end()
+        return result[0]
 
     def _peek(self) -> str:
         """Returns the next character that is not a space; "" at the end."""

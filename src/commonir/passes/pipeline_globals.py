@@ -55,15 +55,15 @@ class _Pipelining:
 
     def _by_operation(self, module: Module) -> Mapping[Operation, Touched]:
         """Returns the globals that each operation touches with its regions, without calls."""
-        found: dict[Operation, Touched] = {}
+        result: dict[Operation, Touched] = {}
         for op in reversed(list(module.walk())):
             own = self._own(op)
             if own is not None:
-                found.setdefault(op, Touched()).add(own)
+                result.setdefault(op, Touched()).add(own)
             holder = op.parent_op
-            if op in found and holder is not None and not isinstance(op, Function):
-                found.setdefault(holder, Touched()).add(found[op])
-        return found
+            if op in result and holder is not None and not isinstance(op, Function):
+                result.setdefault(holder, Touched()).add(result[op])
+        return result
 
     def _own(self, op: Operation) -> Touched | None:
         """Returns the globals that an operation itself touches; None for none."""
@@ -88,7 +88,7 @@ class _Pipelining:
         """Returns the globals that each function touches with its callees; those of a declaration are unknown."""
         functions = [f for f in self._symbols if isinstance(f, Function)]
         calls = {f: list(self._touched[f].called) if f in self._touched else [] for f in functions}
-        found: dict[Function, Touched] = {}
+        result: dict[Function, Touched] = {}
         for cycle in in_cycles(functions, calls):
             together = Touched()
             for f in cycle:
@@ -97,10 +97,10 @@ class _Pipelining:
                 elif f in self._touched:
                     together.add(self._touched[f])
                 for callee in calls[f]:
-                    if callee in found:
-                        together.add(found[callee])
-            found |= dict.fromkeys(cycle, together)
-        return found
+                    if callee in result:
+                        together.add(result[callee])
+            result |= dict.fromkeys(cycle, together)
+        return result
 
     def pipeline(self, block: Block) -> int:
         """Removes loads and stores of a block that need not happen; how many went."""

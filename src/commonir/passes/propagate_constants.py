@@ -66,11 +66,11 @@ class _Analysis:
         self._settle()
 
     def _functions_with_unknown_calls(self, root: Module) -> set[Function]:
-        found = {f for f in self._symbols if isinstance(f, Function) and not self._symbols.is_private(f)}
+        result = {f for f in self._symbols if isinstance(f, Function) and not self._symbols.is_private(f)}
         for op in root.walk():
             if not isinstance(op, Invocation):
-                found.update(f for f in self._symbols.referred(op) if isinstance(f, Function))
-        return found
+                result.update(f for f in self._symbols.referred(op) if isinstance(f, Function))
+        return result
 
     def _settle(self) -> None:
         while self._blocks or self._changed:
@@ -170,8 +170,8 @@ class _Analysis:
     # -- what values are
 
     def _data(self, value: Value) -> Data | None:
-        found = self.known.get(value)
-        return found.data if isinstance(found, _Constant) else None
+        result = self.known.get(value)
+        return result.data if isinstance(result, _Constant) else None
 
     def _pass(self, values: Sequence[Value], targets: Sequence[Value]) -> None:
         """Values become the last of others; those before them vary."""
@@ -237,10 +237,10 @@ class _Replacement:
         return self._replaced
 
     def _replace(self, value: Value, near: Operation) -> bool:
-        made = self._constant(value)
-        if made is None:
+        built = self._constant(value)
+        if built is None:
             return False
-        constant = self._pool.place(made, near)
+        constant = self._pool.place(built, near)
         self._replaced += value.is_used
         value.replace_all_uses_with(constant)
         return True
@@ -253,8 +253,8 @@ class _Replacement:
         found = self._known.get(value)
         if not isinstance(found, _Constant):
             return None
-        made = held(constant_makers(found.origin, self._dialects), found.data, value.type)
-        return made.owner if made is not None and isinstance(made.owner, Op) else None
+        result = held(constant_makers(found.origin, self._dialects), found.data, value.type)
+        return result.owner if result is not None and isinstance(result.owner, Op) else None
 
 
 def _blocks_reversed(regions: Iterable[Region]) -> list[Block]:

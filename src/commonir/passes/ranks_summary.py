@@ -42,9 +42,9 @@ def _of_core(module: Module) -> RanksSummary | None:
     functions = core.ranks_of(module)
     if not functions:
         return None
-    stated = [core.rank_of(function) or (0, 1) for function in functions]
-    world_size = max(size for _, size in stated)
-    numbers = [number for number, _ in stated]
+    declared = [core.rank_of(function) or (0, 1) for function in functions]
+    world_size = max(size for _, size in declared)
+    numbers = [number for number, _ in declared]
     return RanksSummary(
         world_size,
         tuple([RankSummary(n, f.symbol_name) for n, f in zip(numbers, functions, strict=True)]),

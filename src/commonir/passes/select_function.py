@@ -10,15 +10,15 @@ from commonir.ir.module import Function, Module
 
 def with_called(function: Function) -> tuple[Function, ...]:
     """A function of a lowered program, and those that it calls, directly or not."""
-    found: dict[Function, None] = {}
+    result: dict[Function, None] = {}
     pending = [function]
     while pending:
         here = pending.pop()
-        if here not in found:
-            found[here] = None
+        if here not in result:
+            result[here] = None
             called = [op.function() for op in here.walk() if isinstance(op, core.Call)]
             pending += [f for f in called if f is not None]
-    return tuple(found)
+    return tuple(result)
 
 
 def select_function(module: Module, name: str) -> Module:
@@ -34,6 +34,6 @@ def select_function(module: Module, name: str) -> Module:
         if (isinstance(op, Function) and op not in kept)
         or (isinstance(op, ml_program.Global) and op.sym_name not in names)
     }
-    made = clone(module, keep=lambda op: op not in dropped)
-    made.entry = name
-    return made
+    result = clone(module, keep=lambda op: op not in dropped)
+    result.entry = name
+    return result

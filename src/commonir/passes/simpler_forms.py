@@ -25,10 +25,10 @@ class SimplerForms:
 
     def of(self, definition: type[Op]) -> Sequence[Step]:
         """All steps for operations of a definition, in the order in which they are tried."""
-        found = self._steps.get(definition)
-        if found is None:
-            found = self._steps[definition] = self._found_for(definition)
-        return found
+        result = self._steps.get(definition)
+        if result is None:
+            result = self._steps[definition] = self._found_for(definition)
+        return result
 
     def _found_for(self, definition: type[Op]) -> Sequence[Step]:
         if definition.has_trait(traits.ConstantLike):

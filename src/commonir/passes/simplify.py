@@ -141,10 +141,10 @@ class _Simplification:
             self.changes += 1
 
     def _kind(self, op: Op) -> _Kind:
-        found = self._kinds.get(type(op))
-        if found is None:
-            found = self._kinds[type(op)] = _Kind(type(op))
-        return found
+        result = self._kinds.get(type(op))
+        if result is None:
+            result = self._kinds[type(op)] = _Kind(type(op))
+        return result
 
     def _passed_over(self, op: Op, kind: _Kind) -> bool:
         """Puts operands in the place of results that are just them, and tells whether the operation is gone."""
@@ -251,19 +251,19 @@ class _Constants:
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is None:
             raise InternalError("only the result of an operation can become a constant")
-        made = self._made(data)
-        owner.parent.insert_before(owner, made)
-        made.results[0].name = value.name
-        value.replace_all_uses_with(made.results[0])
-        return made.results[0]
+        built = self._made(data)
+        owner.parent.insert_before(owner, built)
+        built.results[0].name = value.name
+        value.replace_all_uses_with(built.results[0])
+        return built.results[0]
 
     def _made(self, data: Data) -> Op:
         first, of_first = self._first.get(data.type, (None, None))
         if first is None:
-            made = self._definition(data)
-            if made.type_says:
-                self._first[data.type] = made, data
-            return made
+            result = self._definition(data)
+            if result.type_says:
+                self._first[data.type] = result, data
+            return result
         values = tuple([data if v is of_first else v for v in first.attribute_values])
         return self._definition.assembled((), first.operand_offsets, values, (), [r.type for r in first.results])
 

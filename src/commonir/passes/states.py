@@ -57,8 +57,8 @@ class States:
             if name in names or name in self._taken:
                 # States of one name but different types belong to their functions.
                 name = f"{function.symbol_name}.{name}"
-            made = ml_program.Global(name, kind, DataAttr(_zeros(kind)), True, ml_program.Visibility.PUBLIC)
-            self._by_kind[key] = made
+            built = ml_program.Global(name, kind, DataAttr(_zeros(kind)), True, ml_program.Visibility.PUBLIC)
+            self._by_kind[key] = built
         self._by_input[value] = self._by_kind[key]
 
 

@@ -229,8 +229,8 @@ class _Structuring:
         types = [a.type for a in join.block.arguments]
         (condition,) = self._now([end.condition])
         fields = {"condition": condition, "thenRegion": regions[0], "elseRegion": regions[1]}
-        made = node.block.append(scf.If.build(fields, types))
-        self._set_end(node, _Fork(None, ((join, made.results),)))
+        built = node.block.append(scf.If.build(fields, types))
+        self._set_end(node, _Fork(None, ((join, built.results),)))
         return True
 
     # -- loops
@@ -298,13 +298,13 @@ class _Structuring:
     def _passed(self, before: Block, values: Iterable[Value], body: Block | None) -> list[Value]:
         """The values of the first region of a loop that are used outside of it: in the second one or after the loop."""
         own = [*before.arguments, *(r for op in before.operations for r in op.results)]
-        wanted = set(values)
+        expected = set(values)
         # Branches that are not yet operations use values, too.
         for node in self.nodes.values():
             if node.block is not body and node.end is not None:
-                wanted.update(v for _, passed in node.end.targets for v in self._now(passed))
-                wanted.update(self._now([node.end.condition] if node.end.condition is not None else []))
-        return [v for v in own if v in wanted or any(_outermost(user, before) is None for user in v.users)]
+                expected.update(v for _, passed in node.end.targets for v in self._now(passed))
+                expected.update(self._now([node.end.condition] if node.end.condition is not None else []))
+        return [v for v in own if v in expected or any(_outermost(user, before) is None for user in v.users)]
 
     def _close_loop(
         self, node: _Node, before: Block, after: Block, condition: Value, passed: Sequence[Value], out: Target
@@ -312,11 +312,11 @@ class _Structuring:
         before.append(scf.Condition.build({"condition": condition, "args": tuple(passed)}, ()))
         starts = node.block.arguments
         fields = {"inits": starts, "before": Region([before]), "after": Region([after])}
-        made = node.block.append(scf.While.build(fields, [v.type for v in passed]))
-        results = dict(zip(passed, made.results, strict=True))
+        built = node.block.append(scf.While.build(fields, [v.type for v in passed]))
+        results = dict(zip(passed, built.results, strict=True))
         for old, new in results.items():
             for user in old.users:
-                if user is not made and _outermost(user, before) is None and _outermost(user, after) is None:
+                if user is not built and _outermost(user, before) is None and _outermost(user, after) is None:
                     user.operands = tuple([new if v is old else v for v in user.operands])
         values = tuple([results.get(v, v) for v in out[1]])
         # Branches elsewhere mean the results of the loop.

@@ -33,18 +33,18 @@ def structure_control(module: Module) -> Module:
 
     Raises: DiagnosticError (E0601) for branches and loops that cannot be brought into it.
     """
-    made = clone(module)
-    found = Diagnostics()
+    result = clone(module)
+    diagnostics = Diagnostics()
     # What takes the place of branches are loops and switches that have to be looked at, too.
     for step in (_structure_regions, _structure):
         # Those that hold others come first in a walk: taken from the end, what is inside is done before.
-        for op in reversed([op for op in made.nested() if is_unstructured(op)]):
+        for op in reversed([op for op in result.nested() if is_unstructured(op)]):
             try:
                 step(op)
             except DiagnosticError as error:
-                found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
-        found.raise_errors()
-    return made
+                diagnostics.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+        diagnostics.raise_errors()
+    return result
 
 
 def _structure_regions(op: Operation) -> None:
@@ -110,38 +110,38 @@ def _structure_switch(op: scf.IndexSwitch) -> None:
     types = [r.type for r in op.results]
     otherwise = op.defaultRegion.take()
     regions = [r.take() for r in op.caseRegions]
-    made: scf.If | None = None
+    built: scf.If | None = None
     for case, region in reversed(list(zip(op.cases, regions, strict=True))):
-        if made is not None:
+        if built is not None:
             block = Block()
-            assert made.parent is None
-            _append_chosen(block, made)
-            block.append(scf.Yield.build({"results_": made.results}, ()))
+            assert built.parent is None
+            _append_chosen(block, built)
+            block.append(scf.Yield.build({"results_": built.results}, ()))
             otherwise = Region([block])
         number = arith.Constant(IntegerAttr(case, index))
-        asked = arith.CmpI(arith.CmpIPredicate.EQ, op.arg, number.results[0])
-        fields = {"condition": asked.results[0], "thenRegion": region, "elseRegion": otherwise}
-        made = scf.If.build(fields, types)
-    if made is None:
+        requested = arith.CmpI(arith.CmpIPredicate.EQ, op.arg, number.results[0])
+        fields = {"condition": requested.results[0], "thenRegion": region, "elseRegion": otherwise}
+        built = scf.If.build(fields, types)
+    if built is None:
         block = otherwise.block
         _put_in_place(op, block)
         return
     place = Block()
-    _append_chosen(place, made)
+    _append_chosen(place, built)
     for inner in list(place.operations):
         inner.detach()
         if op.parent is not None:
             op.parent.insert_before(op, inner)
-    _replace(op, made.results)
+    _replace(op, built.results)
 
 
 def _append_chosen(block: Block, made: scf.If) -> None:
     """Puts a condition with what asks for the case at the end of a block."""
-    asked = made.condition.owner
-    assert isinstance(asked, arith.CmpI)
-    number = asked.rhs.owner
+    requested = made.condition.owner
+    assert isinstance(requested, arith.CmpI)
+    number = requested.rhs.owner
     assert isinstance(number, arith.Constant)
-    for op in (number, asked, made):
+    for op in (number, requested, made):
         block.append(op)
 
 
@@ -262,5 +262,5 @@ def _ask_first(op: scf.While) -> None:
     start += [*op.inits, *[_before(op, ub.Poison.build({}, (t,))) for t in types]]
     loop = {"inits": tuple(start), "before": Region([ask]), "after": Region([block])}
     assert op.parent is not None
-    made = op.parent.insert_before(op, scf.While.build(loop, carried))
-    _replace(op, made.results[1 + len(inputs) :])
+    built = op.parent.insert_before(op, scf.While.build(loop, carried))
+    _replace(op, built.results[1 + len(inputs) :])

@@ -45,7 +45,7 @@ class Symbols:
 
         One walk finds them all. To look up one alone takes the longer the deeper it stands.
         """
-        found: dict[Operation, list[Operation]] = {}
+        result: dict[Operation, list[Operation]] = {}
         # The modules around that hold a name, the innermost last.
         around: dict[str, list[Module]] = {}
         # Each with the symbol that it belongs to; a module once more, with none, when all in it was met.
@@ -59,14 +59,14 @@ class Symbols:
             assert symbol is not None
             for path in references_in(op.attribute_dictionary.values()):
                 if around.get(path[0]):
-                    found.setdefault(symbol, []).extend(self._from(around[path[0]][-1], path))
+                    result.setdefault(symbol, []).extend(self._from(around[path[0]][-1], path))
             if isinstance(op, Module):
                 pending.append((op, None))
                 for name in self._tables[op]:
                     around.setdefault(name, []).append(op)
             inside = [inner for region in op.regions for block in region.blocks for inner in block.operations]
             pending += [(inner, inner if name_of(inner) else symbol) for inner in inside]
-        return found
+        return result
 
     def referred(self, op: Operation) -> Iterator[Operation]:
         """The symbols to which the attributes of an operation lead, also those on the way."""
@@ -86,8 +86,14 @@ class Symbols:
 
 
 def _visibility(symbol: Operation) -> str:
-    stated = symbol.attribute_dictionary.get("sym_visibility")
-    return stated.value if isinstance(stated, StringAttr) else stated.keyword if isinstance(stated, EnumAttr) else ""
+    declared = symbol.attribute_dictionary.get("sym_visibility")
+    return (
+        declared.value
+        if isinstance(declared, StringAttr)
+        else declared.keyword
+        if isinstance(declared, EnumAttr)
+        else ""
+    )
 
 
 def name_of(op: Operation) -> str:

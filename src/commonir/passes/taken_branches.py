@@ -59,9 +59,9 @@ class TakenBranches:
         if self._copies is None:
             return value
         if value not in inside:
-            made = self._copies(value)
-            home.insert_before(op, made)
-            value = made.results[0]
+            built = self._copies(value)
+            home.insert_before(op, built)
+            value = built.results[0]
         inside.discard(value)
         value.name = r.name
         return value

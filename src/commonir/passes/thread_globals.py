@@ -45,12 +45,12 @@ def thread_globals(module: Module, function: str | None = None) -> tuple[Module,
     name = module.function(function).symbol_name
     if not any(True for _ in _used(module.function(name))):
         return module, ()
-    made = clone(module)
-    target = made.functions[name]
+    result = clone(module)
+    target = result.functions[name]
     if not isinstance(target, ml_program.Func):
         raise InternalError("only functions of lowered modules have globals")
     threaded = _thread(target)
-    return made, threaded
+    return result, threaded
 
 
 def _thread(function: ml_program.Func) -> tuple[Threaded, ...]:
@@ -78,7 +78,7 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
     nothing = (DictionaryAttr(()),) * len(threaded)
     body = function.body_region
     function.regions = ()
-    made = ml_program.Func(
+    built = ml_program.Func(
         function.sym_name,
         signature,
         body,
@@ -87,7 +87,7 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
         arg_attrs=None if function.arg_attrs is None else (*function.arg_attrs, *nothing),
         res_attrs=None if function.res_attrs is None else (*function.res_attrs, *nothing),
     )
-    block.insert_before(function, made)
+    block.insert_before(function, built)
     function.erase()
 
 
@@ -115,8 +115,8 @@ def _variable(op: Operation) -> ml_program.Global | None:
     """The mutable global that an operation loads or stores."""
     if not isinstance(op, ml_program.GlobalLoad | ml_program.GlobalStore):
         return None
-    found = op.target
-    return found if found is not None and found.is_mutable else None
+    result = op.target
+    return result if result is not None and result.is_mutable else None
 
 
 def _used(op: Operation) -> Iterator[ml_program.Global]:
@@ -165,8 +165,8 @@ def _thread_branches(op: core.If, contents: Contents) -> None:
     if stored:
         then, orelse = op.regions
         op.regions = ()
-        made = core.If(condition=op.condition, then=then, orelse=orelse)
-        _replace(op, made, stored, contents)
+        new_op = core.If(condition=op.condition, then=then, orelse=orelse)
+        _replace(op, new_op, stored, contents)
 
 
 def _thread_loop(op: core.While, contents: Contents) -> None:
@@ -196,8 +196,8 @@ def _extend_end(block: Block, values: Sequence[Value]) -> None:
     if not isinstance(last, core.Yield | ml_program.Return):
         raise InternalError("a block without an end")
     if values:
-        made = type(last)((*last.operands, *values))
-        block.insert_before(last, made)
+        built = type(last)((*last.operands, *values))
+        block.insert_before(last, built)
         last.erase()
 
 

@@ -82,7 +82,7 @@ def core_timeline(functions: Sequence[Function]) -> Timeline:
     What happens inside of loops and conditions is part of the step that they are.
     """
     lanes = [_core_lane(function) for function in functions]
-    stated = {lane.rank: core.rank_of(f) or (0, 1) for lane, f in zip(lanes, functions, strict=True)}
+    declared = {lane.rank: core.rank_of(f) or (0, 1) for lane, f in zip(lanes, functions, strict=True)}
     sent: defaultdict[tuple[int, int, int], deque[tuple[Point, int | None]]] = defaultdict(deque)
     taken: list[tuple[tuple[int, int, int], Point]] = []
     meetings: defaultdict[int, dict[int, int]] = defaultdict(dict)
@@ -105,12 +105,12 @@ def core_timeline(functions: Sequence[Function]) -> Timeline:
         if sent[key]:
             source, size = sent[key].popleft()
             arrows.append(Arrow(source, point, key[1], key[2], size))
-        elif key[0] in stated:
+        elif key[0] in declared:
             missing.setdefault(point, key[0])
     for (_, destination, tag), left in sent.items():
         arrows += [Arrow(source, None, destination, tag, size) for source, size in left]
     stopped = [_stopped(lane, missing) for lane in lanes]
-    world_size = max((size for _, size in stated.values()), default=0)
+    world_size = max((size for _, size in declared.values()), default=0)
     return Timeline(world_size, tuple(stopped), tuple(sorted(arrows, key=_place)), tuple(meetings.values()))
 
 

@@ -108,8 +108,8 @@ class Transcription:
                 regions = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
                 frame.ready[op] = regions
                 frame.postpone(op)
-                for region, made in zip(reversed(op.regions), reversed(regions), strict=True):
-                    pairs = zip(reversed(made.blocks), reversed(region.blocks), strict=True)
+                for region, built in zip(reversed(op.regions), reversed(regions), strict=True):
+                    pairs = zip(reversed(built.blocks), reversed(region.blocks), strict=True)
                     frames.extend(Frame(b, s) for b, s in pairs)
                 continue
             if isinstance(op, ml_program.Return):
@@ -121,16 +121,16 @@ class Transcription:
         """Finds what stands for the results of an operation, and puts it into the block."""
         self._location = op.location
         operands = tuple([self.values.get(v, v) for v in op.operands])
-        made = [Value(r.type, name=r.name) for r in op.results]
+        built = [Value(r.type, name=r.name) for r in op.results]
         try:
             # Nothing can be told of an operation whose block has lost its end, which is reported there.
             if not any(block in self._unfinished for region in op.regions for block in region.blocks):
-                made = [self.placed(v) for v in self.rewritten(op, operands, regions)]
+                built = [self.placed(v) for v in self.rewritten(op, operands, regions)]
         except DiagnosticError as error:
             self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
             if isinstance(op.parent, Block) and op.parent.last is op:
                 self._unfinished.add(op.parent)
-        for old, new in zip(op.results, made, strict=True):
+        for old, new in zip(op.results, built, strict=True):
             new.name = new.name or old.name
             self.values[old] = new
 
@@ -157,32 +157,32 @@ def copied(
 
     Raises: DiagnosticError when they contradict the definition.
     """
-    made = op.clone_shallow(operands, regions)
-    if not isinstance(made, Op):
-        return made
+    built = op.clone_shallow(operands, regions)
+    if not isinstance(built, Op):
+        return built
     if changes:
-        changed = made.with_attributes(**changes)
-        made.operands = ()
-        made = changed
-    if not made.is_stated:
-        for result, type in zip(made.results, infer(made).types, strict=True):
+        changed = built.with_attributes(**changes)
+        built.operands = ()
+        built = changed
+    if not built.is_stated:
+        for result, type in zip(built.results, infer(built).types, strict=True):
             result.retype(type)
         if not changes:
             # Data-dependent values has names in the source, which inference does not know.
-            for old, result in zip(op.results, made.results, strict=True):
+            for old, result in zip(op.results, built.results, strict=True):
                 result.retype(with_known_sizes(result.type, old.type))
-    return made
+    return built
 
 
 def with_functions(module: Module, functions: Sequence[Function], *, drop: Sequence[Operation] = ()) -> Module:
     """A module like another one with the functions replaced by those of the same names, and some symbols left out."""
     replacement = {f.symbol_name: f for f in functions}
-    made = Module(module.extra, module.entry)
+    result = Module(module.extra, module.entry)
     for op in module.body.operations:
         if op in drop:
             continue
         if isinstance(op, Function):
-            made.body.append(replacement.get(op.symbol_name) or op.clone_shallow((), ()))
+            result.body.append(replacement.get(op.symbol_name) or op.clone_shallow((), ()))
         else:
-            made.body.append(op.clone_shallow((), ()))
-    return made
+            result.body.append(op.clone_shallow((), ()))
+    return result

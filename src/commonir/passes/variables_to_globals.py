@@ -14,28 +14,28 @@ def variables_to_globals(module: Module) -> Module:
     """A module with globals in place of variables; the module itself when it defines none."""
     if not any(isinstance(op, VariableDefinition) for op in module.nested()):
         return module
-    made = clone(module)
-    for op in list(made.nested()):
+    result = clone(module)
+    for op in list(result.nested()):
         if isinstance(op, VariableDefinition):
             _put_global(op)
         elif isinstance(op, VariableUse):
             _put_access(op)
-    return made
+    return result
 
 
 def _put_global(op: VariableDefinition) -> None:
-    made = Global(op.symbol_name, op.variable_type, op.initial_contents, True, Visibility.PRIVATE)
-    _put(op, made)
+    built = Global(op.symbol_name, op.variable_type, op.initial_contents, True, Visibility.PRIVATE)
+    _put(op, built)
 
 
 def _put_access(op: VariableUse) -> None:
     if op.stored is not None:
         _put(op, GlobalStore.build({"global_": (op.variable_name,), "value": op.stored}, ()))
         return
-    made = GlobalLoad.build({"global_": (op.variable_name,)}, [op.results[0].type])
-    made.results[0].name = op.results[0].name
-    op.results[0].replace_all_uses_with(made.results[0])
-    _put(op, made)
+    built = GlobalLoad.build({"global_": (op.variable_name,)}, [op.results[0].type])
+    built.results[0].name = op.results[0].name
+    op.results[0].replace_all_uses_with(built.results[0])
+    _put(op, built)
 
 
 def _put(op: Operation, made: Operation) -> None:

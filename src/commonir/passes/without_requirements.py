@@ -13,16 +13,16 @@ def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
     """A lowered module that requires nothing; the module itself when it does not. `lost` is told of each message."""
     if not any(isinstance(op, core.Require) for op in module.nested()):
         return module
-    made = clone(module)
+    result = clone(module)
     messages: dict[str, None] = {}
-    for op in list(made.nested()):
+    for op in list(result.nested()):
         if isinstance(op, core.Require):
             messages[op.message] = None
             op.erase()
     if lost is not None:
         for message in messages:
             lost.add(LOST_IN_CONVERSION, f"that the program ends where a condition does not hold: {message!r}")
-    return made
+    return result
 
 
 __all__ = ["without_requirements"]

@@ -39,7 +39,7 @@ class Maker:
     def make(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
         """Values for the results of the operation at hand. Raises: Refused."""
         try:
-            found = self._made(results, supplements)
+            result = self._made(results, supplements)
         except NotationError as error:
             reason = str(error)
         except DiagnosticError as error:
@@ -50,7 +50,7 @@ class Maker:
         except (Refused, LookupError) as error:
             reason = str(error)
         else:
-            return found
+            return result
         self.take_back()
         raise Refused(reason)
 
@@ -112,10 +112,10 @@ class Maker:
 
     def _computed(self, term: Computed) -> object:
         given = [plain(self._argument(a), self.bound) for a in term.arguments]
-        made = called(term.name, term.function, given)
-        if made is None:
+        result = called(term.name, term.function, given)
+        if result is None:
             raise Refused(f"{term.name} gives nothing for it")
-        return made
+        return result
 
     def _argument(self, argument: object) -> object:
         if isinstance(argument, OperationTerm):
@@ -135,27 +135,27 @@ class Maker:
     def _operation(self, term: OperationTerm, types: Sequence[Type] | None) -> Op:
         definition = op_class(term)
         arguments = {n: self._field(definition.layout.by_name[n], t) for n, t in term.fields.items()}
-        stated = [self._type(t) for t in term.types] if term.types else types
+        declared = [self._type(t) for t in term.types] if term.types else types
         place = self.root.location if term.place is None else self._location(term.place)
-        if stated is not None:
+        if declared is not None:
             # As the program says it: what is inferred may know less of sizes.
-            made = definition.build(arguments, stated, place)
-            self.made.append(made)
-            wrong = check_operation(made)
+            result = definition.build(arguments, declared, place)
+            self.made.append(result)
+            wrong = check_operation(result)
             if wrong.has_errors:
                 raise Refused("; ".join([d.message for d in wrong]))
         else:
             try:
-                made = definition(**arguments)
+                result = definition(**arguments)
             except TypeError as error:
                 raise Refused(str(error)) from None
-            made.location = place
-            self.made.append(made)
+            result.location = place
+            self.made.append(result)
         for name, given in term.extra.items():
             value = value_of(given.name, self.bound) if isinstance(given, Variable) else given
             value = self._computed(value) if isinstance(value, Computed) else value
-            made.set_extra(name, value.attribute if isinstance(value, Held) else attribute_of(value))
-        return made
+            result.set_extra(name, value.attribute if isinstance(value, Held) else attribute_of(value))
+        return result
 
     def _field(self, field: Field, term: object) -> object:
         is_value = field.kind in VALUES
@@ -164,50 +164,50 @@ class Maker:
         if is_value:
             if field.kind is FieldKind.PARAMETER and not isinstance(term, OperationTerm | Variable):
                 return self._attribute(field, term)
-            found = self.results_of(term)
+            result = self.results_of(term)
             if field.variadic:
-                return found
-            if len(found) > 1 and not isinstance(term, OperationTerm):
-                raise Refused(f"'{field.spelling}' is one operand, and {term!r} gives {len(found)} values")
-            return found[0] if found else field.absent
+                return result
+            if len(result) > 1 and not isinstance(term, OperationTerm):
+                raise Refused(f"'{field.spelling}' is one operand, and {term!r} gives {len(result)} values")
+            return result[0] if result else field.absent
         return self._attribute(field, term)
 
     def _attribute(self, field: Field, term: object) -> object:
-        found = value_of(term.name, self.bound) if isinstance(term, Variable) else term
-        if isinstance(found, Computed):
-            found = self._computed(found)
+        result = value_of(term.name, self.bound) if isinstance(term, Variable) else term
+        if isinstance(result, Computed):
+            result = self._computed(result)
         try:
-            if found is None:
+            if result is None:
                 if not field.optional:
                     raise Refused(f"'{field.spelling}' must be there")
                 return None
-            if isinstance(found, Held):
-                return found.to(field.type)
+            if isinstance(result, Held):
+                return result.to(field.type)
             if field.type is None:
-                return found
-            return field.type.from_attribute(found) if isinstance(found, Attribute) else field.type.coerce(found)
+                return result
+            return field.type.from_attribute(result) if isinstance(result, Attribute) else field.type.coerce(result)
         except ValueError as error:
             raise Refused(f"'{field.spelling}': {error}") from None
 
     def _type(self, term: object) -> Type:
-        found = value_of(term.name, self.bound) if isinstance(term, Variable) else term
-        if isinstance(found, Computed):
-            found = self._computed(found)
-        if is_sequence(found) and len(found) == 1:
-            found = found[0]
-        if isinstance(found, Value):
-            return found.type
-        if isinstance(found, Type):
-            return found
+        result = value_of(term.name, self.bound) if isinstance(term, Variable) else term
+        if isinstance(result, Computed):
+            result = self._computed(result)
+        if is_sequence(result) and len(result) == 1:
+            result = result[0]
+        if isinstance(result, Value):
+            return result.type
+        if isinstance(result, Type):
+            return result
         raise Refused(f"{term!r} says no type")
 
     def _location(self, place: Place) -> Origin | None:
-        found = [_origin(value_of(v.name, self.bound)) for v in place.sources]
-        if not place.text and len(found) == 1:
-            return found[0]
-        if not found:
+        result = [_origin(value_of(v.name, self.bound)) for v in place.sources]
+        if not place.text and len(result) == 1:
+            return result[0]
+        if not result:
             return NameLoc(place.text)
-        return fused([_as_attribute(f) for f in found], StringAttr(place.text) if place.text else None)
+        return fused([_as_attribute(f) for f in result], StringAttr(place.text) if place.text else None)
 
 
 def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequence[Type] | None]:

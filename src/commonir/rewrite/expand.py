@@ -85,7 +85,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         return Expansion((), [*operations_behind(returned.operands), returned])
     if isinstance(returned, Requiring):
         first = [*operations_behind(returned.required.operands), returned.required]
-        rest = [made for made in operations_behind(returned.results, settled=settled) if made not in first]
+        rest = [built for built in operations_behind(returned.results, settled=settled) if built not in first]
         return Expansion(returned.results, [*first, *rest])
     outputs = results_of(returned)
     return Expansion(outputs, operations_behind(outputs, settled=settled))
@@ -129,8 +129,8 @@ def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
             values.update(zip(placeholder, [given[v] for v in value], strict=True))
         elif value is not None:
             values[placeholder] = given[value]
-    made = [clone(inner, values) for inner in derived.body]
-    return Expansion(tuple([values.get(v, v) for v in derived.outputs]), made)
+    built = [clone(inner, values) for inner in derived.body]
+    return Expansion(tuple([values.get(v, v) for v in derived.outputs]), built)
 
 
 def append(block: Block, expansion: Expansion, location: Origin | None = None) -> tuple[Value, ...]:

@@ -134,10 +134,10 @@ class _Rule:
             source = value_of(self.record, "sourcePattern")
             if isinstance(source, Dag):
                 return source, self._dags("resultPatterns")
-        found = [f.value for f in self.record.fields.values() if isinstance(f.value, Dag)]
-        if len(found) != 2:
-            raise self._wrong(f"a source and a result are needed, {len(found)} patterns are given")
-        return found[0], [found[1]]
+        results = [f.value for f in self.record.fields.values() if isinstance(f.value, Dag)]
+        if len(results) != 2:
+            raise self._wrong(f"a source and a result are needed, {len(results)} patterns are given")
+        return results[0], [results[1]]
 
     def _dags(self, name: str) -> list[Dag]:
         found = value_of(self.record, name)
@@ -311,15 +311,15 @@ class _Rule:
         return Variable(self._fresh(name), self._constraint(record))
 
     def _literal(self, record: Record) -> Attribute | None:
-        found = self.loaded.attribute_value(record)
-        if found is None and is_a(record, "ConstantAttr", "ConstantProp", "EnumCase"):
+        result = self.loaded.attribute_value(record)
+        if result is None and is_a(record, "ConstantAttr", "ConstantProp", "EnumCase"):
             text = text_of(record, "value") or record.name_text
             message = f"the constant '{text}' is C++ that is not understood"
             raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "write the number or the name of the case")
         # MLIR knows no other integers of type i1 than bools.
-        if isinstance(found, IntegerAttr) and found.type is boolean:
-            return BoolAttr(found.value != 0)
-        return found
+        if isinstance(result, IntegerAttr) and result.type is boolean:
+            return BoolAttr(result.value != 0)
+        return result
 
     def _constraint(self, record: Record) -> TypeConstraint | Check:
         """A constraint on a type or an attribute."""
@@ -431,18 +431,18 @@ class _Rule:
                 known = self.calls.offered(record.name_text)
                 if known is None:
                     raise
-        asked = known
-        return Restriction(text, lambda *given: bool(asked(*given)), arguments)
+        requested = known
+        return Restriction(text, lambda *given: bool(requested(*given)), arguments)
 
     def _type(self, value: Value, name: str | None) -> object:
         if isinstance(value, Unset) and name:
             return Variable(name)
         if isinstance(value, String):
-            found = self.loaded.type_built(value.value)
-            if found is None:
+            result = self.loaded.type_built(value.value)
+            if result is None:
                 message = f'the type "{value.value}" is C++ that is not understood'
                 raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "compute it by a NativeCodeCall")
-            return found
+            return result
         if isinstance(value, Dag) and isinstance(value.op, DefRef) and is_a(value.op.record, "NativeCodeCall"):
             return self._computed(value, value.op.record)
         raise self._wrong(f"'returnType' cannot be {value}")

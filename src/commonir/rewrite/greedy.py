@@ -110,8 +110,8 @@ def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
     if not match.beside:
         return name, values
     editor = Editor()
-    for made in match.made:
-        editor.insert(made, op)
+    for built in match.made:
+        editor.insert(built, op)
     editor.replace(op, values)
     return name, editor
 
@@ -170,12 +170,12 @@ class _Kind:
 
     def choose(self, makers: Makers) -> _Ready:
         """The steps for operations whose operands are made by what is given."""
-        found = self.chosen[makers] = [
+        result = self.chosen[makers] = [
             s
             for s in self.steps
             if len(makers) > _MOST_MAKERS or not isinstance(s[2], SelectiveStep) or s[2].may_apply(makers)
         ]
-        return found
+        return result
 
 
 class _Rewriting:
@@ -289,8 +289,8 @@ class _Rewriting:
 
     def _kind(self, definition: type[Operation]) -> _Kind:
         steps = self.find_steps(definition) if issubclass(definition, Op) else ()
-        found = self.kinds[definition] = _Kind(definition, steps)
-        return found
+        result = self.kinds[definition] = _Kind(definition, steps)
+        return result
 
     @staticmethod
     def _adopt(constants: ConstantPool, found: Iterable[Operation], changed: dict[Operation, None]) -> list[Operation]:
@@ -351,10 +351,10 @@ class _Rewriting:
             self._replace(op, found)
 
     def _replace(self, op: Operation, values: Values) -> None:
-        made, users = stand_in(op, values)
+        built, users = stand_in(op, values)
         self._remove(op)
         self._visit(users)
-        self._visit(reversed(made))
+        self._visit(reversed(built))
 
     def _remove(self, op: Operation) -> None:
         if op.regions:

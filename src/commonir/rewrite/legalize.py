@@ -86,15 +86,15 @@ def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
     """Returns the definitions in modules that say by `fn` of which operation they are the counterpart, by that
     operation: both have the same operands, and no attributes.
     """
-    found: dict[type[Op], type[Op]] = {}
+    result: dict[type[Op], type[Op]] = {}
     for member in [member for module in modules for member in vars(module).values()]:
         function: object = vars(member).get("fn") if isinstance(member, type) and issubclass(member, Op) else None
         if callable(function):
             source: object = unwrap(function)
             assert isinstance(source, type), function
             assert issubclass(source, Op), function
-            found[source] = member
-    return found
+            result[source] = member
+    return result
 
 
 class HasDefinition(Protocol):
@@ -126,11 +126,11 @@ class ByDefinition(Generic[R]):
 
     def for_definition(self, definition: type[Op]) -> tuple[R, ...]:
         """The rules that may apply to the operations of a definition."""
-        found = self._found.get(definition)
-        if found is None:
-            found = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
-            self._found[definition] = found
-        return found
+        result = self._found.get(definition)
+        if result is None:
+            result = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
+            self._found[definition] = result
+        return result
 
 
 def members_of(kind: type[R], *namespaces: Mapping[str, object]) -> Iterator[R]:
@@ -207,10 +207,10 @@ class Context:
 
         Raises: DiagnosticError (E0601) when the version does not have it.
         """
-        made = self._versioned(op)
-        if isinstance(made, Mismatch):
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, made.reason))
-        return made
+        result = self._versioned(op)
+        if isinstance(result, Mismatch):
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, result.reason))
+        return result
 
     def hoist(self, op: Op) -> Value:
         """Puts an operation of the target before everything that is computed from the arguments; gives its result.
@@ -218,17 +218,17 @@ class Context:
         Its operands are arguments of the outermost operation or results of what was hoisted before.
         Raises: DiagnosticError (E0601) when the version asked for does not have it.
         """
-        made = self.legal(op)
+        built = self.legal(op)
         block = self.prologue
         if self._last_hoisted is not None:
-            block.insert_after(self._last_hoisted, made)
+            block.insert_after(self._last_hoisted, built)
         elif block.first is not None:
-            block.insert_before(block.first, made)
+            block.insert_before(block.first, built)
         else:
-            block.append(made)
-        self._last_hoisted = made
-        self._hoisted.update(made.results)
-        return made.result
+            block.append(built)
+        self._last_hoisted = built
+        self._hoisted.update(built.results)
+        return built.result
 
 
 def legalize(
@@ -246,14 +246,14 @@ def legalize(
 
     Raises: DiagnosticError (E0601) with a finding for each operation that cannot be expressed, the reasons as notes.
     """
-    found = Diagnostics()
-    made = Module(entry=module.entry)
-    work = _Legalization(rules, dialects, target, found, argument_type)
+    diagnostics = Diagnostics()
+    result = Module(entry=module.entry)
+    work = _Legalization(rules, dialects, target, diagnostics, argument_type)
     for op in module.body.operations:
         if chosen(op):
-            work.outermost(op, made.body)
-    found.raise_errors()
-    return made
+            work.outermost(op, result.body)
+    diagnostics.raise_errors()
+    return result
 
 
 class _Frame:
@@ -329,8 +329,8 @@ class _Legalization:
         is_of_source = frame.origin is None
         if not is_of_source and self._is_legal(op):
             # What is nested in it is of the target already, and may use values from around it that were not.
-            for made in op.walk():
-                made.operands = tuple([self.values.get(v, v) for v in made.operands])
+            for built in op.walk():
+                built.operands = tuple([self.values.get(v, v) for v in built.operands])
             op.detach()
             frame.block.append(op)
         elif op.regions and op not in self.regions and self._has_a_way(op):
@@ -371,10 +371,10 @@ class _Legalization:
             copy = Region()
             for block in region.blocks:
                 types = [self.argument_type(a.type) for a in block.arguments]
-                made = Block(types, [a.name for a in block.arguments], block.label)
-                self.values.update(zip(block.arguments, made.arguments, strict=True))
-                copy.add(made)
-                nested.append(_Frame(block.operations, made, frame.origin, depth=frame.depth))
+                built = Block(types, [a.name for a in block.arguments], block.label)
+                self.values.update(zip(block.arguments, built.arguments, strict=True))
+                copy.add(built)
+                nested.append(_Frame(block.operations, built, frame.origin, depth=frame.depth))
             copies.append(copy)
         if len(self.frames) == 1 and nested:
             self.context.start(op, nested[0].block)
@@ -422,22 +422,22 @@ class _Legalization:
             values = results_of(result)
             behind = operations_behind(values, settled=settled)
         replaced: dict[Value, Value] = {}
-        for n, made in enumerate(behind):
-            if not isinstance(made, Op) or not self._is_of_dialect(made):
+        for n, built in enumerate(behind):
+            if not isinstance(built, Op) or not self._is_of_dialect(built):
                 continue
-            versioned = self._versioned(made)
+            versioned = self._versioned(built)
             if not isinstance(versioned, Mismatch):
                 for f in not_constant(versioned):
-                    versioned = Mismatch(f"'{f.name}' of {made.name} must be constant in {self.target}")
+                    versioned = Mismatch(f"'{f.name}' of {built.name} must be constant in {self.target}")
                     break
             if not isinstance(versioned, Mismatch) and not set(values).isdisjoint(
-                made.results[len(versioned.results) :]
+                built.results[len(versioned.results) :]
             ):
-                versioned = Mismatch(f"{made.name} has fewer results in {self.target}")
+                versioned = Mismatch(f"{built.name} has fewer results in {self.target}")
             if isinstance(versioned, Mismatch):
                 _discard(behind)
                 return versioned
-            replaced.update(zip(made.results, versioned.results, strict=False))
+            replaced.update(zip(built.results, versioned.results, strict=False))
             behind[n] = versioned
         return tuple([replaced.get(v, v) for v in values]), behind
 
@@ -454,12 +454,12 @@ class _Legalization:
         known = definition.layout.by_name
         for f in op.layout.arguments:
             value = op.field_value(f)
-            wanted = known.get(f.name)
-            if wanted is not None and wanted.kind is FieldKind.ATTRIBUTE and isinstance(value, Value):
-                arguments[f.name] = as_attribute(wanted, value)
+            expected = known.get(f.name)
+            if expected is not None and expected.kind is FieldKind.ATTRIBUTE and isinstance(value, Value):
+                arguments[f.name] = as_attribute(expected, value)
                 if arguments[f.name] is None:
                     return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {self.target}")
-            elif wanted is not None:
+            elif expected is not None:
                 arguments[f.name] = value
             elif value not in (f.default, None, ()):
                 return Mismatch(
@@ -469,19 +469,19 @@ class _Legalization:
         if missing is not None:
             return Mismatch(f"{op.name} takes '{missing}' in {self.target}")
         try:
-            made = definition(**arguments)
+            result = definition(**arguments)
         except DiagnosticError as error:
             return Mismatch("; ".join(f"{d.message} in {self.target}" for d in error.diagnostics))
-        if definition.reference is not type(op).reference and not have_same_meaning(op, made):
+        if definition.reference is not type(op).reference and not have_same_meaning(op, result):
             return Mismatch(f"{op.name} has another meaning in {self.target}")
-        if any(r.is_used for r in op.results[len(made.results) :]):
+        if any(r.is_used for r in op.results[len(result.results) :]):
             return Mismatch(f"{op.name} has fewer results in {self.target}")
         op.regions = ()
-        for old, new in zip(op.results, made.results, strict=False):
+        for old, new in zip(op.results, result.results, strict=False):
             new.name = old.name
             old.replace_all_uses_with(new)
         op.erase()
-        return made
+        return result
 
     def _first_with(self, op: Op, field: str) -> str:
         """The first version in which an operation has a field."""
@@ -526,8 +526,8 @@ class _Legalization:
         within = "" if origin is op else f" (part of {origin.name})"
         notes = list(dict.fromkeys(reasons)) or [f"no rule takes {op.name}, and it cannot be expanded"]
         message = f"{op.name}{within} cannot be expressed in {self.target}"
-        found = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
-        self.found.extend([placed(found, origin.location)])
+        diagnostics = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
+        self.found.extend([placed(diagnostics, origin.location)])
         # Stand-ins let everything else be tried, so that all findings are reported at once.
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
 

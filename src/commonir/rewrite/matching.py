@@ -46,12 +46,12 @@ class Compiled:
 
     def __init__(self, rewrite: Rewrite) -> None:
         self.rewrite = rewrite
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         swapping = [(id(t), pair) for t in operations_in(rewrite.source) for pair in t.swaps]
         if len(swapping) > _MAX_SWAPS:
             message = f"{len(swapping)} pairs of operands are in either order, at most {_MAX_SWAPS} may be"
-            found.add(MALFORMED_RULE, f"rule {rewrite!r}: {message}", where=rewrite.place)
-            found.raise_errors()
+            diagnostics.add(MALFORMED_RULE, f"rule {rewrite!r}: {message}", where=rewrite.place)
+            diagnostics.raise_errors()
         self.alternatives: list[list[MatchStep]] = []
         faults: dict[str, None] = {}
         kinds: dict[str, str] = {}
@@ -60,8 +60,8 @@ class Compiled:
             self.alternatives.append(source.steps)
             kinds = source.kinds
         for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, kinds)):
-            found.add(code, f"rule {rewrite!r}: {message}", where=rewrite.place)
-        found.raise_errors()
+            diagnostics.add(code, f"rule {rewrite!r}: {message}", where=rewrite.place)
+        diagnostics.raise_errors()
         # Then all that is made is behind the values: there need not be looked.
         self._is_whole = (
             len(rewrite.results) == 1
@@ -320,10 +320,10 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
     counts = [
         1 if isinstance(r, Variable) and bound.get(r.name) == _OPERAND else value_count(r) for r in rewrite.results
     ]
-    wanted = sum(f.is_required for f in rewrite.source.definition.layout.results)
-    if None not in counts and sum(c or 0 for c in counts) < wanted:
+    expected = sum(f.is_required for f in rewrite.source.definition.layout.results)
+    if None not in counts and sum(c or 0 for c in counts) < expected:
         found = sum(c or 0 for c in counts)
-        message = f"{found} values cannot replace the {wanted} results of {rewrite.source.definition.name}"
+        message = f"{found} values cannot replace the {expected} results of {rewrite.source.definition.name}"
         yield message, INCOMPLETE_RULE
     for term in operations_in(results):
         missing = [f for f in term.definition.layout.arguments if f.is_required and f.name not in term.fields]

@@ -162,10 +162,10 @@ class NativeCalls:
             return lambda *_: test(None)
 
         def holds(*given: object) -> bool:
-            asked = given[place] if place < len(given) else None
+            requested = given[place] if place < len(given) else None
             if is_of_type:
-                return all(test(v.type) for v in _values(asked))
-            return isinstance(asked, Attribute) and test(asked)
+                return all(test(v.type) for v in _values(requested))
+            return isinstance(requested, Attribute) and test(requested)
 
         return holds
 
@@ -214,10 +214,10 @@ def _compared(text: str) -> Test | None:
     found = _EQUALITY.fullmatch(text)
     if found is None or found[2] != found[5]:
         return None
-    a, b, wanted = int(found[1]), int(found[4]), found[3] == "=="
+    a, b, expected = int(found[1]), int(found[4]), found[3] == "=="
     if found[2]:
-        return lambda *given: (_types(given[a]) == _types(given[b])) == wanted
-    return lambda *given: _is_same(given[a], given[b]) == wanted
+        return lambda *given: (_types(given[a]) == _types(given[b])) == expected
+    return lambda *given: _is_same(given[a], given[b]) == expected
 
 
 def _used(text: str) -> Test | None:
@@ -225,8 +225,8 @@ def _used(text: str) -> Test | None:
     found = _USES.fullmatch(text)
     if found is None:
         return None
-    place, wanted = int(found[1]), 1 if found[2] == "hasOneUse" else 0
-    return lambda *given: sum(v.use_count for v in _values(given[place])) == wanted
+    place, expected = int(found[1]), 1 if found[2] == "hasOneUse" else 0
+    return lambda *given: sum(v.use_count for v in _values(given[place])) == expected
 
 
 __all__ = ["BUILTIN_FUNCTIONS", "ENTRY_POINTS", "Call", "Function", "NativeCalls", "RuleFunction", "Test"]

@@ -39,12 +39,12 @@ def peephole(rule: Compiled) -> Peephole | None:
         return None
     if len(rule.definition.layout.results) != 1 or not rule.definition.layout.results[0].is_required:
         return None
-    made = _Making(rule.definition)
-    if not all(made.takes(step) for step in rule.alternatives[0]) or result.name not in made.values:
+    built = _Making(rule.definition)
+    if not all(built.takes(step) for step in rule.alternatives[0]) or result.name not in built.values:
         return None
-    reach = made.values[result.name]
-    at = made.positions.get(result.name)
-    match made.checks:
+    reach = built.values[result.name]
+    at = built.positions.get(result.name)
+    match built.checks:
         case []:
             return reach
         case [only] if at is not None:
@@ -64,11 +64,11 @@ def guard(rule: Compiled) -> Check | None:
     """A quick check that fails for most operations to which a rule does not apply: of what defines their operands."""
     ways: list[list[Check]] = []
     for steps in rule.alternatives:
-        made = _Making(rule.definition)
+        built = _Making(rule.definition)
         for step in steps:
             if step.at == 0 and isinstance(step, Enter | IsConstant | BindOperand):
-                made.takes_alone(step)
-        ways.append(made.checks)
+                built.takes_alone(step)
+        ways.append(built.checks)
     if not all(ways):
         return None
     if len(ways) == 1 and len(ways[0]) == 1:

@@ -44,18 +44,18 @@ class RuleSet:
     __slots__ = ("_by_definition", "_found", "rules")
 
     def __init__(self, rewrites: Iterable[Rewrite]) -> None:
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         self.rules: list[Compiled] = []
         for rewrite in rewrites:
             try:
                 self.rules.append(Compiled(rewrite))
             except DiagnosticError as error:
-                found.extend(error.diagnostics)
+                diagnostics.extend(error.diagnostics)
         self._by_definition: dict[type[Op], list[Compiled]] = {}
         for rule in self.rules:
             self._by_definition.setdefault(rule.definition, []).append(rule)
-        found.extend(_ambiguities(self._by_definition))
-        found.raise_errors()
+        diagnostics.extend(_ambiguities(self._by_definition))
+        diagnostics.raise_errors()
         self._found: dict[type[Operation], tuple[Compiled, ...]] = {}
 
     def for_operation(self, op: Operation) -> tuple[Compiled, ...]:
@@ -64,21 +64,21 @@ class RuleSet:
 
     def for_definition(self, kind: type[Operation]) -> tuple[Compiled, ...]:
         """The rules whose root is a definition, in the order in which they are to be tried."""
-        found = self._found.get(kind)
-        if found is None:
+        result = self._found.get(kind)
+        if result is None:
             own = [r for base in kind.__mro__ for r in self._by_definition.get(base, ())]
-            found = self._found[kind] = tuple(_in_order(own))
-        return found
+            result = self._found[kind] = tuple(_in_order(own))
+        return result
 
     def prefers_users(self) -> bool:
         """Whether users are to be looked at before what they use: where the source of a rule reaches into operations
         that others begin with, the more discriminating of the two must come first.
         """
-        told = [r.rewrite for r in self.rules if r.rewrite.precedence is Precedence.DISCRIMINATION]
-        roots = Counter([rule.source.definition for rule in told])
+        reported = [r.rewrite for r in self.rules if r.rewrite.precedence is Precedence.DISCRIMINATION]
+        roots = Counter([rule.source.definition for rule in reported])
         return any(
             roots[term.definition] > (term.definition is rule.source.definition)
-            for rule in told
+            for rule in reported
             for term in islice(operations_in(rule.source), 1, None)
         )
 

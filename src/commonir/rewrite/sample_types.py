@@ -64,8 +64,8 @@ def infers_its_types(definition: type[Op]) -> bool:
     if any(name in vars(c) for c in own for name in ("infer", "infer_results")):
         return True
     only = built([*definition.layout.inputs, *definition.layout.results])
-    wanted = [f.name for f in definition.layout.results if not f.optional]
-    if all(name in only for name in wanted):
+    expected = [f.name for f in definition.layout.results if not f.optional]
+    if all(name in only for name in expected):
         return True
     rules = [rule for rule in definition.type_rules if rule.deduce is not None]
     if not rules:
@@ -73,7 +73,7 @@ def infers_its_types(definition: type[Op]) -> bool:
     for type in samples():
         typing = _typed(definition, type)
         deduce(rules, only, typing)
-        if all(name in typing.types for name in wanted):
+        if all(name in typing.types for name in expected):
             return True
     return False
 

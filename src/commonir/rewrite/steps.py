@@ -346,10 +346,10 @@ def _operand(op: Op, field: Field | None, index: int | None) -> Value | None:
         return None
     if field.kind is FieldKind.PARAMETER:
         return op.bound_value(field)
-    found: object = op.field_value(field)
-    if is_sequence(found):
-        found = found[index] if index is not None and index < len(found) else None
-    return found if isinstance(found, Value) else None
+    result: object = op.field_value(field)
+    if is_sequence(result):
+        result = result[index] if index is not None and index < len(result) else None
+    return result if isinstance(result, Value) else None
 
 
 def _group(op: Op, field: Field | None) -> tuple[Value, ...]:
@@ -404,19 +404,19 @@ def value_of(name: str, bound: Mapping[str, object]) -> object:
 
 def plain(term: object, bound: Mapping[str, object]) -> object:
     """Returns a term as functions of rules receive it: values, and attributes as Python values."""
-    found = _single(term, bound)
-    return found.value if isinstance(found, Held) else found
+    result = _single(term, bound)
+    return result.value if isinstance(result, Held) else result
 
 
 def stored(term: object, bound: Mapping[str, object]) -> object:
     """The same with attributes as they are stored."""
-    found = _single(term, bound)
-    return found.attribute if isinstance(found, Held) else found
+    result = _single(term, bound)
+    return result.attribute if isinstance(result, Held) else result
 
 
 def _single(term: object, bound: Mapping[str, object]) -> object:
-    found = value_of(term.name, bound) if isinstance(term, Variable) else term
-    return found[0] if is_sequence(found) and len(found) == 1 else found
+    result = value_of(term.name, bound) if isinstance(term, Variable) else term
+    return result[0] if is_sequence(result) and len(result) == 1 else result
 
 
 __all__ = [

@@ -36,8 +36,8 @@ def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array
         if not isinstance(kind, TensorType):
             out[v.name] = array
             continue
-        wanted = dtype_of(kind.element.name)
-        given = array if array.dtype == wanted else np.asarray(array).astype(wanted)
+        expected = dtype_of(kind.element.name)
+        given = array if array.dtype == expected else np.asarray(array).astype(expected)
         out[v.name] = given.reshape(1) if kind.shape == (1,) and not given.shape else given
     return out
 
@@ -55,6 +55,6 @@ def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str,
     for name, array in outputs.items():
         mine = names[name]
         kind = kinds.get(mine)
-        wanted = dtype_of(kind.element.name) if isinstance(kind, TensorType) else None
-        out[mine] = array if wanted is None or array.dtype == wanted else array.astype(wanted)
+        expected = dtype_of(kind.element.name) if isinstance(kind, TensorType) else None
+        out[mine] = array if expected is None or array.dtype == expected else array.astype(expected)
     return out

@@ -72,41 +72,41 @@ def bind(
     Without `least`, a size may be smaller than what its symbol was taken to be at least.
     Raises: DiagnosticError with every finding (E0701, E0702, E0703, E0707).
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     names = names_of(function)
     ports = function.input_ports
     for name in given:
         if name not in names:
             help = did_you_mean(name, names) or f"the inputs are {', '.join(names) or 'none'}"
-            found.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
+            diagnostics.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
     arrays: dict[str, Array] = {}
     others: dict[str, Array] = {}
     filled: list[tuple[str, TensorType, Port]] = []
-    sizes = _Sizes(found, least=least)
+    sizes = _Sizes(diagnostics, least=least)
     for name, value in zip(names, function.inputs, strict=True):
         port = ports.get(name, NO_PORT)
         if name not in given and not port.is_optional:
-            found.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
+            diagnostics.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
         elif not isinstance(value.type, TensorType):
-            others[name] = _held(name, given[name], value.type, found)
+            others[name] = _held(name, given[name], value.type, diagnostics)
         elif name not in given:
             filled.append((name, value.type, port))
         else:
-            array = _converted(name, given[name], value.type, port, found)
+            array = _converted(name, given[name], value.type, port, diagnostics)
             if array is not None:
                 arrays[name] = array
                 sizes.match(name, array.shape, value.type)
-    found.raise_errors()
+    diagnostics.raise_errors()
     for name, kind, port in filled:
         arrays[name] = default_array(kind, sizes.shape_of(kind, port), port)
         sizes.match(name, arrays[name].shape, kind)
     sizes.settle()
     shapes = {name: x.shape for name, x in arrays.items()}
-    found.extend(shape_faults(function, shapes))
-    found.extend(signature_faults(function, shapes))
-    found.raise_errors()
-    _check(needed, sizes.bound, found)
-    found.raise_errors()
+    diagnostics.extend(shape_faults(function, shapes))
+    diagnostics.extend(signature_faults(function, shapes))
+    diagnostics.raise_errors()
+    _check(needed, sizes.bound, diagnostics)
+    diagnostics.raise_errors()
     return BoundInputs(tuple([arrays[name] if name in arrays else others[name] for name in names]), sizes.bound)
 
 
@@ -115,13 +115,13 @@ def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
 
     Raises: DiagnosticError (E0703, E0707).
     """
-    found = Diagnostics()
-    sizes = _Sizes(found)
+    diagnostics = Diagnostics()
+    sizes = _Sizes(diagnostics)
     for value, array in zip(function.inputs, arrays, strict=True):
         if isinstance(value.type, TensorType):
             sizes.match(value.name, array.shape, value.type)
     sizes.settle()
-    found.raise_errors()
+    diagnostics.raise_errors()
     return sizes.bound
 
 

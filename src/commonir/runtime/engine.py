@@ -170,8 +170,8 @@ class Engines:
 
         Raises: DiagnosticError (E0704).
         """
-        found = self._plugins.get(name)
-        if found is None:
+        result = self._plugins.get(name)
+        if result is None:
             help = did_you_mean(name, self.names()) or f"engines: {', '.join(self.names())}"
             raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
-        return found
+        return result

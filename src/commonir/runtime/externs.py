@@ -38,22 +38,22 @@ def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
     """
     if not any(isinstance(op, Global) and op.is_extern for op in module.nested()):
         return module
-    made = clone(module)
-    found = Diagnostics()
-    for op in [op for op in made.nested() if isinstance(op, Global) and op.is_extern]:
+    result = clone(module)
+    diagnostics = Diagnostics()
+    for op in [op for op in result.nested() if isinstance(op, Global) and op.is_extern]:
         if op.sym_name not in arrays:
             message = f"nothing is given for the extern global @{op.sym_name}"
-            found.add(MISSING_INPUT, message, where=path_of(op), help=did_you_mean(op.sym_name, arrays))
+            diagnostics.add(MISSING_INPUT, message, where=path_of(op), help=did_you_mean(op.sym_name, arrays))
             continue
         array = np.asarray(arrays[op.sym_name])
         wrong = list(_misfit(op, array))
-        found.extend(wrong)
+        diagnostics.extend(wrong)
         if not wrong and op.parent is not None:
             filled = op.with_attributes(value=_value(op.type, array))
             op.parent.insert_before(op, filled)
             op.erase()
-    found.raise_errors()
-    return made
+    diagnostics.raise_errors()
+    return result
 
 
 def _stated(op: Global) -> Type:

@@ -90,8 +90,8 @@ class FlexibleExecutable:
             return self._run_specialized(inputs, shapes)
         except DiagnosticError as error:
             # What was told of sizes says more than what went wrong when the same operation was reached with them.
-            told = {_operation_at(d) for d in first.diagnostics}
-            if all(d.code is EXECUTION_FAILED and _operation_at(d) in told for d in error.diagnostics):
+            reported = {_operation_at(d) for d in first.diagnostics}
+            if all(d.code is EXECUTION_FAILED and _operation_at(d) in reported for d in error.diagnostics):
                 raise first from None
             raise
 
@@ -106,9 +106,9 @@ class FlexibleExecutable:
     def _run_lowered(self, defer: Deferral, inputs: Mapping[str, Array], shapes: Shapes) -> dict[str, Array]:
         name = self._function.symbol_name
         lowered = lower(self._source, defer, shapes, name)
-        made = self._engine.prepare(lowered, name, self._options)
-        outputs = self._run(made, inputs)
-        self._special[_key(inputs)] = made
+        built = self._engine.prepare(lowered, name, self._options)
+        outputs = self._run(built, inputs)
+        self._special[_key(inputs)] = built
         if len(self._special) > KEPT_PROGRAMS:
             self._special.popitem(last=False)
         return outputs

@@ -71,9 +71,9 @@ class Folding:
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
-        stated = None if operands else op.constant_data()
-        if stated is not None and carrier(op.results[0].type) is stated.type:
-            return None if stated.size_bytes > self._limit else (stated,)
+        declared = None if operands else op.constant_data()
+        if declared is not None and carrier(op.results[0].type) is declared.type:
+            return None if declared.size_bytes > self._limit else (declared,)
         folded = self._folded(op)
         if folded is None:
             return None

@@ -110,13 +110,13 @@ class _Choice:
         Raises: DiagnosticError (E0707, E0712) for a size that is set but cannot be.
         """
         _require_dimensions(self._least, self._dims)
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         for name, size in self._dims.items():
-            found.extend(self._contradictions(name, size))
-        found.raise_errors()
+            diagnostics.extend(self._contradictions(name, size))
+        diagnostics.raise_errors()
         known = {**self._dims, **self._given}
-        known |= self._enumerated(known, found)
-        found.raise_errors()
+        known |= self._enumerated(known, diagnostics)
+        diagnostics.raise_errors()
         return self._completed(known)
 
     def _contradictions(self, name: str, size: int) -> Iterator[Diagnostic]:

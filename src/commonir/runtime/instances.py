@@ -62,10 +62,10 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
                 arguments[f.name] = sized(op.field_value(f), sizes) if bound is None else bound
             case _:
                 arguments[f.name] = op.field_value(f)
-    made = type(op).build(arguments, [r.type for r in op.results])
-    for result, kind in zip(made.results, infer(made).types, strict=False):
+    built = type(op).build(arguments, [r.type for r in op.results])
+    for result, kind in zip(built.results, infer(built).types, strict=False):
         result.retype(kind)
-    return made
+    return built
 
 
 def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:

@@ -13,7 +13,7 @@ def time_is_up() -> DiagnosticError:
 
 def no_memory(error: MemoryError, operation: str = "") -> DiagnosticError:
     """The finding that the machine has no memory for what a run computes, or one operation of it."""
-    asked = str(error)
-    message = "there is not enough memory" + (f": {asked[0].lower()}{asked[1:]}" if asked else "")
+    requested = str(error)
+    message = "there is not enough memory" + (f": {requested[0].lower()}{requested[1:]}" if requested else "")
     named = f"{operation}: {message}" if operation else message
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, named, help="give smaller inputs"))

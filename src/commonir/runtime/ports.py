@@ -105,11 +105,13 @@ def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
 def unlike_stated(function: Function, outputs: Mapping[str, Array]) -> Iterator[Diagnostic]:
     """The outputs whose shapes are other ones than the function states."""
     for name, value in zip(function.output_names, function.outputs, strict=True):
-        stated = value.type.shape if isinstance(value.type, TensorType) else None
-        if stated is None or name not in outputs:
+        declared = value.type.shape if isinstance(value.type, TensorType) else None
+        if declared is None or name not in outputs:
             continue
         shape = np.shape(outputs[name])
-        if len(stated) != len(shape) or any(isinstance(d, int) and d != n for d, n in zip(stated, shape, strict=True)):
+        if len(declared) != len(shape) or any(
+            isinstance(d, int) and d != n for d, n in zip(declared, shape, strict=True)
+        ):
             text = f"the output '{name}' is stated as {value.type}, and has shape {list(shape)}"
             yield Diagnostic(QUESTIONABLE_MODEL, text)
 

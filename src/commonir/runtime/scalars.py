@@ -96,11 +96,11 @@ def _whole(text: str, element: ElementType) -> int:
 def _rounded(value: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Raises: ValueError for a number whose magnitude the type does not reach."""
     with np.errstate(over="ignore", invalid="ignore"):
-        made = value.astype(dtype)
-    back = made.astype(value.dtype)
+        result = value.astype(dtype)
+    back = result.astype(value.dtype)
     if bool(np.isfinite(value)) != bool(np.isfinite(back)) or bool(np.isnan(value)) != bool(np.isnan(back)):
         raise ValueError
-    return made
+    return result
 
 
 __all__ = ["scalar_input"]

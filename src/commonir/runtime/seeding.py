@@ -23,8 +23,8 @@ def with_seeds(module: Module, seed: int | None, function: str | None = None) ->
     # Not the whole module: each of its functions may be run.
     if not any(_is_open(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
-    made = clone(module)
-    for number, op in enumerate([op for op in made.walk() if _is_open(op)]):
+    result = clone(module)
+    for number, op in enumerate([op for op in result.walk() if _is_open(op)]):
         if not isinstance(op, core.RandomTensor) or not isinstance(op.parent, Block):
             raise InternalError(f"{op.name} is in no block")
         digest = hashlib.sha256(f"{seed}:{number}".encode()).digest()
@@ -33,7 +33,7 @@ def with_seeds(module: Module, seed: int | None, function: str | None = None) ->
         for old, new in zip(op.results, seeded.results, strict=True):
             old.replace_all_uses_with(new)
         op.erase()
-    return made
+    return result
 
 
 def _is_open(op: object) -> bool:

@@ -66,9 +66,9 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
         try:
             signature.take(name, shape)
         except (Mismatch, NotationError) as error:
-            stated = [f"'{n}' {text}" for n, text in signature.with_wildcards.items()]
+            explicit = [f"'{n}' {text}" for n, text in signature.with_wildcards.items()]
             text = f"input '{name}' of shape {list(shape)}: {error}"
-            yield Diagnostic(WRONG_INPUT, text, notes=[f"declared types: {', '.join(stated)}"])
+            yield Diagnostic(WRONG_INPUT, text, notes=[f"declared types: {', '.join(explicit)}"])
 
 
 def free_sizes(function: Function) -> Iterator[str]:

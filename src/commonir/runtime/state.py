@@ -50,14 +50,14 @@ def mutable_globals(module: Module) -> dict[str, Global]:
 def check_state(state: State, module: Module) -> None:
     """Raises: DiagnosticError (E0702, E0703) for contents that no state of a lowered program can have."""
     known = mutable_globals(module)
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for name, array in state.items():
         if name not in known:
             help = did_you_mean(name, known) or f"the states are {', '.join(known) or 'none'}"
-            found.add(UNKNOWN_INPUT, f"the program has no state '{name}'", help=help)
+            diagnostics.add(UNKNOWN_INPUT, f"the program has no state '{name}'", help=help)
         else:
-            found.extend(misfit(known[name], array))
-    found.raise_errors()
+            diagnostics.extend(misfit(known[name], array))
+    diagnostics.raise_errors()
 
 
 def misfit(target: Global, array: Array) -> Iterable[Diagnostic]:

@@ -30,15 +30,15 @@ def inputs_by_step(function: Function, given: Mapping[str, Array], steps: int) -
     Raises: DiagnosticError (E0703) when that axis does not have the size of the number of steps.
     """
     ranks = {name: len(kind.shape) for name, kind, _ in named_inputs(function) if kind.shape is not None}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     stepped: set[str] = set()
     for name, array in given.items():
         if name in ranks and np.ndim(array) == ranks[name] + 1:
             stepped.add(name)
             if np.shape(array)[0] != steps:
                 message = f"input '{name}' has {np.shape(array)[0]} parts along its first axis for {steps} steps"
-                found.add(WRONG_INPUT, message)
-    found.raise_errors()
+                diagnostics.add(WRONG_INPUT, message)
+    diagnostics.raise_errors()
     return [{name: x[n] if name in stepped else x for name, x in given.items()} for n in range(steps)]
 
 

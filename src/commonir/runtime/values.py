@@ -40,11 +40,11 @@ def declared(x: Any, type: Type) -> Any:
     """A value with the element types that the program declares."""
     match type:
         case TensorType():
-            wanted = dtype_of(type.element.name)
-            if is_array(x) and x.dtype == wanted:
+            expected = dtype_of(type.element.name)
+            if is_array(x) and x.dtype == expected:
                 return x
             with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
-                return np.asarray(x).astype(wanted, copy=False)
+                return np.asarray(x).astype(expected, copy=False)
         case ListType():
             return [declared(v, type.element) for v in x]
         case OptionalType():

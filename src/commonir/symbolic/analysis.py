@@ -174,9 +174,9 @@ def _first_max(x: Dim) -> Max | None:
     for m in terms_of(x):
         for a in m:
             inside = (b for b in map(_first_max, parts_of(a)) if b is not None)
-            found = next(inside, a if isinstance(a, Max) else None)
-            if found is not None:
-                return found
+            result = next(inside, a if isinstance(a, Max) else None)
+            if result is not None:
+                return result
     return None
 
 
@@ -459,14 +459,14 @@ def _covers(a: Dim, b: Dim, extent: Mapping[str, Dim]) -> bool:
 
 def plain(x: Dim) -> str | None:
     """The name of the index that the expression is, or None when it is more than an index."""
-    found = _only_symbol(x)
-    return found.name if found is not None and found.is_index else None
+    result = _only_symbol(x)
+    return result.name if result is not None and result.is_index else None
 
 
 def plain_symbol(x: Dim | None) -> str | None:
     """The name of the symbol (not index) that a dimension is; None when it is something else, or not known."""
-    found = _only_symbol(x)
-    return found.name if found is not None and not found.is_index else None
+    result = _only_symbol(x)
+    return result.name if result is not None and not result.is_index else None
 
 
 def _only_symbol(x: Dim | None) -> Symbol | None:
@@ -488,11 +488,11 @@ def symbols(x: Dim) -> tuple[str, ...]:
 
 def coefficient(x: Dim, name: str) -> int | None:
     """The integer factor of an index that occurs linearly (0 when absent), or None when it occurs in another way."""
-    found = 0
+    result = 0
     for m, c in terms_of(x).items():
         if len(m) == 1 and isinstance(m[0], Symbol):
             if m[0].name == name:
-                found = c
+                result = c
         elif any(name in group for a in m for group in atom_dim(a).names):
             return None
-    return found
+    return result

@@ -243,8 +243,8 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
         if c.label is not None or not _follows(c, kept, sizes):
             kept.append(c)
             sizes = _with_size(sizes, c)
-    stated = [*kept, *labelled]
-    return tuple([c for c in once if c in kept or not _follows(c, stated if c.label is None else kept, sizes)])
+    declared = [*kept, *labelled]
+    return tuple([c for c in once if c in kept or not _follows(c, declared if c.label is None else kept, sizes)])
 
 
 def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:

@@ -51,9 +51,9 @@ class _Chars:
         self.negated = negated
 
     def accepts(self, char: str) -> bool:
-        found = any(low <= char <= high for low, high in self.ranges)
-        found = found or any(char.isascii() and _CLASSES[name](char) for name in self.classes)
-        return found != self.negated
+        result = any(low <= char <= high for low, high in self.ranges)
+        result = result or any(char.isascii() and _CLASSES[name](char) for name in self.classes)
+        return result != self.negated
 
 
 _ANY = _Chars([], [], negated=True)
@@ -135,19 +135,19 @@ class Expression:
         return False
 
     def _reached(self, states: set[int], *, is_begin: bool, is_end: bool) -> set[int]:
-        found: set[int] = set()
+        result: set[int] = set()
         pending = list(states)
         while pending:
             state = pending.pop()
-            if state in found:
+            if state in result:
                 continue
-            found.add(state)
+            result.add(state)
             step, after, other = self._states[state]
             if step is _Mark.SPLIT:
                 pending += (after, other)
             elif (step is _Mark.BEGIN and is_begin) or (step is _Mark.END and is_end):
                 pending.append(after)
-        return found
+        return result
 
     # -- states
 
@@ -218,10 +218,10 @@ class Expression:
 
     def _repeated(self, node: _Node) -> _Node:
         start = self._at
-        found = self._times(node)
-        if found is not node and (node is _Mark.BEGIN or self._times(found) is not found):
+        result = self._times(node)
+        if result is not node and (node is _Mark.BEGIN or self._times(result) is not result):
             self._fail(f"'{self._source[start : self._at]}' repeats what cannot be repeated")
-        return found
+        return result
 
     def _times(self, node: _Node) -> _Node:
         """Parses a repetition after an atom; returns the atom itself where none follows."""

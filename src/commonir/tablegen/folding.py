@@ -52,8 +52,8 @@ Folder = Callable[[Args, Type, Scene], Value | None]
 
 def int_of(value: Value) -> int | None:
     """The number that a value is, if it is one that is known."""
-    found = value if isinstance(value, Int) else value.convert_to(INT)
-    return found.value if isinstance(found, Int) else None
+    result = value if isinstance(value, Int) else value.convert_to(INT)
+    return result.value if isinstance(result, Int) else None
 
 
 def _bit(value: bool) -> Value:
@@ -292,13 +292,13 @@ def _substr(args: Args, type: Type, scene: Scene) -> Value | None:
 
 
 def _find(args: Args, type: Type, scene: Scene) -> Value | None:
-    text, wanted, start = args[0], args[1], int_of(args[2])
-    if not isinstance(text, String) or not isinstance(wanted, String) or start is None:
+    text, expected, start = args[0], args[1], int_of(args[2])
+    if not isinstance(text, String) or not isinstance(expected, String) or start is None:
         return None
     content = text.value.encode()
     if not 0 <= start <= len(content):
         raise EvaluationError(f"the search begins at {start}; 0 to {len(content)} are possible")
-    return Int(content.find(wanted.value.encode(), start))
+    return Int(content.find(expected.value.encode(), start))
 
 
 def _match(args: Args, type: Type, scene: Scene) -> Value | None:
@@ -492,10 +492,10 @@ def _setdagopname(args: Args, type: Type, scene: Scene) -> Value | None:
 def _position(dag: Dag, place: Value, op: str) -> int | None:
     """Returns the position of the argument that a number or a name selects."""
     if isinstance(place, String):
-        found = dag.position(place.value)
-        if found is None:
+        result = dag.position(place.value)
+        if result is None:
             raise EvaluationError(f"'!{op}': '{dag}' has no argument '{place.value}'")
-        return found
+        return result
     index = int_of(place)
     if index is not None and not 0 <= index < len(dag.args):
         raise EvaluationError(f"'!{op}': the index {index} is out of range: '{dag}' has {len(dag.args)} arguments")

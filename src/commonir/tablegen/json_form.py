@@ -20,15 +20,15 @@ VERSION = 1
 def records_json(records: Records) -> dict[str, JsonValue]:
     """All records by name, and which derive from each class."""
     instances: dict[str, list[JsonValue]] = {name: [] for name in records.classes}
-    found: dict[str, JsonValue] = {"!tablegen_json_version": VERSION}
+    result: dict[str, JsonValue] = {"!tablegen_json_version": VERSION}
     for name, record in sorted(records.defs.items(), key=lambda item: item[0].encode()):
         ancestors = [each.name_text for each in record.ancestors()]
-        found[name] = _record_json(record, ancestors)
+        result[name] = _record_json(record, ancestors)
         for ancestor in ancestors:
             instances[ancestor].append(name)
     listed: dict[str, JsonValue] = dict(instances)
-    found["!instanceof"] = listed
-    return found
+    result["!instanceof"] = listed
+    return result
 
 
 def json_text(content: Mapping[str, JsonValue]) -> str:
@@ -37,16 +37,16 @@ def json_text(content: Mapping[str, JsonValue]) -> str:
 
 
 def _record_json(record: Record, ancestors: list[str]) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {name: _value_json(field.value) for name, field in record.fields.items()}
+    result: dict[str, JsonValue] = {name: _value_json(field.value) for name, field in record.fields.items()}
     marked: list[JsonValue] = [field.name for field in record.fields.values() if field.is_marked]
     superclasses: list[JsonValue] = [*ancestors]
     places: list[JsonValue] = [f"{os.path.basename(at.file.name)}:{at.line}" for at in record.locations]
-    found["!name"] = record.name_text
-    found["!anonymous"] = record.is_anonymous
-    found["!fields"] = marked
-    found["!superclasses"] = superclasses
-    found["!locs"] = places
-    return found
+    result["!name"] = record.name_text
+    result["!anonymous"] = record.is_anonymous
+    result["!fields"] = marked
+    result["!superclasses"] = superclasses
+    result["!locs"] = places
+    return result
 
 
 def _value_json(value: Value) -> JsonValue:
@@ -73,12 +73,12 @@ def _value_json(value: Value) -> JsonValue:
 
 def _dag_json(dag: Dag) -> JsonValue:
     args: list[JsonValue] = [[_value_json(value), name] for value, name in dag.args]
-    found: dict[str, JsonValue] = {
+    result: dict[str, JsonValue] = {
         "kind": "dag",
         "operator": _value_json(dag.op),
         "args": args,
         "printable": str(dag),
     }
     if dag.op_name is not None:
-        found["name"] = dag.op_name
-    return found
+        result["name"] = dag.op_name
+    return result

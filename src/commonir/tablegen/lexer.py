@@ -110,10 +110,10 @@ class SourceFile:
 
     def segment(self, start: int) -> Segment:
         """The tokens from an offset on, up to the next directive."""
-        found = self._segments.get(start)
-        if found is None:
-            found = self._segments[start] = self._scan(start)
-        return found
+        result = self._segments.get(start)
+        if result is None:
+            result = self._segments[start] = self._scan(start)
+        return result
 
     def _scan(self, at: int) -> Segment:
         text, match, blank = self.text, _TOKEN.match, _BLANK.match
@@ -247,11 +247,11 @@ class Sources:
             reason = (error.strerror or type(error).__name__).lower()
             raise DiagnosticError(Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, reason, file=name)) from None
         try:
-            made = self._files[key] = SourceFile(name, content.decode())
+            result = self._files[key] = SourceFile(name, content.decode())
         except UnicodeDecodeError as error:
             message = f"the text is not UTF-8: byte {error.start}"
             raise DiagnosticError(Diagnostic(file_codes.MALFORMED_TABLEGEN, message, file=name)) from None
-        return made
+        return result
 
 
 class _Place:

@@ -131,8 +131,8 @@ class OperatorParser(ValueParser):
                 )
 
     def _made(self, op: str, args: Sequence[Value], type: Type, at: Location, stated: Type | None = None) -> Value:
-        made = Operation(op, tuple(args), type, stated)
-        return self.evaluated(at, lambda: made.folded(self.scene))
+        built = Operation(op, tuple(args), type, stated)
+        return self.evaluated(at, lambda: built.folded(self.scene))
 
     def _require(self, op: str, kind: str, value: Value, at: Location) -> None:
         if not _fits(kind, value.type):
@@ -141,14 +141,14 @@ class OperatorParser(ValueParser):
     def _parse_operands(self, op: str, wanted: Sequence[Type | None]) -> list[tuple[Value, Location]]:
         """Operands in parentheses; of those beyond the ones that are wanted, the type is that of the last."""
         self.expect("(", f"after '!{op}'")
-        found: list[tuple[Value, Location]] = []
+        result: list[tuple[Value, Location]] = []
         while True:
             at = self.tokens.location
-            found.append((self.parse_value(wanted[min(len(found), len(wanted) - 1)]), at))
+            result.append((self.parse_value(wanted[min(len(result), len(wanted) - 1)]), at))
             if not self.take(","):
                 break
         self.expect(")", f"after the operands of '!{op}'")
-        return found
+        return result
 
     # -- plain operators
 
@@ -178,10 +178,10 @@ class OperatorParser(ValueParser):
     def _chain(self, op: str, args: Sequence[Value], type: Type) -> Value:
         if len(args) == 1:
             return args[0]
-        found = args[-1]
+        result = args[-1]
         for arg in reversed(args[:-1]):
-            found = Operation(op, (arg, found), type).folded(self.scene)
-        return found
+            result = Operation(op, (arg, result), type).folded(self.scene)
+        return result
 
     def _check_comparable(self, op: str, args: Sequence[Value], at: Location) -> None:
         if op not in ("eq", "ne", "lt", "le", "gt", "ge"):
@@ -215,46 +215,46 @@ class OperatorParser(ValueParser):
         return first
 
     def _subst_type(self, args: Sequence[Value], at: Location) -> Type:
-        found = args[2].type
-        if found is None:
+        result = args[2].type
+        if result is None:
             self.refuse("'!subst' in '?'", at)
-        return found
+        return result
 
     # -- operators with types
 
     def _parse_typed(self, op: str, at: Location) -> Value:
-        stated = self._parse_stated(op)
+        declared = self._parse_stated(op)
         if op == "instances":
-            return self._parse_instances(stated, at)
+            return self._parse_instances(declared, at)
         found = self._parse_operands(op, [DAG if op.startswith("getdag") else None, None])
         args = [value for value, _ in found]
         if len(args) != (2 if op == "getdagarg" else 1):
             self.refuse(f"'!{op}' has {len(args)} operands", at)
         match op:
             case "cast":
-                return self._parsed_cast(args[0], stated, at)
+                return self._parsed_cast(args[0], declared, at)
             case "getdagop":
                 self._require(op, "d", args[0], at)
-                return self._made(op, args, stated, at, stated)
+                return self._made(op, args, declared, at, declared)
             case "getdagarg":
                 self._require(op, "d", args[0], at)
                 self._require(op, "p", args[1], at)
-                return self._made(op, args, stated, at, stated)
+                return self._made(op, args, declared, at, declared)
             case "exists":
                 self._require(op, "s", args[0], at)
-                if not isinstance(stated, RecordType):
-                    self.refuse(f"'!exists' asks for records, not for '{stated}'", at)
+                if not isinstance(declared, RecordType):
+                    self.refuse(f"'!exists' asks for records, not for '{declared}'", at)
             case _:
                 pass
-        return self._made(op, args, INT, at, stated)
+        return self._made(op, args, INT, at, declared)
 
     def _parse_stated(self, op: str) -> Type:
         if op == "getdagop" and self.tokens.kind != "<":
             return ANY_RECORD
         self.expect("<", f"after '!{op}'")
-        stated = self.parse_type()
+        declared = self.parse_type()
         self.expect(">", f"after the type of '!{op}'")
-        return stated
+        return declared
 
     def _parsed_cast(self, value: Value, stated: Type, at: Location) -> Value:
         mine = value.type
@@ -315,16 +315,16 @@ class OperatorParser(ValueParser):
         return self._made("if", args, self._shared_type("if", args[1:], expected, at), at)
 
     def _shared_type(self, op: str, values: Sequence[Value], expected: Type | None, at: Location) -> Type:
-        found: Type | None = None
+        result: Type | None = None
         for value in values:
             if value.type is not None:
-                shared = value.type if found is None else common_type(found, value.type)
+                shared = value.type if result is None else common_type(result, value.type)
                 if shared is None:
-                    self.refuse(f"'!{op}' between types that do not go together: '{found}' and '{value.type}'", at)
-                found = shared
-        if found is None and expected is None:
+                    self.refuse(f"'!{op}' between types that do not go together: '{result}' and '{value.type}'", at)
+                result = shared
+        if result is None and expected is None:
             self.refuse(f"the type of '!{op}' is not known", at)
-        return found or expected or INT
+        return result or expected or INT
 
     def _parse_cond(self, expected: Type | None, at: Location) -> Value:
         self.expect("(", "after '!cond'")
@@ -368,8 +368,8 @@ class OperatorParser(ValueParser):
         body = self._parse_body((variable,), BIT if op == "filter" else inner)
         self.expect(")", f"after the operands of '!{op}'")
         kind = self._foreach_type(kind, body, inner, at) if op == "foreach" else kind
-        made = Repetition(op, (variable,), over, body, kind)
-        return self.evaluated(at, lambda: made.folded(self.scene))
+        built = Repetition(op, (variable,), over, body, kind)
+        return self.evaluated(at, lambda: built.folded(self.scene))
 
     def _foreach_type(self, kind: Type, body: Value, expected: Type | None, at: Location) -> Type:
         if kind is DAG:
@@ -405,8 +405,8 @@ class OperatorParser(ValueParser):
         self.expect(")", "after the operands of '!foldl'")
         if body.type is not None and not body.type.converts_to(kind):
             self.refuse(f"'!foldl' begins with a value of type '{kind}' and goes on with '{body.type}'", at)
-        made = Repetition("foldl", (result, item), over, body, kind, start)
-        return self.evaluated(at, lambda: made.folded(self.scene))
+        built = Repetition("foldl", (result, item), over, body, kind, start)
+        return self.evaluated(at, lambda: built.folded(self.scene))
 
 
 def _may_cast(old: Type, new: Type) -> bool:

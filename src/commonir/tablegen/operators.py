@@ -74,8 +74,8 @@ class Operation(Value):
         changed = not is_same(args, self.args)
         if not changed and not (resolver.final and self.op in _LATE):
             return self
-        made = Operation(self.op, args, self._type, self.stated) if changed else self
-        return made.folded(Scene(resolver.records, resolver.record, resolver.final))
+        result = Operation(self.op, args, self._type, self.stated) if changed else self
+        return result.folded(Scene(resolver.records, resolver.record, resolver.final))
 
     def _resolved_choice(self, resolver: Resolver) -> Value:
         condition, then, other = self.args
@@ -109,8 +109,8 @@ class Operation(Value):
                 pairs = zip(texts[::2], texts[1::2], strict=True)
                 return f"!cond({', '.join(f'{condition}: {value}' for condition, value in pairs)})"
             case _:
-                stated = f"<{self.stated}>" if self.op in _TYPED and self.stated is not None else ""
-                return f"!{self.op}{stated}({', '.join(texts)})"
+                declared = f"<{self.stated}>" if self.op in _TYPED and self.stated is not None else ""
+                return f"!{self.op}{declared}({', '.join(texts)})"
 
 
 class Repetition(Value):
@@ -194,8 +194,8 @@ class Repetition(Value):
         body = self.body.resolve(inner)
         if start is self.start and over is self.over and body is self.body:
             return self
-        made = Repetition(self.op, self.variables, over, body, self._type, start)
-        return made.folded(Scene(resolver.records, resolver.record, resolver.final))
+        result = Repetition(self.op, self.variables, over, body, self._type, start)
+        return result.folded(Scene(resolver.records, resolver.record, resolver.final))
 
     def key(self) -> Key:
         start = None if self.start is None else self.start.key()
@@ -291,8 +291,8 @@ class Instance(Value):
         args = tuple((place, value.resolve(resolver)) for place, value in self.args)
         if is_same(tuple(value for _, value in args), tuple(value for _, value in self.args)):
             return self
-        made = instance_of(resolver.records, self.owner, args, self.location)
-        return made.folded(Scene(resolver.records, resolver.record, resolver.final))
+        result = instance_of(resolver.records, self.owner, args, self.location)
+        return result.folded(Scene(resolver.records, resolver.record, resolver.final))
 
     def key(self) -> Key:
         return _instance_key(self.owner, self.args)
@@ -311,10 +311,10 @@ def _instance_key(owner: Record, args: tuple[Argument, ...]) -> Key:
 def instance_of(records: Records, owner: Record, args: tuple[Argument, ...], location: Location) -> Instance:
     """The value `Class<args>`."""
     key = _instance_key(owner, args)
-    found = records.instances.get(key)
-    if found is None:
-        found = records.instances[key] = Instance(owner, args, location)
-    return found
+    result = records.instances.get(key)
+    if result is None:
+        result = records.instances[key] = Instance(owner, args, location)
+    return result
 
 
 def cast(value: Value, type: Type) -> Value | None:

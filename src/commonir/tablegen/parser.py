@@ -302,8 +302,8 @@ class Parser(OperatorParser):
             resolver.final = True
             condition, *branches = over.args
             settled = condition.resolve(resolver)
-            made = Operation("if", (settled, *branches), ListType(BIT))
-            over = self.evaluated(loop.location, lambda: made.folded(self.scene))
+            built = Operation("if", (settled, *branches), ListType(BIT))
+            over = self.evaluated(loop.location, lambda: built.folded(self.scene))
         if isinstance(over, List):
             self.evaluated(loop.location, lambda: self.records.count_items(len(over.items)))
             for item in over.items:
@@ -334,11 +334,11 @@ class Parser(OperatorParser):
             if isinstance(entry, Assertion):
                 resolver = MapResolver(self.records, known)
                 condition = None if entry.condition is None else entry.condition.resolve(resolver)
-                made = Assertion(entry.location, condition, entry.message.resolve(resolver))
+                built = Assertion(entry.location, condition, entry.message.resolve(resolver))
                 if into is None:
-                    self.records.check_assertion(made)
+                    self.records.check_assertion(built)
                 else:
-                    into.append(made)
+                    into.append(built)
                 continue
             self.evaluated(entry.locations[0], self.records.count_copy)
             record = entry.copy()
@@ -497,8 +497,8 @@ class Parser(OperatorParser):
             self.expect("}", "after the numbers of bits")
         self.expect("=", "after the name of a field")
         field = self._field(record, name, at)
-        wanted = BitsType(len(bits)) if bits and isinstance(field.type, BitsType) else field.type
-        value = self.parse_value(wanted)
+        expected = BitsType(len(bits)) if bits and isinstance(field.type, BitsType) else field.type
+        value = self.parse_value(expected)
         self.expect(";", "after the value of a field")
         self._assign(record, LetValue(name, bits, value, at))
 
@@ -619,17 +619,17 @@ class Parser(OperatorParser):
         name = self.expect_id("the name of a multiclass")
         if name in self.multiclasses:
             self.refuse(f"there is a multiclass '{name}' already", at)
-        made = self.multiclasses[name] = Record(String(name), at, Kind.MULTICLASS)
-        self.multiclass = made
-        with self.scoped(made):
+        built = self.multiclasses[name] = Record(String(name), at, Kind.MULTICLASS)
+        self.multiclass = built
+        with self.scoped(built):
             if self.tokens.kind == "<":
-                self._parse_template_arguments(made)
+                self._parse_template_arguments(built)
             has_parents = self.take(":")
             while has_parents:
                 reference = self._parse_parent(multiclass=True)
-                prefix = Variable(qualified(made, "NAME"), STRING)
+                prefix = Variable(qualified(built, "NAME"), STRING)
                 known = self._multiclass_values(reference, prefix)
-                self._expand(self._entries_of(reference.owner), known, self._entries_of(made), is_final=False)
+                self._expand(self._entries_of(reference.owner), known, self._entries_of(built), is_final=False)
                 if not self.take(","):
                     break
             if not (has_parents and self.take(";")):
@@ -658,41 +658,41 @@ class Parser(OperatorParser):
             if self.multiclass is not None:
                 name = self.chained("strconcat", [Variable(qualified(self.multiclass, "NAME"), STRING), name], STRING)
         self.expect(":", "after the name of 'defm'")
-        made: list[Entry] = []
+        built: list[Entry] = []
         is_final = self.multiclass is None and not self._loops
         is_class = False
         while not is_class:
             reference = self._parse_parent(multiclass=True)
             known = self._multiclass_values(reference, name)
             entries = self._entries_of(reference.owner)
-            self._expand(entries, known, made, is_final=is_final, at=reference.location)
+            self._expand(entries, known, built, is_final=is_final, at=reference.location)
             if not self.take(","):
                 break
             is_class = self.tokens.kind == "id" and self.tokens.text in self.records.classes
         while is_class:
             reference = self._parse_parent()
-            for entry in _records_in(made):
+            for entry in _records_in(built):
                 self._inherit(entry, reference)
             if not self.take(","):
                 break
         self.expect(";", "after 'defm'")
-        for entry in _records_in(made):
+        for entry in _records_in(built):
             self._apply_lets(entry)
-        for entry in made:
+        for entry in built:
             self._add(entry)
 
 
 def _records_in(entries: list[Entry]) -> list[Record]:
     """The records that some entries describe, those in loops too."""
-    found: list[Record] = []
+    result: list[Record] = []
     pending = list(reversed(entries))
     while pending:
         entry = pending.pop()
         if isinstance(entry, Record):
-            found.append(entry)
+            result.append(entry)
         elif isinstance(entry, Loop):
             pending.extend(reversed(entry.entries))
-    return found
+    return result
 
 
 class _Reading:

@@ -154,14 +154,14 @@ class Record:
 
     def copy(self) -> Record:
         """A record with the same fields, to be completed in another way."""
-        made = Record(self.name, self.locations[0], self.kind)
-        made.locations = list(self.locations)
-        made.fields = dict(self.fields)
-        made.given = dict(self.given)
-        made.args = list(self.args)
-        made.parents = list(self.parents)
-        made.assertions = list(self.assertions)
-        return made
+        result = Record(self.name, self.locations[0], self.kind)
+        result.locations = list(self.locations)
+        result.fields = dict(self.fields)
+        result.given = dict(self.given)
+        result.args = list(self.args)
+        result.parents = list(self.parents)
+        result.assertions = list(self.assertions)
+        return result
 
     def add(self, field: Field) -> None:
         """Adds a field; of one that is there, the type stays.
@@ -243,15 +243,15 @@ class MapResolver(Resolver):
         self._resolved: set[str] = set()
 
     def find(self, name: str, asked: Value) -> Value | None:  # noqa: ARG002  (only anonymous names are asked for as such)
-        found = self._values.get(name)
-        if found is None or name in self._resolved or len(self._values) == 1 or not found.names:
-            return found
+        result = self._values.get(name)
+        if result is None or name in self._resolved or len(self._values) == 1 or not result.names:
+            return result
         # While its value is resolved it is not known, which keeps one that mentions itself finite.
         del self._values[name]
-        found = found.resolve(self)
-        self._values[name] = found
+        result = result.resolve(self)
+        self._values[name] = result
         self._resolved.add(name)
-        return found
+        return result
 
 
 class FieldResolver(Resolver):
@@ -277,13 +277,13 @@ class FieldResolver(Resolver):
         if name in self._pending:
             return None
         field = self._owner.fields.get(name)
-        found = None
+        result = None
         if field is not None and field.value is not UNSET:
             self._pending.append(name)
-            found = field.value.resolve(self)
+            result = field.value.resolve(self)
             self._pending.pop()
-        self._known[name] = found
-        return found
+        self._known[name] = result
+        return result
 
     def _anonymous(self, asked: Value) -> Value | None:
         """The new name of the record where its old one is asked for."""
@@ -425,7 +425,7 @@ class Records:
 
     def deriving(self, name: str) -> list[Record]:
         """The records that derive from the class of a name, by name."""
-        wanted = self.classes.get(name)
-        if wanted is None:
+        expected = self.classes.get(name)
+        if expected is None:
             return []
-        return [record for _, record in sorted(self.defs.items()) if record.derives_from(wanted)]
+        return [record for _, record in sorted(self.defs.items()) if record.derives_from(expected)]

@@ -54,11 +54,11 @@ class Scope:
         """Returns the value of a name in this scope."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope.variables.get(name)
-            if found is None and scope.owner is not None:
-                found = _of_record(scope.owner, name)
-            if found is not None:
-                return found
+            result = scope.variables.get(name)
+            if result is None and scope.owner is not None:
+                result = _of_record(scope.owner, name)
+            if result is not None:
+                return result
             scope = scope.outer
         return None
 
@@ -210,10 +210,10 @@ class ValueParser:
 
     def class_named(self, name: str, at: Location) -> Record:
         """Raises: TABLEGEN_RULE when there is no such class."""
-        found = self.records.classes.get(name)
-        if found is None:
+        result = self.records.classes.get(name)
+        if result is None:
             self.refuse(f"there is no class '{name}'", at, help=did_you_mean(name, self.records.classes))
-        return found
+        return result
 
     def parse_plain_int(self, what: str) -> int:
         """A number as it stands."""
@@ -282,10 +282,10 @@ class ValueParser:
         index, is_single = self._parse_slice()
         self.expect("]", "after the numbers of items")
         if is_single:
-            made = Operation("element", (value, index), kind.element)
+            built = Operation("element", (value, index), kind.element)
         else:
-            made = Operation("slice", (value, index), kind)
-        return self.evaluated(at, lambda: made.folded(self.scene))
+            built = Operation("slice", (value, index), kind)
+        return self.evaluated(at, lambda: built.folded(self.scene))
 
     def _parse_slice(self) -> tuple[Value, bool]:
         """The numbers in `[...]`: one of type `int`, or a list, and whether it is only one."""
@@ -315,8 +315,8 @@ class ValueParser:
         return self.chained("listconcat", lists, ListType(INT)), False
 
     def _range_between(self, first: Value, last: Value, at: Location) -> Value:
-        made = Operation("rangec", (first, last), ListType(INT))
-        return self.evaluated(at, lambda: made.folded(self.scene))
+        built = Operation("rangec", (first, last), ListType(INT))
+        return self.evaluated(at, lambda: built.folded(self.scene))
 
     def _parse_range_end(self) -> Value | None:
         """Parses the end after `...` or `-`; `1-3` are the two tokens 1 and -3."""
@@ -373,11 +373,11 @@ class ValueParser:
     def chained(self, op: str, parts: Sequence[Value], type: Type) -> Value:
         """An operator of two operands over more of them, from the right."""
         at = self.tokens.location
-        found = parts[-1]
+        result = parts[-1]
         for part in reversed(parts[:-1]):
-            made = Operation(op, (part, found), type)
-            found = self.evaluated(at, lambda made=made: made.folded(self.scene))
-        return found
+            built = Operation(op, (part, result), type)
+            result = self.evaluated(at, lambda made=built: made.folded(self.scene))
+        return result
 
     # -- simple values
 
@@ -428,14 +428,14 @@ class ValueParser:
         if tokens.kind == "=":
             # The name of a template argument; whoever reads arguments goes on.
             return String(name)
-        found = self.scope.find(name)
-        if found is not None:
-            return found
+        result = self.scope.find(name)
+        if result is not None:
+            return result
         if is_name:
             return String(name)
-        found = self.records.global_value(name)
-        if found is not None:
-            return found
+        result = self.records.global_value(name)
+        if result is not None:
+            return result
         record = self.record
         is_own = record is not None and not record.is_class and self.multiclass is None
         if record is not None and is_own and isinstance(record.name, String) and record.name.value == name:
@@ -460,31 +460,31 @@ class ValueParser:
             if not self.take(","):
                 break
         self.expect("]", "after the items of a list")
-        stated = None
+        declared = None
         if self.take("<"):
-            stated = self.parse_type()
+            declared = self.parse_type()
             self.expect(">", "after the type of the items")
-        return List(tuple(items), self._element_type(items, stated, wanted, at))
+        return List(tuple(items), self._element_type(items, declared, wanted, at))
 
     def _element_type(self, items: Sequence[Value], stated: Type | None, wanted: Type | None, at: Location) -> Type:
-        found: Type | None = None
+        result: Type | None = None
         for item in items:
             kind = item.type
             if kind is not None:
-                found = kind if found is None else common_type(found, kind)
-                if found is None:
+                result = kind if result is None else common_type(result, kind)
+                if result is None:
                     self.refuse(f"the items of the list have types that do not go together, such as '{kind}'", at)
         if stated is not None:
-            if found is not None and not found.converts_to(stated):
-                self.refuse(f"the items of the list are of type '{found}', not '{stated}'", at)
-            found = stated
-        if found is None:
+            if result is not None and not result.converts_to(stated):
+                self.refuse(f"the items of the list are of type '{result}', not '{stated}'", at)
+            result = stated
+        if result is None:
             if wanted is None:
                 self.refuse("the type of the list is not known: write it as in '[]<int>'", at)
             return wanted
-        if wanted is not None and not found.converts_to(wanted):
-            self.refuse(f"the items of the list are of type '{found}', not '{wanted}'", at)
-        return found
+        if wanted is not None and not result.converts_to(wanted):
+            self.refuse(f"the items of the list are of type '{result}', not '{wanted}'", at)
+        return result
 
     def _parse_bits(self) -> Value:
         at = self.tokens.location
@@ -537,22 +537,22 @@ class ValueParser:
 
     def parse_ranges(self, end: str, begun: Value | None = None) -> list[int]:
         """Numbers and ranges such as `3...0, 7`; `begun` is the first one when it was read already."""
-        found: list[int] = []
+        result: list[int] = []
         while True:
             at = self.tokens.location
             low = self._range_bound(self.parse_value() if begun is None else begun, at)
             begun = None
             last = self._parse_range_end()
             if last is None:
-                found.append(low)
+                result.append(low)
             else:
                 bound = self._range_bound(last, at)
                 self.evaluated(at, lambda low=low, bound=bound: self.records.count_items(abs(bound - low) + 1))
-                found += range(low, bound + 1) if low <= bound else range(low, bound - 1, -1)
+                result += range(low, bound + 1) if low <= bound else range(low, bound - 1, -1)
             if not self.take(","):
-                return found
+                return result
             if self.tokens.kind == end:
-                return found
+                return result
 
     def _range_bound(self, value: Value, at: Location) -> int:
         if not isinstance(value, Int) or value.value < 0:
@@ -610,9 +610,9 @@ class ValueParser:
         return full
 
     def _argument_value(self, owner: Record, name: str, value: Value, at: Location) -> Value:
-        wanted = owner.fields[name].type
-        found = cast(value, wanted)
-        if found is None:
-            message = f"the template argument '{name}' is of type '{wanted}', not '{value.type}' as '{value}'"
+        expected = owner.fields[name].type
+        result = cast(value, expected)
+        if result is None:
+            message = f"the template argument '{name}' is of type '{expected}', not '{value.type}' as '{value}'"
             self.refuse(message, at)
-        return found
+        return result

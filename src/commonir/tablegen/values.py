@@ -498,11 +498,11 @@ class VariableBit(Value):
 
 def union(parts: Iterable[Value]) -> frozenset[str]:
     """The variables that some values mention."""
-    found: frozenset[str] = NOTHING
+    result: frozenset[str] = NOTHING
     for part in parts:
-        if part.names and part.names is not found:
-            found = found | part.names if found else part.names
-    return found
+        if part.names and part.names is not result:
+            result = result | part.names if result else part.names
+    return result
 
 
 def is_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:

@@ -65,10 +65,10 @@ class Aliases:
         number = self._by_constant.get(constant)
         if number is None:
             number = self._by_constant[constant] = len(self._all)
-            made = _Alias(constant, name, is_attribute=is_attribute)
-            self._all.append(made)
-            made.text = text()
-            made.depth = 1 + max([self._all[n].depth for n in marks_in(made.text)], default=0)
+            built = _Alias(constant, name, is_attribute=is_attribute)
+            self._all.append(built)
+            built.text = text()
+            built.depth = 1 + max([self._all[n].depth for n in marks_in(built.text)], default=0)
         if not deferred:
             self._come_first([number])
         if not self.is_ahead:

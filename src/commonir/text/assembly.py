@@ -346,11 +346,11 @@ class _Reader:
                 return Variable(inner.field, qualified=True) if isinstance(inner, Variable) else inner
             case "word", "ref":
                 self.expect("(")
-                told = self.element()
+                reported = self.element()
                 self.expect(")")
-                if not isinstance(told, Variable | TypeOf):
+                if not isinstance(reported, Variable | TypeOf):
                     raise self.fault("ref(..) takes a field or its type")
-                return Reference(told)
+                return Reference(reported)
             case "word", "oilist":
                 return self.any_order()
             case "word", _ if text in _WORDS:
@@ -413,10 +413,10 @@ class _Reader:
             if self.token[0] == "string":
                 arguments.append(Literal(self.advance()[1]))
             else:
-                made = self.element()
-                if not isinstance(made, Variable | TypeOf | Reference | AttributeDictionary | PropertyDictionary):
+                built = self.element()
+                if not isinstance(built, Variable | TypeOf | Reference | AttributeDictionary | PropertyDictionary):
                     raise self.fault(f"custom<{name}> takes fields, their types and dictionaries")
-                arguments.append(made)
+                arguments.append(built)
             if self.token == ("mark", ","):
                 self.advance()
         self.advance()

@@ -92,11 +92,11 @@ class ConstantReader(TypeReader):
         begin, parts = self.start, self.alias_parts
         self.defines_alias, self.alias_parts, self.deepest = True, 0, 0
         if kind == "type":
-            made = self.type_aliases[name] = self.type()
+            built = self.type_aliases[name] = self.type()
         else:
-            made = self.attribute_aliases[name] = self.attribute()
+            built = self.attribute_aliases[name] = self.attribute()
         own = self.source.count(",", begin, self.start) + 1
-        if not isinstance(made, LocationAttr):
+        if not isinstance(built, LocationAttr):
             held = min(own + self.alias_parts, self.limits.max_alias_parts + 1)
             self.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, self.deepest)
         self.defines_alias, self.alias_parts = False, parts
@@ -206,19 +206,19 @@ class ConstantReader(TypeReader):
     def _built(self, name: str) -> Attribute:
         match name:
             case "affine_map":
-                made: Attribute = AffineMapAttr(AffineReader(self).map())
+                result: Attribute = AffineMapAttr(AffineReader(self).map())
             case "affine_set":
-                made = IntegerSetAttr(AffineReader(self).set())
+                result = IntegerSetAttr(AffineReader(self).set())
             case "strided":
-                made = read_strided(self)
+                result = read_strided(self)
             case "loc":
-                made = self.location()
+                result = self.location()
                 self.expect(")")
-                return made
+                return result
             case _:
                 return self._distinct_attribute()
         self.expect(">")
-        return made
+        return result
 
     def _distinct_attribute(self) -> DistinctAttr:
         at = self.start
@@ -308,16 +308,16 @@ class ConstantReader(TypeReader):
         if not rest:
             inner = self._own_name(dialect, self.attribute_readers)
             if inner:
-                made = self.attribute_readers[inner](self)
+                built = self.attribute_readers[inner](self)
                 self.expect(">")
-                return made
+                return built
         if dialect in WITHOUT_OTHERS:
             help = did_you_mean(name, self.attribute_readers)
             self.fail(f"unknown attribute '{self.text}'", at=self.start + len(dialect) + 2, help=help)
         own = self.own_forms(dialect)
-        found = None if own is None else own_forms.read_own_attribute(self, own, type)
-        if found is not None:
-            return found
+        result = None if own is None else own_forms.read_own_attribute(self, own, type)
+        if result is not None:
+            return result
         at, start = self.start, self.end + 1
         body = self.body()
         if type is None and self.take(":"):
@@ -326,19 +326,19 @@ class ConstantReader(TypeReader):
             # The form of the specification, from before the type stood after a colon.
             return DialectAttr(dialect, rest, None, self._reread(body, start))
         mnemonic, held = parts_of_dialect(rest, body)
-        made = DialectAttr(dialect, mnemonic, held, _stated(type))
+        built = DialectAttr(dialect, mnemonic, held, _stated(type))
         if own is not None:
-            own_forms.check_kept(self, own, made, at)
-        return made
+            own_forms.check_kept(self, own, built, at)
+        return built
 
     def _reread(self, body: str, start: int) -> Type:
         after = self.end, self.kind, self.text, self.start
         self.move_to(start)
-        made = self.type()
+        result = self.type()
         if self.start != start + len(body.rstrip()) and not self.at(">"):
             self.unexpected("'>'")
         self.end, self.kind, self.text, self.start = after
-        return made
+        return result
 
     # -- constant tensors
 
@@ -365,8 +365,8 @@ class ConstantReader(TypeReader):
     def _dense(self, type: Type | None) -> DataAttr:
         self.advance()
         literal = self.literal()
-        stated, held = self._shaped(type)
-        return DataAttr(self.elements(literal, held), stated)
+        declared, held = self._shaped(type)
+        return DataAttr(self.elements(literal, held), declared)
 
     def _resource(self, type: Type | None) -> DataAttr:
         self.advance()
@@ -374,21 +374,21 @@ class ConstantReader(TypeReader):
         start = self.start
         key = self.key()
         self.expect(">")
-        stated, held = self._shaped(type)
+        declared, held = self._shaped(type)
         if key == ELIDED:
             self.fail("the contents of this constant were left out of the text", at=start, code=ELIDED_CONSTANT)
         blob = self.resources.get(key)
         if blob is None:
-            return DataAttr(AbsentData(held, key), stated)
+            return DataAttr(AbsentData(held, key), declared)
         try:
-            return DataAttr(ResourceData(held, blob.content, key, blob.alignment), stated)
+            return DataAttr(ResourceData(held, blob.content, key, blob.alignment), declared)
         except ValueError as error:
             self.fail(f"resource '{key}': {error}", at=start)
 
     def _sparse(self, type: Type | None) -> SparseAttr:
         self.advance()
         literal = self.literal()
-        stated, held = self._shaped(type)
+        declared, held = self._shaped(type)
         after = self.end, self.kind, self.text, self.start
         self.move_to(literal.start)
         indices: Listed = Listed([], (0,))
@@ -400,7 +400,7 @@ class ConstantReader(TypeReader):
         if self.start != literal.end:
             self.unexpected("'>'")
         self.end, self.kind, self.text, self.start = after
-        return SparseAttr(self._positions(indices, held, literal.start), values, stated)
+        return SparseAttr(self._positions(indices, held, literal.start), values, declared)
 
     def _sparse_values(self, element: ElementType, indices: Listed) -> Data:
         """Values of as many positions as there are, each or one for all."""
@@ -434,17 +434,17 @@ class ConstantReader(TypeReader):
     def location(self) -> LocationAttr:
         """Reads what stands within `loc(...)`. What aliases stand for there is not counted: it is seldom written."""
         parts = self.alias_parts
-        found = self._location()
+        result = self._location()
         self.alias_parts = parts
-        return found
+        return result
 
     def _location(self) -> LocationAttr:
         with self.nested():
             if self.kind == "attribute":
-                found = self.attribute_aliases.get(self.text[1:])
-                if isinstance(found, LocationAttr):
+                result = self.attribute_aliases.get(self.text[1:])
+                if isinstance(result, LocationAttr):
                     self.advance()
-                    return found
+                    return result
                 self.unexpected("a location")
             if self.take("unknown"):
                 return UnknownLoc()
@@ -531,9 +531,9 @@ def _bytes(reader: ConstantReader) -> Attribute:
 def _bracketed(read: Callable[[ConstantReader], Attribute]) -> Callable[[ConstantReader], Attribute]:
     def within(reader: ConstantReader) -> Attribute:
         reader.expect("<")
-        made = read(reader)
+        result = read(reader)
         reader.expect(">")
-        return made
+        return result
 
     return within
 

@@ -552,11 +552,11 @@ class FormReader:
         """Returns an operation that has one value for each operand, of values that the form named one by one."""
         source, definition, layout = self.source, self.definition, self.definition.layout
         uses = [self.operands[f][0] for f in layout.inputs]
-        stated: Sequence[Type | None] | None = self.operand_types
-        if stated is None:
-            stated = [t[0] if (t := self.types.get(f)) else None for f in layout.inputs]
-        self._check_count(len(uses), len(stated), uses[0].at if uses else self.start)
-        operands = tuple([source.resolve(u, t) for u, t in zip(uses, stated, strict=True)])
+        declared: Sequence[Type | None] | None = self.operand_types
+        if declared is None:
+            declared = [t[0] if (t := self.types.get(f)) else None for f in layout.inputs]
+        self._check_count(len(uses), len(declared), uses[0].at if uses else self.start)
+        operands = tuple([source.resolve(u, t) for u, t in zip(uses, declared, strict=True)])
         attributes = tuple([arguments.get(f.name, f.default) for f in layout.attributes])
         op = definition.assembled(operands, None, attributes, (), types)
         if any(v is MISSING for v in attributes):
@@ -596,12 +596,12 @@ class FormReader:
                 self.operands[f] = [next(flat) for _ in range(n)]
             self.all_operands = None
         counts = tuple([len(self.operands.get(f, ())) for f in layout.inputs])
-        stated: list[tuple[str, Type]] = [(f.name, t) for f, types in self.types.items() for t in types]
+        declared: list[tuple[str, Type]] = [(f.name, t) for f, types in self.types.items() for t in types]
         empty = tuple([f.name for f, types in self.types.items() if not types])
         for f in layout.attributes:
             held = type_of_attribute(arguments.get(f.name))
             if held is not None:
-                stated.append((f.name, held))
+                declared.append((f.name, held))
         of_operands, of_results = self.operand_types, self.result_types
         if of_operands is not None:
             at = min([u.at for uses in self.operands.values() for u in uses], default=self.start)
@@ -610,7 +610,7 @@ class FormReader:
         key = (
             definition,
             counts,
-            tuple(stated),
+            tuple(declared),
             empty,
             None if of_operands is None else tuple(of_operands),
             None if of_results is None else tuple(of_results),
@@ -631,8 +631,8 @@ class FormReader:
         counts = dict(zip(plan.inputs, counted, strict=True))
         known = {f.name: tuple(types) for f, types in self.types.items()}
         if of_operands is not None:
-            stated = iter(of_operands)
-            known |= {name: tuple([next(stated) for _ in range(n)]) for name, n in counts.items()}
+            declared = iter(of_operands)
+            known |= {name: tuple([next(declared) for _ in range(n)]) for name, n in counts.items()}
         if self.result_types is not None:
             for f, t in result_fields(layout.results, self.result_types):
                 known[f.name] = (*known.get(f.name, ()), t)
@@ -657,11 +657,11 @@ class FormReader:
             values = self._resolved(self.all_operands, self.operand_types)
             return source.grouped(self.definition, values, None, self.start)
         flat = [u for f in inputs for u in self.operands.get(f, [])]
-        stated = self.operand_types
-        if stated is None and any(f in self.types for f in inputs):
+        declared = self.operand_types
+        if declared is None and any(f in self.types for f in inputs):
             values = tuple([v for f in inputs for v in self._resolved(self.operands.get(f, []), self.types.get(f))])
         else:
-            values = self._resolved(flat, stated)
+            values = self._resolved(flat, declared)
         rest = iter(values)
         out: dict[str, object] = {}
         for f in inputs:

@@ -24,9 +24,9 @@ def default_dialect(holder: Operation | None) -> str:
 def implicit_terminator(definition: type[Op]) -> str:
     """The name of the operation that ends the regions of a definition without being written; "" when there is none."""
     for trait in definition.traits:
-        found: object = getattr(trait, "terminator", "")
-        if isinstance(found, str) and found:
-            return found
+        result: object = getattr(trait, "terminator", "")
+        if isinstance(result, str) and result:
+            return result
     return ""
 
 

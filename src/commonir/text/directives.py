@@ -83,12 +83,12 @@ def _read_visibility(reader: FormReader, arguments: Arguments) -> None:
 
 def _write_initial_value(writer: Writer, arguments: Arguments) -> None:
     kind, value = fields_of(arguments)
-    held, stated = writer.attribute(value), writer.attribute(kind)
+    held, declared = writer.attribute(value), writer.attribute(kind)
     if held is not None:
         # The text of `#ml_program.extern : T` and of a constant ends with its type, which is that of the global.
         writer.text += f"({writer.printer.attribute(held)})"
-    if isinstance(stated, TypeAttr):
-        writer.text += f" : {writer.printer.type(stated.type)}"
+    if isinstance(declared, TypeAttr):
+        writer.text += f" : {writer.printer.type(declared.type)}"
 
 
 def _read_initial_value(reader: FormReader, arguments: Arguments) -> None:
@@ -133,16 +133,16 @@ def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
 
 def _write_signature(writer: Writer, arguments: Arguments) -> None:
     visibility, name, kind, argument_attributes, result_attributes, body = fields_of(arguments)
-    symbol, stated = writer.attribute(name), writer.attribute(kind)
+    symbol, declared = writer.attribute(name), writer.attribute(kind)
     if (
         not isinstance(symbol, StringAttr)
-        or not isinstance(stated, TypeAttr)
-        or not isinstance(stated.type, FunctionType)
+        or not isinstance(declared, TypeAttr)
+        or not isinstance(declared.type, FunctionType)
     ):
         writer.refuse()
     region: object = writer.op.field_value(body)
     entry = region.blocks[0].arguments if isinstance(region, Region) and region.blocks else None
-    inputs, results = stated.type.inputs, stated.type.results
+    inputs, results = declared.type.inputs, declared.type.results
     if entry is not None and tuple([v.type for v in entry]) != inputs:
         writer.refuse()
     shown: list[str] = []
@@ -268,10 +268,10 @@ def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
 
 def _write_memref_global(writer: Writer, arguments: Arguments) -> None:
     kind, value = fields_of(arguments)
-    stated, held = writer.attribute(kind), writer.attribute(value)
-    if not isinstance(stated, TypeAttr):
+    declared, held = writer.attribute(kind), writer.attribute(value)
+    if not isinstance(declared, TypeAttr):
         writer.refuse()
-    writer.text += writer.printer.type(stated.type)
+    writer.text += writer.printer.type(declared.type)
     if isinstance(held, UnitAttr):
         writer.text += " = uninitialized"
     elif held is not None:
@@ -360,8 +360,8 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
         reader.types[case_operands] += types
         sizes.append(len(uses))
     flag = fields_of([a for a in arguments if isinstance(a, Reference)])[0]
-    stated = reader.types.get(flag)
-    element = stated[0] if stated else i64
+    declared = reader.types.get(flag)
+    element = declared[0] if declared else i64
     if not isinstance(element, ElementType):
         source.fail(f"expected an integer type, found {element}")
     reader.attributes[_field_of(reader.definition.layout.attributes, "case_operand_segments")] = DenseArrayAttr(

@@ -176,8 +176,8 @@ class ElementReader(Scanner):
             self.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
         if type.element.size_bytes(type.count) > self.limits.max_tensor_bytes:
             self.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
-        made = None if is_text else _quickly(self.source[literal.start : literal.end], type)
-        return made or self._from_tokens(literal, type)
+        result = None if is_text else _quickly(self.source[literal.start : literal.end], type)
+        return result or self._from_tokens(literal, type)
 
     def _from_hex(self, literal: Literal, type: TensorType) -> Data:
         from binascii import unhexlify  # noqa: PLC0415  few texts say constants so
@@ -191,11 +191,11 @@ class ElementReader(Scanner):
                 content = None
         if content is None:
             self.fail("expected hexadecimal digits '0x...' in pairs", at=literal.start)
-        made = of_stored(type, content)
-        if made is None:
+        result = of_stored(type, content)
+        if result is None:
             message = f"{type} takes {stored_size(type)} bytes, but {len(content)} are given"
             self.fail(message, at=literal.start)
-        return made
+        return result
 
     def _from_tokens(self, literal: Literal, type: TensorType) -> Data:
         after = self.end, self.kind, self.text, self.start

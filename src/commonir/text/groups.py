@@ -108,12 +108,12 @@ class GroupReader(ConstantReader):
 
     def typed_attribute(self, type: Type | None) -> Attribute:
         """Reads an attribute whose type is known, so that its text leaves it out."""
-        found = self.attribute()
-        if isinstance(found, IntegerAttr) and isinstance(type, ElementType):
-            return IntegerAttr(found.value, type)
-        if isinstance(found, FloatAttr) and isinstance(type, ElementType):
-            return FloatAttr(found.value, type)
-        return found
+        result = self.attribute()
+        if isinstance(result, IntegerAttr) and isinstance(type, ElementType):
+            return IntegerAttr(result.value, type)
+        if isinstance(result, FloatAttr) and isinstance(type, ElementType):
+            return FloatAttr(result.value, type)
+        return result
 
     def bracketed(self) -> str:
         """Reads what stands in angle brackets, and returns it with them."""

@@ -23,9 +23,9 @@ def read_entry(reader: ConstantReader) -> Attribute:
     reader.expect("<")
     key = reader.string() if reader.kind == "string" else reader.type()
     reader.expect(",")
-    made = LayoutEntryAttr(key, reader.member())
+    result = LayoutEntryAttr(key, reader.member())
     reader.expect(">")
-    return made
+    return result
 
 
 def read_layout(reader: ConstantReader, kind: str) -> Attribute:
@@ -35,19 +35,19 @@ def read_layout(reader: ConstantReader, kind: str) -> Attribute:
     entries = reader.separated(lambda: _entry(reader, has_types=kind in _WITH_TYPES), ">")
     if not entries and kind not in _MAYBE_EMPTY:
         reader.fail("no DLTI entries provided", at=at - len(kind))
-    made = LayoutAttr(kind, entries)
-    for message in made.faults():
+    result = LayoutAttr(kind, entries)
+    for message in result.faults():
         reader.fail(message, at=at - len(kind))
-    return made
+    return result
 
 
 def _entry(reader: ConstantReader, *, has_types: bool) -> LayoutEntryAttr:
     at = reader.start
     if reader.kind == "attribute":
-        found = reader.attribute()
-        if not isinstance(found, LayoutEntryAttr):
-            reader.fail(f"expected an entry, found {found}", at=at)
-        return found
+        result = reader.attribute()
+        if not isinstance(result, LayoutEntryAttr):
+            reader.fail(f"expected an entry, found {result}", at=at)
+        return result
     if reader.kind == "string":
         key = reader.string()
     else:

@@ -175,9 +175,9 @@ class Scanner:
 
     def located(self, found: Diagnostic, offset: int) -> Diagnostic:
         """A finding about what stands at an offset, with its place."""
-        made = self.finding(found.message, at=offset, code=found.code, help=found.help)
-        made.notes = (*found.notes, *made.notes)
-        return made
+        result = self.finding(found.message, at=offset, code=found.code, help=found.help)
+        result.notes = (*found.notes, *result.notes)
+        return result
 
     def fail(
         self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
@@ -214,8 +214,8 @@ def unquoted(literal: str) -> str:
     content = literal[1:-1]
     if "\\" not in content:
         return content
-    made = _ESCAPE.sub(_unescape, content.encode("utf-8", "surrogateescape"))
-    return made.decode("utf-8", "surrogateescape")
+    result = _ESCAPE.sub(_unescape, content.encode("utf-8", "surrogateescape"))
+    return result.decode("utf-8", "surrogateescape")
 
 
 def _unescape(found: re.Match[bytes]) -> bytes:

@@ -34,15 +34,15 @@ def load_dialects(
     sources = Sources() if sources is None else sources
     found = {dialect.name: dialect for dialect in given}
     for path in paths:
-        made = load(
+        built = load(
             path,
             include_dirs,
             dialects=Dialects(given=found.values()),
             sources=sources,
             directives=frozenset(DIRECTIVES),
         )
-        check_formats(made)
-        found |= {dialect.name: dialect for dialect in made.dialects}
+        check_formats(built)
+        found |= {dialect.name: dialect for dialect in built.dialects}
     return tuple(found.values())
 
 

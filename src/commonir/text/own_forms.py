@@ -30,11 +30,11 @@ def read_own_type(reader: TypeReader, own: OwnForms) -> Type | None:
     if own.has_others:
         return None
     name, _ = _named(reader, own.types, "type")
-    found = own.types[name]
-    if found is not None:
+    result = own.types[name]
+    if result is not None:
         # What stands in brackets is passed over, as upstream does where nothing is read.
         reader.body()
-    return found
+    return result
 
 
 def read_own_attribute(reader: ConstantReader, own: OwnForms, type: Type | None) -> Attribute | None:
@@ -44,23 +44,23 @@ def read_own_attribute(reader: ConstantReader, own: OwnForms, type: Type | None)
     if own.has_others:
         return None
     name, end = _named(reader, own.attributes, "attribute")
-    found = own.attributes[name]
-    if found is None:
+    result = own.attributes[name]
+    if result is None:
         return None
-    if not isinstance(found, WordsForm):
+    if not isinstance(result, WordsForm):
         reader.body()
     else:
         is_inside = "." not in reader.text
-        if found.has_brackets and not reader.source.startswith("<", end) and not is_inside:
+        if result.has_brackets and not reader.source.startswith("<", end) and not is_inside:
             reader.fail("expected '<'", at=end)
         reader.move_to(end)
-        found = _words(reader, found)
+        result = _words(reader, result)
         if is_inside:
             reader.expect(">")
     if type is None and reader.take(":"):
         # It has none, and upstream takes one all the same.
         reader.type()
-    return found
+    return result
 
 
 def check_kept(reader: ConstantReader, own: OwnForms, made: DialectAttr, at: int) -> None:

@@ -157,12 +157,12 @@ class Parser(GroupReader):
         Raises: DiagnosticError with all findings, in the order of the text.
         """
         try:
-            made = self._module_of_text()
+            result = self._module_of_text()
             self.findings.raise_errors()
         except DiagnosticError as error:
             found = {id(d): d for d in (*self.findings, *error.diagnostics)}.values()
             raise DiagnosticError(*sorted(found, key=lambda d: (d.line or 0, d.column or 0))) from None
-        return made
+        return result
 
     def _module_of_text(self) -> Module:
         self.resources, tools, sections = read_resources(self)
@@ -183,16 +183,16 @@ class Parser(GroupReader):
             self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
         self.lines.are_of(self.source, is_kept=False)
         if len(found) == 1 and isinstance(found[0], Module):
-            made = found[0]
+            result = found[0]
         else:
-            made = Module()
+            result = Module()
             # No text states this place. Of several programs in a file, one begins where the line ends that parts them.
             before = self.lines.before
-            made.location = Location(self.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
+            result.location = Location(self.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
             for op in found:
-                made.body.append(op)
-        made.tool_resources = tools
-        return made
+                result.body.append(op)
+        result.tool_resources = tools
+        return result
 
     def _run(self, task: Task) -> object:
         stack = [task]
@@ -411,11 +411,11 @@ class Parser(GroupReader):
         """The definition of an operation, of the version that it or the module states."""
         if not isinstance(since, StringAttr) and name in self._definitions:
             return self._definitions[name]
-        stated = since.value if isinstance(since, StringAttr) else self.versions.get(name.partition(".")[0], "")
-        found = self.dialects.find(name, stated)
+        declared = since.value if isinstance(since, StringAttr) else self.versions.get(name.partition(".")[0], "")
+        result = self.dialects.find(name, declared)
         if not isinstance(since, StringAttr):
-            self._definitions[name] = found
-        return found
+            self._definitions[name] = result
+        return result
 
     def decoded(self, definition: type[Op], field: Field, value: Attribute, at: int) -> object:
         """The Python value of a declared attribute; the attribute itself when it is of the wrong kind."""
@@ -473,8 +473,8 @@ class Parser(GroupReader):
             attributes["sym_name"] = StringAttr(self.symbol())
         if self.take("attributes"):
             attributes |= self.entries()
-        stated = attributes.pop(VERSIONS, None)
-        for name, version in stated.entries if isinstance(stated, DictionaryAttr) else ():
+        declared = attributes.pop(VERSIONS, None)
+        for name, version in declared.entries if isinstance(declared, DictionaryAttr) else ():
             if isinstance(version, StringAttr):
                 self.versions[name] = version.value
                 self._definitions.clear()
@@ -497,9 +497,9 @@ class Parser(GroupReader):
         """Reads `loc(...)`; the current token is `loc`."""
         self.advance()
         self.expect("(")
-        found = self.location()
+        result = self.location()
         self.expect(")")
-        return found
+        return result
 
     # -- regions
 
@@ -512,27 +512,27 @@ class Parser(GroupReader):
         self.expect("{")
         self._defaults.append(default)
         self._scopes.append(_Scope())
-        made = Region()
+        result = Region()
         if entry:
-            made.add(self._with_arguments(Block(), entry))
+            result.add(self._with_arguments(Block(), entry))
         while not self.take("}"):
             if self.kind == "block":
-                if entry and len(made.blocks) == 1 and not len(made.blocks[0]):
+                if entry and len(result.blocks) == 1 and not len(result.blocks[0]):
                     self.fail("a block that is given arguments before its region has no label")
-                made.add(self._labelled_block())
+                result.add(self._labelled_block())
                 continue
-            if not made.blocks:
-                made.add(Block())
+            if not result.blocks:
+                result.add(Block())
             op = yield self.operation()
             assert isinstance(op, Operation)
-            made.blocks[-1].append(op)
-        if entry is not None and not made.blocks:
-            made.add(Block())
+            result.blocks[-1].append(op)
+        if entry is not None and not result.blocks:
+            result.add(Block())
         for name, at in self._scopes[-1].wanted.items():
             self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         self._close()
         self._defaults.pop()
-        return made
+        return result
 
     def end_region(self, definition: type[Op], region: Region) -> None:
         """Adds the operation that ends the regions of a definition where the text leaves it out."""
@@ -543,19 +543,19 @@ class Parser(GroupReader):
             region.add(Block())
         last = region.blocks[-1].last
         if last is None or not (isinstance(last, UnregisteredOperation) or _ends_block(last)):
-            made = self.create(name, (), None, {}, FunctionType((), ()), [], self.start)
-            region.blocks[-1].append(made)
+            built = self.create(name, (), None, {}, FunctionType((), ()), [], self.start)
+            region.blocks[-1].append(built)
 
     def successor(self) -> Block:
         """Reads the label of a block of the region at hand, which may come later."""
         at = self.start
         label = self.expect_kind("block", "a block '^name'")
         scope = self._scopes[-1]
-        found = scope.blocks.get(label)
-        if found is None:
-            found = scope.blocks[label] = Block(label=_own_label(label))
+        result = scope.blocks.get(label)
+        if result is None:
+            result = scope.blocks[label] = Block(label=_own_label(label))
             scope.wanted[label] = at
-        return found
+        return result
 
     def _labelled_block(self) -> Block:
         scope, at = self._scopes[-1], self.start
@@ -618,22 +618,22 @@ class Parser(GroupReader):
     def resolve(self, use: Use, type: Type | None) -> Value:
         """The value of a name. `type` is what the use says of it; a value used before its definition needs it."""
         name, at = use
-        found = self._values.get(name)
-        if found is None and name.endswith("#0"):
-            found = self._values.get(name[:-2])
-        if found is None:
+        result = self._values.get(name)
+        if result is None and name.endswith("#0"):
+            result = self._values.get(name[:-2])
+        if result is None:
             for scope in reversed(self._scopes):
                 if name in scope.awaited:
-                    found = scope.awaited[name][0]
+                    result = scope.awaited[name][0]
                     break
-        if found is None:
+        if result is None:
             if type is None:
                 self.fail(f"use of undefined value '{name}'", at=at, code=UNDEFINED_VALUE, help=self._near(name))
-            found = Value(type)
-            self._scopes[-1].awaited[name] = (found, at)
-        if type is not None and found.type is not type:
-            self.report(f"value '{name}' has type {found.type}, but is used as {type}", at, WRONG_TYPE)
-        return found
+            result = Value(type)
+            self._scopes[-1].awaited[name] = (result, at)
+        if type is not None and result.type is not type:
+            self.report(f"value '{name}' has type {result.type}, but is used as {type}", at, WRONG_TYPE)
+        return result
 
     def operands(self, uses: Sequence[Use], types: Sequence[Type], at: int) -> tuple[Value, ...]:
         """The values of names whose types are stated."""

@@ -265,13 +265,13 @@ class VersionedPrinter(Printer):
     def is_expected(self, op: Operation) -> bool:
         """Whether an operation has the definition that a reader of the text takes for it."""
         kind = type(op)
-        found = self._expected.get(kind)
-        if found is None:
+        result = self._expected.get(kind)
+        if result is None:
             prefix = op.name.partition(".")[0]
             dialect = self._dialects.get(prefix) if isinstance(op, Op) and op.since else None
-            found = dialect is None or dialect.find(op.name, self.versions.get(prefix, "")) is kind
-            self._expected[kind] = found
-        return found
+            result = dialect is None or dialect.find(op.name, self.versions.get(prefix, "")) is kind
+            self._expected[kind] = result
+        return result
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
         if isinstance(op, Op) and not self.is_expected(op):

@@ -41,9 +41,9 @@ class PythonReader:
                 assert isinstance(region, Region)
                 request = task.send(region)
         except StopIteration as finished:
-            made: object = finished.value
-            assert isinstance(made, Operation)
-            return made
+            result: object = finished.value
+            assert isinstance(result, Operation)
+            return result
 
     @property
     def definition(self) -> type[Op]:

@@ -43,19 +43,19 @@ def read_resources(scanner: Scanner) -> Resources:
 
     Raises: MALFORMED_TEXT.
     """
-    found = Resources({}, {}, {})
+    result = Resources({}, {}, {})
     for start in _sections(scanner):
         scanner.move_to(start)
         scanner.advance()
         while not scanner.at("#-}"):
             section = scanner.expect_kind("word", "the name of a section")
             scanner.expect(":")
-            _section(scanner, found, is_tools=section != "dialect_resources")
+            _section(scanner, result, is_tools=section != "dialect_resources")
             scanner.take(",")
-        found.ends[start] = scanner.end
-    if found.ends:
+        result.ends[start] = scanner.end
+    if result.ends:
         scanner.move_to(0)
-    return found
+    return result
 
 
 def _sections(scanner: Scanner) -> Iterator[int]:

@@ -216,11 +216,11 @@ class TypeReader(ElementReader):
                 return none
             case _:
                 pass
-        found = self._element_named(name)
-        if found is None:
+        result = self._element_named(name)
+        if result is None:
             help = did_you_mean(name, [*ELEMENT_TYPES, "tensor", "tuple", "index", "none", "vector", "memref"])
             self.fail(f"expected a type, found '{name}'", at=self.place_missing(), help=help)
-        return found
+        return result
 
     def _element_named(self, name: str) -> ElementType | None:
         """Moves over an element type that starts with a word; None when the word names none."""
@@ -234,19 +234,19 @@ class TypeReader(ElementReader):
                     self.fail(f"expected an integer or floating-point type, found {part}", at=at)
                 self.expect(">")
                 return ComplexType(part)
-        found = element_named(name)
-        if found is not None:
+        result = element_named(name)
+        if result is not None:
             self.advance()
-        return found
+        return result
 
     def element_type(self) -> ElementType:
         """Reads the type of an element."""
         start = self.start
         if self.kind == "type":
-            found = self._dialect_type()
-            if isinstance(found, ElementType):
-                return found
-            self.fail(f"{found} is not a type of elements", at=start)
+            result = self._dialect_type()
+            if isinstance(result, ElementType):
+                return result
+            self.fail(f"{result} is not a type of elements", at=start)
         if self.kind != "word":
             self.unexpected("an element type")
         name = self.text
@@ -254,11 +254,11 @@ class TypeReader(ElementReader):
             return self._vector()
         if name in ("memref", "tensor", "tuple", "none"):
             self.fail(f"'{name}' is not a type of elements", code=UNSUPPORTED_TEXT)
-        found = self._element_named(name)
-        if found is None:
+        result = self._element_named(name)
+        if result is None:
             help = did_you_mean(name, ELEMENT_TYPES)
             self.fail(f"expected an element type, found '{name}'", at=self.place_missing(), help=help)
-        return found
+        return result
 
     def tensor_type(self) -> TensorType:
         """Reads a tensor type."""
@@ -290,11 +290,11 @@ class TypeReader(ElementReader):
                     self.fail("a tensor of unknown rank has no encoding", at=at)
             if not self.at(">"):
                 self.unexpected("'x' or '>'")
-        made = TensorType(element, shape, encoding)
+        result = TensorType(element, shape, encoding)
         if self.start == close and self.alias_parts == parts:
-            self.tensors[self.source[start : self.end]] = made
+            self.tensors[self.source[start : self.end]] = result
         self.advance()
-        return made
+        return result
 
     def _vector(self) -> VectorType:
         self.advance()
@@ -419,15 +419,15 @@ class TypeReader(ElementReader):
             inner = self._own_name(dialect, self.type_readers)
             if inner:
                 with self.nested():
-                    made = self.type_readers[inner](self)
+                    built = self.type_readers[inner](self)
                     self.expect(">")
-                    return made
+                    return built
         if dialect in WITHOUT_OTHERS:
             self.fail(f"unknown type '!{name}'", at=start + len(dialect) + 2)
         own = self.own_forms(dialect)
-        found = None if own is None else own_forms.read_own_type(self, own)
-        if found is not None:
-            return found
+        result = None if own is None else own_forms.read_own_type(self, own)
+        if result is not None:
+            return result
         return DialectType(dialect, *parts_of_dialect(rest, self.body()))
 
     def _own_name(self, dialect: str, readers: Mapping[str, object]) -> str:
@@ -476,10 +476,10 @@ def parts_of_dialect(rest: str, body: str | None) -> tuple[str, str | None]:
     What MLIR would write with a point has a mnemonic, however it is written; anything else is a body alone.
     """
     text = rest if body is None else f"{rest}<{body}>" if rest else body
-    found = _PRETTY.fullmatch(text)
-    if found is None or (found[2] is not None and not _is_balanced(found[2])):
+    result = _PRETTY.fullmatch(text)
+    if result is None or (result[2] is not None and not _is_balanced(result[2])):
         return "", text
-    return found[1], found[2]
+    return result[1], result[2]
 
 
 def _is_balanced(body: str) -> bool:
@@ -531,9 +531,9 @@ def _shape_type(reader: TypeReader) -> Type:
 def _bracketed(read: Callable[[TypeReader], Type]) -> Callable[[TypeReader], Type]:
     def within(reader: TypeReader) -> Type:
         reader.expect("<")
-        made = read(reader)
+        result = read(reader)
         reader.expect(">")
-        return made
+        return result
 
     return within
 

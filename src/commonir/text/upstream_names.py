@@ -229,10 +229,10 @@ def _field_names(op: Operation) -> Iterable[tuple[Value, str]]:
 
 
 def _first(op: Op, field: Field) -> Value | None:
-    found: object = op.field_value(field)
-    if isinstance(found, tuple):
-        found = found[0] if found else None  # pyright: ignore[reportUnknownVariableType]
-    return found if isinstance(found, Value) else None
+    result: object = op.field_value(field)
+    if isinstance(result, tuple):
+        result = result[0] if result else None  # pyright: ignore[reportUnknownVariableType]
+    return result if isinstance(result, Value) else None
 
 
 __all__ = ["UpstreamNames", "sanitized"]

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from commonir.formats.onnx.read import check
 from commonir.ods import Dialects
 
 from tests.formats.onnx import odd_models
-from tests.work_counts import calls_of
 
 DIALECTS = Dialects()
 
@@ -454,17 +452,3 @@ def test_graphs_are_read_whatever_their_names(tmp_path: Path) -> None:
     graph = GraphProto(name="g 1/2", input=[_info("/a b", 2)], output=[_info("y.0", 2)])
     graph.node.append(helper.make_node("Relu", ["/a b"], ["y.0"], "/layer/0"))
     assert _found(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), tmp_path) == []
-
-
-def test_nodes_that_are_alike_are_checked_once(tmp_path: Path) -> None:
-    counts: list[int] = []
-    for count in (200, 400):
-        names = ["x", *[f"t{n}" for n in range(count - 1)], "y"]
-        nodes = [helper.make_node("Relu", [a], [b]) for a, b in pairwise(names)]
-        path = tmp_path / f"{count}.onnx"
-        path.write_bytes(_model(nodes).SerializeToString())
-        module = cir.load(path)
-        cir.verify(module)
-        counts.append(calls_of(lambda module=module: cir.verify(module)))
-    # Checking one by itself takes a hundred.
-    assert counts[1] - counts[0] < 200 * 35

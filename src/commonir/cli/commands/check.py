@@ -102,10 +102,10 @@ def _check_pieces(session: Session, model: str, is_split: bool, expects: bool) -
     """All findings of the programs of one text, and the exit status for it."""
     path = session.input_path(model)
     try:
-        found = [d for _, wrong in session.check_pieces(path, split=is_split, expects=expects) for d in wrong]
+        result = [d for _, wrong in session.check_pieces(path, split=is_split, expects=expects) for d in wrong]
     except DiagnosticError as error:
         return list(error.diagnostics), error.status
-    return found, ExitStatus.NO if any(finding.is_error for finding in found) else ExitStatus.YES
+    return result, ExitStatus.NO if any(finding.is_error for finding in result) else ExitStatus.YES
 
 
 def _write(out: Terminal, files: int, counts: dict[Severity, int], status: ExitStatus) -> None:

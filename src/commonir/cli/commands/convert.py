@@ -165,14 +165,14 @@ def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
         else None
     )
     with session.progress(f"reading {model}") as progress:
-        wanted = options.to or api.output_format(options.output)
-        form = api.file_format(wanted)
+        expected = options.to or api.output_format(options.output)
+        form = api.file_format(expected)
         source = session.with_externs(session.load(model), options.externs)
         function = options.function
         if function is not None:
             source, function, _ = session.called(source, function)
-        progress.step(f"converting to {wanted}")
-        converted = convert_to(source, wanted, function=function)
+        progress.step(f"converting to {expected}")
+        converted = convert_to(source, expected, function=function)
         _refuse_losses(session, is_strict=options.is_strict)
         progress.step(f"writing {options.output}")
         path = str(session.scratch_folder() / f"model.{form}") if options.output == "-" else options.output

@@ -34,11 +34,11 @@ def library(session: Session, dialect: str, *, output: str) -> Answer:
         help = f"write {os.path.splitext(output)[0]}.cir.json"
         raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help=help))
     with session.progress(f"declaring {dialect}") as progress:
-        made = session.api.library(dialect)
+        built = session.api.library(dialect)
         progress.step(f"writing {output}")
         is_standard = output == "-"
         path = str(session.scratch_folder() / "library.cir.json") if is_standard else output
-        files = session.api.save(made, path, format=FORMAT if is_standard else None)
+        files = session.api.save(built, path, format=FORMAT if is_standard else None)
     if is_standard:
         check_is_one_file(files)
 

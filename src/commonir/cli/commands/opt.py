@@ -129,9 +129,9 @@ def opt(
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
-        told: dict[str, JsonValue] = {"rules": [r.to_json() for r in reports]} if is_explained else {}
+        reported: dict[str, JsonValue] = {"rules": [r.to_json() for r in reports]} if is_explained else {}
         summaries = session.api.summarize(before), session.api.summarize(after)
-        answer = written_of(session, after, summaries, output, **told)
+        answer = written_of(session, after, summaries, output, **reported)
     counts = [_counts(summary) for summary in summaries]
     names = sorted({*counts[0], *counts[1]})
     rows = [(n, f"{counts[0].get(n, 0):,}", f"{counts[1].get(n, 0):,}") for n in names]

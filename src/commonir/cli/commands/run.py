@@ -248,13 +248,13 @@ def _save(session: Session, save: str | None, outputs: Mapping[str, Array], port
         return
     name, equals, path = save.rpartition("=")
     images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
-    wanted = name if equals else next(iter(images), "") if len(images) == 1 else ""
-    if wanted not in images:
+    expected = name if equals else next(iter(images), "") if len(images) == 1 else ""
+    if expected not in images:
         listed = f"images among the outputs: {', '.join(images) or 'none'}"
-        message = f"the output '{wanted}' is not an image" if wanted else "which output is meant?"
-        help = did_you_mean(wanted, images) or "name one, as in `--save image=out.png`, or save an .npz archive"
+        message = f"the output '{expected}' is not an image" if expected else "which output is meant?"
+        help = did_you_mean(expected, images) or "name one, as in `--save image=out.png`, or save an .npz archive"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
-    session.api.write_image(path if equals else save, outputs[wanted], images[wanted])
+    session.api.write_image(path if equals else save, outputs[expected], images[expected])
 
 
 def _save_arrays(session: Session, path: str, arrays: Mapping[str, Array]) -> None:

@@ -58,7 +58,7 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ARK program has one for each rank")
     found, changes = Diagnostics(), Diagnostics()
     _report_lost(module, functions, lost)
-    made = Module()
+    result = Module()
     first_tag = _first_tag(functions)
     for function in functions:
         remove_unused(function.body)
@@ -68,10 +68,10 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
         work.tag = first_tag
         done = ranks.Conversion(function, work, RULES, found, changes).rank()
         if done is not None:
-            made.body.append(done)
+            result.body.append(done)
     found.raise_errors()
     lost.extend({finding.message: finding for finding in changes}.values())
-    return made
+    return result
 
 
 def _report_lost(module: Module, functions: tuple[Function, ...], lost: Diagnostics) -> None:

@@ -65,10 +65,10 @@ class Builder:
         buffer = Buffer(element, prod(sizes))
         buffer.content = content
         view = View(tuple(sizes) or (1,), tuple(sizes) or (1,), (0,) * max(len(sizes), 1))
-        made = FileTensor(buffer, view)
-        self._add(Step(ark.VirtualTensor, {}, {"content": content}, made, name, is_port=content is None))
-        buffer.written.append(made)
-        self._views[buffer, view] = (1, made)
+        built = FileTensor(buffer, view)
+        self._add(Step(ark.VirtualTensor, {}, {"content": content}, built, name, is_port=content is None))
+        buffer.written.append(built)
+        self._views[buffer, view] = (1, built)
         return Place(buffer, dense(sizes))
 
     def _add(self, step: Step) -> None:
@@ -84,10 +84,10 @@ class Builder:
         known = self._views.get((buffer, view))
         if known is not None and known[0] == now:
             return known[1]
-        made = FileTensor(buffer, view)
-        self._add(Step(ark.VirtualTensor, {"inputs": tuple(buffer.written)}, {}, made))
-        self._views[buffer, view] = (now, made)
-        return made
+        result = FileTensor(buffer, view)
+        self._add(Step(ark.VirtualTensor, {"inputs": tuple(buffer.written)}, {}, result))
+        self._views[buffer, view] = (now, result)
+        return result
 
     def write(self, buffer: Buffer, view: View, *, over: bool = False) -> FileTensor:
         """A view of a buffer to be written; `over`: after what was written there before."""
@@ -101,11 +101,11 @@ class Builder:
         **arguments: object,
     ) -> FileTensor:
         """An operation that writes a tensor."""
-        made = FileTensor(output.buffer, output.view)
-        self._add(Step(definition, {**reads, "output": output}, arguments, made))
-        output.buffer.written.append(made)
-        self._views[output.buffer, output.view] = (len(output.buffer.written), made)
-        return made
+        result = FileTensor(output.buffer, output.view)
+        self._add(Step(definition, {**reads, "output": output}, arguments, result))
+        output.buffer.written.append(result)
+        self._views[output.buffer, output.view] = (len(output.buffer.written), result)
+        return result
 
     def wait(self, sent: FileTensor) -> None:
         """Waits until what was sent may be overwritten."""
@@ -120,8 +120,8 @@ class Builder:
         view = view_of(place.layout, place.buffer.count)
         if view is None:
             raise ValueError("an output must be stated as one view")
-        made = FileTensor(place.buffer, view)
-        self._add(Step(ark.VirtualTensor, {"inputs": tuple(place.buffer.written)}, {}, made, name, is_port=True))
+        built = FileTensor(place.buffer, view)
+        self._add(Step(ark.VirtualTensor, {"inputs": tuple(place.buffer.written)}, {}, built, name, is_port=True))
 
     def finish(self) -> ark.Rank:
         """The rank with all operations that something needs. An input that nothing needs is kept by a `Noop`."""
@@ -134,13 +134,13 @@ class Builder:
 
     def _needed(self) -> list[Step]:
         """The operations that something needs, in order."""
-        wanted: set[FileTensor] = set()
+        expected: set[FileTensor] = set()
         out: list[Step] = []
         for step in reversed(self._steps):
             is_needed = step.is_port or issubclass(step.definition, ark.CommunicationOp | ark.Noop)
-            if is_needed or step.result in wanted:
+            if is_needed or step.result in expected:
                 out.append(step)
-                wanted.update(step.mentioned())
+                expected.update(step.mentioned())
         return out[::-1]
 
 

@@ -16,13 +16,13 @@ from commonir.ir.types import f32
 
 def _alone(place: Place, work: Work) -> Place:
     """A tensor that is all of its buffer, which an operation wrote."""
-    found = work.dense(place)
-    is_whole = found.layout.start == 0 and found.layout.elements == found.buffer.count
-    if is_whole and found.buffer.content is None:
-        return found
-    made = work.fresh(found.element, found.sizes)
-    work.copy_into(found, made)
-    return made
+    result = work.dense(place)
+    is_whole = result.layout.start == 0 and result.layout.elements == result.buffer.count
+    if is_whole and result.buffer.content is None:
+        return result
+    built = work.fresh(result.element, result.sizes)
+    work.copy_into(result, built)
+    return built
 
 
 def _view(place: Place) -> View:
@@ -57,9 +57,9 @@ def send(op: core.Send, work: Work) -> Made:
 
 @rule(core.Recv)
 def recv(op: core.Recv, work: Work) -> Made:
-    made = work.fresh(held_as(op.element), numbers_of(op.shape))
-    _received(made, op.source, op.tag, work)
-    return made
+    result = work.fresh(held_as(op.element), numbers_of(op.shape))
+    _received(result, op.source, op.tag, work)
+    return result
 
 
 @rule(core.AllReduce)
@@ -69,14 +69,14 @@ def all_reduce(op: core.AllReduce, work: Work) -> Made:
     view = _view(own)
     first = work.tag
     work.tag += builder.world_size
-    made = work.fresh(own.element, own.sizes)
-    total = builder.op(ark.Copy, {"input": builder.read(own.buffer, view)}, builder.write(made.buffer, view))
+    result = work.fresh(own.element, own.sizes)
+    total = builder.op(ark.Copy, {"input": builder.read(own.buffer, view)}, builder.write(result.buffer, view))
     for step in all_reduce_steps(builder.rank, builder.world_size):
         _send(own, step.destination, first + builder.rank, work)
         part = work.fresh(own.element, own.sizes)
         given = _received(part, step.source, first + step.source, work)
         total = builder.op(ark.Add, {"input": total, "other": given}, total)
-    return made
+    return result
 
 
 @rule(core.Barrier)
@@ -87,8 +87,8 @@ def barrier(op: core.Barrier, work: Work) -> Made:
     view = _view(mark)
     given = builder.read(mark.buffer, view)
     peers = builder.world_size - 1
-    made = builder.op(ark.DeviceSync, {"input": given}, given, PeerNum=peers, Rank=builder.rank)
-    builder.keep(made)
+    built = builder.op(ark.DeviceSync, {"input": given}, given, PeerNum=peers, Rank=builder.rank)
+    builder.keep(built)
     return None
 
 

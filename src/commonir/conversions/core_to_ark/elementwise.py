@@ -57,15 +57,15 @@ def _factor(value: Value, work: Work) -> float | None:
 
 
 def _binary(source: type[core.Binary]) -> Rule:
-    made = _BINARY[source]
+    built = _BINARY[source]
 
     def build(op: core.Binary, work: Work) -> Made:
         held_as(element_of(op.a))
         sizes = shape_of(op.y)
-        found = _with_number(op, work, sizes)
-        if found is not None:
-            return found
-        return work.elementwise(made, [work.place(op.a), work.place(op.b)], sizes)
+        result = _with_number(op, work, sizes)
+        if result is not None:
+            return result
+        return work.elementwise(built, [work.place(op.a), work.place(op.b)], sizes)
 
     return Rule(source, build)
 
@@ -109,11 +109,11 @@ _UNARY: Mapping[type[core.CoreOp], type[ark.ArkOp]] = {
 
 
 def _unary(source: type[core.CoreOp]) -> Rule:
-    made = _UNARY[source]
+    built = _UNARY[source]
 
     def build(op: core.Unary | core.Activation | core.Relu, work: Work) -> Made:
         x = work.place(op.x)
-        return work.elementwise(made, [x], x.sizes)
+        return work.elementwise(built, [x], x.sizes)
 
     return Rule(source, build)
 
@@ -270,8 +270,8 @@ def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
             found = square if found is None else core.mul(found, square)
         left //= 2
         square = core.mul(square, square) if left else square
-    made = x if found is None else found
-    return core.div(core.splat(1.0, made), made) if is_inverse else made
+    built = x if found is None else found
+    return core.div(core.splat(1.0, built), built) if is_inverse else built
 
 
 # -- types

@@ -59,18 +59,18 @@ def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) 
         view = view_of(table.layout, table.buffer.count) or View(table.sizes, table.sizes, (0, 0))
     row = table.sizes[1]
     numbers = positions if len(positions.sizes) < MOST_AXES else work.reshaped(positions, (prod(positions.sizes),))
-    stated = view_of(numbers.layout, numbers.buffer.count)
-    if stated is None:
+    declared = view_of(numbers.layout, numbers.buffer.count)
+    if declared is None:
         flat = work.dense(numbers)
         numbers = Place(flat.buffer, Layout(flat.layout.start, (flat.layout.elements,), (1,)))
-        stated = view_of(numbers.layout, numbers.buffer.count)
-    if stated is None:
+        declared = view_of(numbers.layout, numbers.buffer.count)
+    if declared is None:
         raise ValueError("numbers of rows in a buffer of their own can be stated")
-    shape = (*(1,) * (MOST_AXES - 1 - len(stated.shape)), *stated.shape, row)
-    made = work.fresh(table.element, shape)
-    reads = {"input": work.builder.read(numbers.buffer, stated), "weight": work.builder.read(table.buffer, view)}
-    work.builder.op(ark.Embedding, reads, work.builder.write(made.buffer, View(shape, shape, (0,) * MOST_AXES)))
-    return Place(made.buffer, dense(sizes))
+    shape = (*(1,) * (MOST_AXES - 1 - len(declared.shape)), *declared.shape, row)
+    built = work.fresh(table.element, shape)
+    reads = {"input": work.builder.read(numbers.buffer, declared), "weight": work.builder.read(table.buffer, view)}
+    work.builder.op(ark.Embedding, reads, work.builder.write(built.buffer, View(shape, shape, (0,) * MOST_AXES)))
+    return Place(built.buffer, dense(sizes))
 
 
 @rule(core.GatherElements)

@@ -75,10 +75,10 @@ def slice_(op: core.Slice, work: Work) -> Made:
 
 def _bounds(values: Sequence[object]) -> tuple[int, ...]:
     """Bounds that are numbers. Raises: DiagnosticError (E0601) where one is not."""
-    found = tuple([n for n in values if isinstance(n, int)])
-    if len(found) != len(values):
+    result = tuple([n for n in values if isinstance(n, int)])
+    if len(result) != len(values):
         raise refused("the bounds of a slice are not fixed")
-    return found
+    return result
 
 
 @rule(core.Split)
@@ -103,12 +103,12 @@ def concat(op: core.Concat, work: Work) -> Made:
     sizes = shape_of(op.y)
     axis, at = axis_of(op.axis, len(sizes)), 0
     places = [work.place(v) for v in pieces]
-    made = work.fresh(held_as(element_of(op.y)), sizes)
+    result = work.fresh(held_as(element_of(op.y)), sizes)
     for place in places:
         count = place.sizes[axis]
-        work.copy_into(place, Place(made.buffer, made.layout.part(axis, at, count)))
+        work.copy_into(place, Place(result.buffer, result.layout.part(axis, at, count)))
         at += count
-    return made
+    return result
 
 
 @rule(core.Pad)
@@ -122,23 +122,23 @@ def pad(op: core.Pad, work: Work) -> Made:
     for axis, (n, before, after) in enumerate(zip(sizes, op.before, op.after, strict=True)):
         cut = max(-before, 0)
         layout = layout.part(axis, cut, n - cut - max(-after, 0))
-    wanted = shape_of(op.y)
-    if wanted == layout.sizes:
+    expected = shape_of(op.y)
+    if expected == layout.sizes:
         return Place(x.buffer, layout)
     element = element_of(op.x)
     number = float(op.value)
     if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
         # Arguments of files are finite numbers; contents of weights need not be.
-        made = work.fresh(held_as(element), wanted)
-        one = work.constant(data_of(element, (1,) * len(wanted), [number]), "fill")
-        work.copy_into(Place(one.buffer, one.layout.spread(wanted)), made)
+        result = work.fresh(held_as(element), expected)
+        one = work.constant(data_of(element, (1,) * len(expected), [number]), "fill")
+        work.copy_into(Place(one.buffer, one.layout.spread(expected)), result)
     else:
-        made = work.fill(held_as(element), wanted, number)
-    target = made.layout
+        result = work.fill(held_as(element), expected, number)
+    target = result.layout
     for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
         target = target.part(axis, max(before, 0), n)
-    work.copy_into(Place(x.buffer, layout), Place(made.buffer, target), over=True)
-    return made
+    work.copy_into(Place(x.buffer, layout), Place(result.buffer, target), over=True)
+    return result
 
 
 def _repeated(op: core.Pad) -> Made:

@@ -49,18 +49,18 @@ class _Stack(NamedTuple):
 
 def product(left: Place, right: Place, work: Work) -> Place:
     """The product of stacks of matrices."""
-    found = _product(left, right, work)
+    result = _product(left, right, work)
     for first, second in ((True, False), (False, True), (True, True)):
-        if found is None:
+        if result is None:
             sides = [_dense_matrices(p, work) if dense else p for p, dense in ((left, first), (right, second))]
-            found = _product(sides[0], sides[1], work)
-    if found is None:
+            result = _product(sides[0], sides[1], work)
+    if result is None:
         rank = max(len(left.sizes), len(right.sizes)) - 2
         stack = tuple([max(n, m) for n, m in zip(_sizes(left, rank), _sizes(right, rank), strict=True)])
-        made = _product(_whole(left, stack, work), _whole(right, stack, work), work)
-        found = None if made is None else work.reshaped(made, (*stack, *made.sizes[-2:]))
-    if found is not None:
-        return found
+        built = _product(_whole(left, stack, work), _whole(right, stack, work), work)
+        result = None if built is None else work.reshaped(built, (*stack, *built.sizes[-2:]))
+    if result is not None:
+        return result
     shapes = f"{list(left.sizes)} and {list(right.sizes)}"
     raise refused(f"ARK multiplies stacks along at most {MOST_AXES - 2} axes, and {shapes} have more")
 
@@ -94,17 +94,17 @@ def _product(left: Place, right: Place, work: Work) -> Place | None:
             continue
         ranks = [len(f.view.shape) for f in (first, second)]
         shape = (*form.sizes, m, n)[-max(ranks) :]
-        made = work.fresh(left.element, shape)
-        output = work.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
+        built = work.fresh(left.element, shape)
+        output = work.builder.write(built.buffer, View(shape, shape, (0,) * len(shape)))
         reads = {
             "input": work.builder.read(left.buffer, first.view),
             "other": work.builder.read(right.buffer, second.view),
         }
         work.builder.op(ark.Matmul, reads, output, TransposeInput=first.is_turned, TransposeOther=second.is_turned)
         steps = dense_steps((*stack.sizes, m, n))
-        wanted = [max(p, q) for p, q in zip(_sizes(left, rank), _sizes(right, rank), strict=True)]
-        laid = [0 if got < size else s for got, size, s in zip(stack.sizes, wanted, steps[:rank], strict=True)]
-        return Place(made.buffer, Layout(0, (*wanted, m, n), (*laid, *steps[rank:])))
+        expected = [max(p, q) for p, q in zip(_sizes(left, rank), _sizes(right, rank), strict=True)]
+        laid = [0 if got < size else s for got, size, s in zip(stack.sizes, expected, steps[:rank], strict=True)]
+        return Place(built.buffer, Layout(0, (*expected, m, n), (*laid, *steps[rank:])))
     return None
 
 

@@ -168,11 +168,11 @@ class Conversion:
         current = self._on_settled(op, op_values)
         reasons: list[str] = []
         for r in self._rules.for_definition(type(op)):
-            made = self._built(r, current)
-            if isinstance(made, Mismatch):
-                reasons.append(made.reason)
+            built = self._built(r, current)
+            if isinstance(built, Mismatch):
+                reasons.append(built.reason)
                 continue
-            self._place(op, current, made, frames)
+            self._place(op, current, built, frames)
             return
         if op.form is Form.COMPOSITE and not op.regions:
             expansion = expand(current, current.operands)
@@ -185,8 +185,8 @@ class Conversion:
         if tuple(values) == op.operands:
             return op
         copy = op.clone_shallow(tuple(values), ())
-        for made, given in zip(copy.results, op.results, strict=True):
-            made.name = given.name
+        for built, given in zip(copy.results, op.results, strict=True):
+            built.name = given.name
         return copy
 
     def _built(self, r: Rule, op: Op) -> Made:
@@ -244,11 +244,11 @@ class Conversion:
 
 def open_sizes(function: Function) -> list[str]:
     """The sizes of inputs that are not fixed."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for value in function.inputs:
         if isinstance(value.type, TensorType) and value.type.shape is not None:
-            found.update({str(n): None for n in value.type.shape if not isinstance(n, int)})
-    return list(found)
+            result.update({str(n): None for n in value.type.shape if not isinstance(n, int)})
+    return list(result)
 
 
 __all__ = ["Conversion", "open_sizes", "port_type"]

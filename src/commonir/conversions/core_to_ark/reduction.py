@@ -28,7 +28,7 @@ def _axes_of(op: core.Reduce) -> tuple[int, ...]:
 
 
 def _reduction(source: type[core.Reduce]) -> Rule:
-    made = _REDUCTIONS[source]
+    built = _REDUCTIONS[source]
 
     def build(op: core.Reduce, work: Work) -> Made:
         x, sizes = work.place(op.x), shape_of(op.y)
@@ -36,9 +36,9 @@ def _reduction(source: type[core.Reduce]) -> Rule:
         if not axes:
             return work.reshaped(x, sizes)
         if x.element in (f16, bf16) and len(_runs(axes)) > 1:
-            found = reduced(made, work.cast(x, f32), axes, work)
+            found = reduced(built, work.cast(x, f32), axes, work)
             return work.reshaped(work.cast(found, x.element), sizes)
-        return work.reshaped(reduced(made, x, axes, work), sizes)
+        return work.reshaped(reduced(built, x, axes, work), sizes)
 
     return Rule(source, build)
 
@@ -120,16 +120,16 @@ def _natural(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: W
         return None
     (axis,) = axes
     shape = tuple([1 if a == axis else n for a, n in enumerate(compact.sizes)])
-    made = _reduce(definition, x, view, axis, shape, work)
+    built = _reduce(definition, x, view, axis, shape, work)
     steps = [0 if n == 1 else s for n, s in zip(shape, dense_steps(shape), strict=True)]
-    return Place(made.buffer, Layout(0, shape, tuple(steps)))
+    return Place(built.buffer, Layout(0, shape, tuple(steps)))
 
 
 def _reduce(definition: type[ark.ArkOp], x: Place, view: View, axis: int, shape: tuple[int, ...], work: Work) -> Place:
-    made = work.fresh(x.element, shape)
-    output = work.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
+    result = work.fresh(x.element, shape)
+    output = work.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
     work.builder.op(definition, {"input": work.builder.read(x.buffer, view)}, output, Axis=axis, KeepDim=True)
-    return made
+    return result
 
 
 def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place | None:
@@ -182,8 +182,8 @@ def cumsum(op: core.CumSum, work: Work) -> Made:
     order = (*[a for a in range(len(shape)) if a != axis], axis)
     back = tuple([order.index(a) for a in range(len(shape))])
     single = core.cast(x, f32)
-    made = core.transpose(core.matmul(core.transpose(single, order), matrix), back)
-    return core.cast(made, element_of(x))
+    built = core.transpose(core.matmul(core.transpose(single, order), matrix), back)
+    return core.cast(built, element_of(x))
 
 
 __all__ = ["REDUCTIONS", "cumsum", "reduce_min", "reduce_prod", "reduced"]

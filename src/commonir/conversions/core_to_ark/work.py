@@ -56,21 +56,21 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Made]], Rule]:
 
 def held_as(element: ElementType) -> ElementType:
     """The type in which elements are held. Raises: DiagnosticError (E0601) for those that ARK does not have."""
-    found = f32 if element is boolean else i32 if element is i64 else element
-    if found not in DATA_TYPES:
+    result = f32 if element is boolean else i32 if element is i64 else element
+    if result not in DATA_TYPES:
         names = ", ".join(str(e) for e in DATA_TYPES)
         raise refused(f"ARK has no {element}; it has {names}")
-    return found
+    return result
 
 
 def numbers_of(sizes: Sequence[object]) -> tuple[int, ...]:
     """Sizes that are numbers. Raises: DiagnosticError (E0601) where one is not, or where there are no elements."""
-    found = tuple([n for n in sizes if isinstance(n, int)])
-    if len(found) != len(sizes):
+    result = tuple([n for n in sizes if isinstance(n, int)])
+    if len(result) != len(sizes):
         raise refused(f"the sizes [{', '.join(map(str, sizes))}] are not fixed, and ARK knows fixed ones only")
-    if 0 in found:
+    if 0 in result:
         raise refused("ARK has no tensors without elements")
-    return found
+    return result
 
 
 def shape_of(value: Value) -> tuple[int, ...]:
@@ -106,13 +106,13 @@ class Work:
 
     def place(self, value: Value) -> Place:
         """Where a value is; a constant becomes a weight."""
-        found = self._places.get(value)
-        if found is None:
+        result = self._places.get(value)
+        if result is None:
             data = known_data(value)
             if data is None:
                 raise refused(f"'{value.name}' is not known")
-            found = self._places[value] = self.constant(data, value.name)
-        return found
+            result = self._places[value] = self.constant(data, value.name)
+        return result
 
     def scalar(self, value: Value) -> Scalar | None:
         """The number that all elements of a constant are; None for what is none, or is not finite."""
@@ -178,11 +178,11 @@ class Work:
         axis = next(a for a, n in enumerate(place.sizes) if n > 1)
         if place.sizes[axis] > _MOST_PIECES:
             return self._picked(place)
-        made = self.fresh(place.element, place.sizes)
+        result = self.fresh(place.element, place.sizes)
         for n in range(place.sizes[axis]):
-            parts = [Place(p.buffer, p.layout.part(axis, n, 1)) for p in (place, made)]
+            parts = [Place(p.buffer, p.layout.part(axis, n, 1)) for p in (place, result)]
             self.copy_into(parts[0], parts[1])
-        return made
+        return result
 
     def _picked(self, place: Place) -> Place:
         """Each element by its number in the buffer."""
@@ -202,14 +202,14 @@ class Work:
             self.builder.reserve("positions"), i32, kind.static_shape, DeferredData(kind, numbers)
         )
         table = self.builder.read(place.buffer, View((count, 1), (count, 1), (0, 0)))
-        made = self.fresh(place.element, place.sizes)
+        result = self.fresh(place.element, place.sizes)
         shape = (1, 1, layout.elements, 1)
         reads = {
             "input": self.builder.read(positions.buffer, View(kind.static_shape, kind.static_shape, (0,))),
             "weight": table,
         }
-        self.builder.op(ark.Embedding, reads, self.builder.write(made.buffer, View(shape, shape, (0,) * MOST_AXES)))
-        return made
+        self.builder.op(ark.Embedding, reads, self.builder.write(result.buffer, View(shape, shape, (0,) * MOST_AXES)))
+        return result
 
     def _copied(self, place: Place, sizes: Sequence[int]) -> Place | None:
         """A tensor repeated into a buffer of its own, where ARK can say that in one step."""
@@ -222,10 +222,10 @@ class Work:
         return self._apply(ark.Copy, [place], place.element, found)
 
     def _spread(self, place: Place, sizes: Sequence[int]) -> Place:
-        found = self._copied(place, sizes)
-        if found is None:
+        result = self._copied(place, sizes)
+        if result is None:
             raise refused(f"ARK cannot repeat {list(place.sizes)} to {list(sizes)} along at most {MOST_AXES} axes")
-        return found
+        return result
 
     def _computed(self, buffer: Buffer, content: Data, layout: Layout) -> Place:
         """Another arrangement of a weight, as a weight of its own."""
@@ -275,11 +275,11 @@ class Work:
         return self._permuted(place.buffer, view, [order.index(a) for a in range(len(order))], layout.sizes)
 
     def _permuted(self, buffer: Buffer, view: View, axes: Sequence[int], sizes: Sequence[int]) -> Place:
-        made = self.fresh(buffer.element, sizes)
+        result = self.fresh(buffer.element, sizes)
         shape = tuple([view.shape[a] for a in axes])
-        output = self.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
+        output = self.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
         self.builder.op(ark.Transpose, {"input": self.builder.read(buffer, view)}, output, Permutation=tuple(axes))
-        return made
+        return result
 
     def _by_swaps(self, place: Place, perm: Sequence[int], sizes: Sequence[int]) -> Place:
         """More axes than ARK permutes at once: runs of neighbours change places, one pair at a time."""
@@ -367,11 +367,11 @@ class Work:
 
     def fill(self, element: ElementType, sizes: Sequence[int], number: float) -> Place:
         """A new tensor, the same number everywhere."""
-        made = self.fresh(element, sizes)
+        result = self.fresh(element, sizes)
         count = prod(sizes)
-        output = self.builder.write(made.buffer, View((count,), (count,), (0,)))
+        output = self.builder.write(result.buffer, View((count,), (count,), (0,)))
         self.builder.op(ark.ScalarAssign, {}, output, Value_=float(number))
-        return made
+        return result
 
     def cast(self, place: Place, element: ElementType) -> Place:
         """The tensor in another data type."""

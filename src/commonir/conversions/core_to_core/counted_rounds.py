@@ -41,8 +41,8 @@ def counted(
         return [core.add(at, one), *found[:count], *grown]
 
     types = [start.type, *states]
-    made = core.while_((start, *initial, *stacks), core.nested(types, condition), core.nested(types, step))
-    return tuple(made[1:])
+    built = core.while_((start, *initial, *stacks), core.nested(types, condition), core.nested(types, step))
+    return tuple(built[1:])
 
 
 def _inlined(region: Region, values: Sequence[Value]) -> tuple[Value, ...]:
@@ -52,11 +52,11 @@ def _inlined(region: Region, values: Sequence[Value]) -> tuple[Value, ...]:
     assert last is not None
     for argument, value in zip(block.arguments, values, strict=True):
         argument.replace_all_uses_with(value)
-    found = last.operands
+    result = last.operands
     last.erase()
     for op in list(block.operations):
         op.detach()
-    return found
+    return result
 
 
 def _nothing(y: Value) -> float | bool:

@@ -39,10 +39,10 @@ def integer_range(value: Value, depth: int = _DEEPEST) -> Range:
     """The range of the elements of a tensor of integers or bools."""
     element = tensor_type(value).element
     whole = _range_of(element)
-    found = _made(value, depth)
+    result = _made(value, depth)
     # Numbers that do not fit lose bits.
-    fits = found is not None and whole.low <= found.low and found.high <= whole.high
-    return found if fits and found is not None else whole
+    fits = result is not None and whole.low <= result.low and result.high <= whole.high
+    return result if fits and result is not None else whole
 
 
 def _range_of(element: ElementType) -> Range:
@@ -102,19 +102,19 @@ def known_integers(value: Value, depth: int = _DEEPEST) -> Integers | None:
     data = known_data(value)
     if data is not None:
         return _integers_of(data)
-    found: Integers | None = None
+    result: Integers | None = None
     match value.owner if depth else None:
         case core.Cast(x=x):
-            found = known_integers(x, depth - 1)
+            result = known_integers(x, depth - 1)
         case core.Reshape(x=x, y=y):
             inner = known_integers(x, depth - 1)
-            found = None if inner is None else inner.reshape(tensor_type(y).static_shape)
+            result = None if inner is None else inner.reshape(tensor_type(y).static_shape)
         case core.Sub(a=a, b=b):
             left, right = known_integers(a, depth - 1), known_integers(b, depth - 1)
-            found = None if left is None or right is None else left - right
+            result = None if left is None or right is None else left - right
         case _:
             pass
-    if found is None or not found.size:
-        return found
+    if result is None or not result.size:
+        return result
     low, high = _range_of(element)
-    return found if low <= found.min() and found.max() <= high else None
+    return result if low <= result.min() and result.max() <= high else None

@@ -28,8 +28,8 @@ def _elements(values: Sequence[Value], sources: Sequence[Value]) -> list[tuple[A
     does.
     """
     known = [known_data(v) or known_data(source) for v, source in zip(values, sources, strict=True)]
-    found = [d.values() for d in known if d is not None]
-    return found if len(found) == len(known) else None
+    result = [d.values() for d in known if d is not None]
+    return result if len(result) == len(known) else None
 
 
 def _table(values: Sequence[Any], element: ElementType, *shape: int) -> Value:

@@ -46,7 +46,7 @@ class _Widening(Transcription):
         self._before: dict[Value, Value] = {}
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
-        made: Value | None = None
+        built: Value | None = None
         if isinstance(op, core.Cast) and op.to is f32 and operands[0] in self._before:
             # Sums become floats again as they were before they became integers.
             return (self._before[operands[0]],)
@@ -55,28 +55,28 @@ class _Widening(Transcription):
         match op:
             case core.NarrowCast(to=to) if to.is_integer:
                 (x,) = operands
-                made = core.cast(core.cast(x, i32) if tensor_type(x).element.is_float else x, to)
+                built = core.cast(core.cast(x, i32) if tensor_type(x).element.is_float else x, to)
             case core.NarrowCast(to=to, saturate=saturate) if FORMATS[to.name].has_sign:
-                made = core.cast(_rounded(core.cast(operands[0], f32), to, saturates=saturate), to)
+                built = core.cast(_rounded(core.cast(operands[0], f32), to, saturates=saturate), to)
             case core.NarrowCast(to=to, saturate=saturate, toward=toward):
-                made = core.cast(_power_of_two(core.cast(operands[0], f32), to, toward, saturates=saturate), to)
+                built = core.cast(_power_of_two(core.cast(operands[0], f32), to, toward, saturates=saturate), to)
             case core.BitCast(to=to) if _is_whole(to) and _is_whole(tensor_type(operands[0]).element):
-                made = core.cast(operands[0], to)
+                built = core.cast(operands[0], to)
             case core.Quantize(element=to) if to.bits < i8.bits:
                 given = [core.cast(v, f32) for v in operands]
-                made = core.cast(quantized_steps(given[0], given[1], given[2] if len(given) > 2 else None, to), to)
+                built = core.cast(quantized_steps(given[0], given[1], given[2] if len(given) > 2 else None, to), to)
             case core.Conv() if tensor_type(op.x).element.is_integer:
-                made = in_single_precision(op, operands[0], operands[1], operands[2] if op.bias is not None else None)
-                if made is not None and isinstance(made.owner, core.Cast):
-                    self._before[made] = made.owner.x
+                built = in_single_precision(op, operands[0], operands[1], operands[2] if op.bias is not None else None)
+                if built is not None and isinstance(built.owner, core.Cast):
+                    self._before[built] = built.owner.x
             case core.MaxPool() if _is_of_few_bits(op):
                 wide = self.place(copied(op, (core.cast(operands[0], f32),))).results[0]
-                made = core.cast(wide, tensor_type(op.y).element)
+                built = core.cast(wide, tensor_type(op.y).element)
             case _:
                 pass
-        if made is None:
+        if built is None:
             return super().rewritten(op, operands, regions)
-        return (self.placed(made),)
+        return (self.placed(built),)
 
 
 def _is_of_few_bits(op: core.MaxPool) -> bool:

@@ -52,10 +52,10 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
 
 
 def _function(name: str) -> Callable[..., Value]:
-    found: Callable[..., Value] | None = _FUNCTIONS.get(name) or getattr(core, name, None)
-    if found is None:
+    result: Callable[..., Value] | None = _FUNCTIONS.get(name) or getattr(core, name, None)
+    if result is None:
         raise refused(f"the function {name} has no operation")
-    return found
+    return result
 
 
 def _all(x: Value, axes: tuple[int, ...]) -> Value:
@@ -147,8 +147,8 @@ class _Space:
             case Apply(fn=fn, args=args):
                 return _function(fn)(*[self.value(a) for a in args])
             case Cast(body=body):
-                found = self.value(body)
-                return found if body.dtype is e.dtype else core.cast(found, e.dtype)
+                result = self.value(body)
+                return result if body.dtype is e.dtype else core.cast(result, e.dtype)
             case Fold(fn=fn, over=over, body=body):
                 return self._folded(fn, over, self.value(body))
             case Access():
@@ -211,8 +211,8 @@ class _Space:
                 places.append(p)
                 continue
             name = f"from data {len(self.numbers)}"
-            found = self.value(p)
-            self.numbers[index(name)] = found if p.dtype is self.positions else core.cast(found, self.positions)
+            result = self.value(p)
+            self.numbers[index(name)] = result if p.dtype is self.positions else core.cast(result, self.positions)
             places.append(index(name))
         at, guards = resolve(e.tensor, places)
         source = self.operands[e.tensor.name]
@@ -225,10 +225,10 @@ class _Space:
         if conditions:
             limits = [largest(n - 1, 0) for n in e.tensor.source.shape]
             where = [self._limited(w, n) for w, n in zip(where, limits, strict=True)]
-        found = self._gathered(source, where)
+        result = self._gathered(source, where)
         for g, holds in zip(reversed(guards), reversed(conditions), strict=True):
-            found = core.select(holds, found, self._splat(g.fill, e.dtype))
-        return found
+            result = core.select(holds, result, self._splat(g.fill, e.dtype))
+        return result
 
     def _splat(self, value: object, element: ElementType) -> Value:
         return core.reshape(core.scalar(value, element), (1,) * self.rank)  # pyright: ignore[reportArgumentType]

@@ -30,8 +30,8 @@ def dims(op: core.Dims, context: Context) -> Result:
     block = Block()
     s = Scalars(context, block)
     elements = [s.of_index(size(context, d), op.element) for d in op.values]
-    for made in list(block.operations):
-        made.detach()
+    for built in list(block.operations):
+        built.detach()
     return tensor.FromElements.build({"elements": tuple(elements)}, [op.y.type])
 
 

@@ -33,8 +33,8 @@ def if_(op: core.If, context: Context, condition: Value) -> Result:
     for branch in (then, orelse):
         _cast_yielded(branch.block, types)
     taken = tensor.Extract.build({"tensor": condition, "indices": ()}, [boolean]).result_
-    made = scf.If.build({"condition": taken, "thenRegion": then, "elseRegion": orelse}, types)
-    return made.results
+    new_op = scf.If.build({"condition": taken, "thenRegion": then, "elseRegion": orelse}, types)
+    return new_op.results
 
 
 def _cast_yielded(block: Block, types: Sequence[Type]) -> None:
@@ -52,11 +52,11 @@ def _cast_before(last: Operation, value: Value, kind: Type) -> Value:
 
 def _placed(block: Block, op: Operation, before: Operation | None = None) -> Value:
     """The result of an operation that is put into a block together with what it needs and is in no block yet."""
-    for made in [*operations_behind(op.operands), op]:
+    for built in [*operations_behind(op.operands), op]:
         if before is None:
-            block.append(made)
+            block.append(built)
         else:
-            block.insert_before(before, made)
+            block.insert_before(before, built)
     return op.results[0]
 
 
@@ -91,10 +91,10 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
         grown = [_grown(context, after, last, s, v) for s, v in zip(after.arguments[count:], slices, strict=True)]
         last.operands = (*last.operands[:count], *grown)
     _cast_yielded(after, [*types, *stacks])
-    made = scf.While.build(
+    new_op = scf.While.build(
         {"inits": tuple(given), "before": condition, "after": body}, [*[a.type for a in before.arguments]]
     )
-    return made.results
+    return new_op.results
 
 
 def _cast(value: Value, kind: Type) -> Value:
@@ -108,10 +108,10 @@ def _open_stack(kind: TensorType) -> TensorType:
 
 def _inner(stack: Value) -> list[int]:
     """The sizes of the slices of a stack. Raises: DiagnosticError (E0601) when they are data-dependent."""
-    found = [d for d in (tensor_type(stack).shape or ())[1:] if isinstance(d, int)]
-    if len(found) != len(tensor_type(stack).shape or ()) - 1:
+    result = [d for d in (tensor_type(stack).shape or ())[1:] if isinstance(d, int)]
+    if len(result) != len(tensor_type(stack).shape or ()) - 1:
         raise refused("the sizes of what a loop stacks are not known before running")
-    return found
+    return result
 
 
 def _grown(context: Context, block: Block, last: Operation, stack: Value, slice_: Value) -> Value:

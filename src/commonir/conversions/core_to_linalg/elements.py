@@ -25,14 +25,14 @@ def mapped(context: Context, inputs: Sequence[Value], result: Value, body: Mappe
     shape = sizes_of(result)
     at = [AffineDim(n) for n in range(len(shape))]
     target = empty(context, element_of(result), shape)
-    (found,) = generic(
+    (results,) = generic(
         context,
         [(v, at) for v in inputs],
         [(target, at)],
         [False] * len(shape),
         lambda s, arguments: (body(s, arguments[:-1]),),
     )
-    return found
+    return results
 
 
 @rule(core.BitCast)

@@ -145,8 +145,8 @@ class _Kernel:
             return (_Body(self, s, axes, reads.bound(arguments)).value(body),)
 
         at = [AffineDim(n) for n in range(len(axes))]
-        (found,) = generic(self.context, reads.inputs, [(target, at)], [False] * len(axes), scalars)
-        return found
+        (result,) = generic(self.context, reads.inputs, [(target, at)], [False] * len(axes), scalars)
+        return result
 
     def folded(self, e: Fold, axes: Sequence[str]) -> Value:
         """The values of a fold for all values of some indices."""
@@ -163,8 +163,8 @@ class _Kernel:
 
         at = [AffineDim(n) for n in range(len(axes))]
         is_reduced = [n >= len(axes) for n in range(len(loops))]
-        (found,) = generic(self.context, reads.inputs, [(target, at)], is_reduced, scalars)
-        return found
+        (result,) = generic(self.context, reads.inputs, [(target, at)], is_reduced, scalars)
+        return result
 
 
 class _Reads:
@@ -225,8 +225,8 @@ class _Reads:
 
     def cover(self, over: Sequence[str], element: ElementType) -> None:
         """Adds an input that tells the ranges of indices that no other one tells."""
-        told = {e.position for _, at in self.inputs for e in at if isinstance(e, AffineDim)}
-        missing = [i for i in over if self.loops[i] not in told]
+        reported = {e.position for _, at in self.inputs for e in at if isinstance(e, AffineDim)}
+        missing = [i for i in over if self.loops[i] not in reported]
         if missing:
             ranges = [self.kernel.extents[i] for i in missing]
             window = empty(self.kernel.context, element, ranges)
@@ -250,11 +250,11 @@ class _Body:
 
     def value(self, e: Expr) -> Value:
         """The value of an expression."""
-        found = self.values.get(e)
-        if found is None:
-            found = self._computed(e)
-            self.values[e] = found
-        return found
+        result = self.values.get(e)
+        if result is None:
+            result = self._computed(e)
+            self.values[e] = result
+        return result
 
     def _computed(self, e: Expr) -> Value:
         s = self.scalars
@@ -311,20 +311,20 @@ class _Body:
             where = [w if isinstance(p, int) else self._chosen(inside, w, zero) for p, w in zip(at, where, strict=True)]
         element = signless(e.dtype)
         operand = self.kernel.operands[e.tensor.name]
-        made = tensor.Extract.build({"tensor": operand, "indices": tuple(where)}, [element])
-        found = self.scalars.make(made)
+        new_op = tensor.Extract.build({"tensor": operand, "indices": tuple(where)}, [element])
+        result = self.scalars.make(new_op)
         for g, condition in zip(reversed(guards), reversed(conditions), strict=True):
-            found = self._chosen(condition, found, self.scalars.constant(g.fill, e.dtype))
-        return found
+            result = self._chosen(condition, result, self.scalars.constant(g.fill, e.dtype))
+        return result
 
     def _chosen(self, condition: Value, a: Value, b: Value) -> Value:
         return self.scalars.make(arith.Select(condition, a, b))
 
     def _all(self, conditions: Sequence[Value]) -> Value | None:
-        found: Value | None = None
+        result: Value | None = None
         for c in conditions:
-            found = c if found is None else self.scalars.make(arith.AndI(found, c))
-        return found
+            result = c if result is None else self.scalars.make(arith.AndI(result, c))
+        return result
 
     def _holds(self, guard: Guard) -> Value:
         at, bound = self.number(guard.position), self.number(guard.bound)
@@ -340,19 +340,19 @@ class _Body:
         if any(isinstance(x, Join) for piece in e.pieces for x in walk(piece)):
             raise refused("a join inside of a join cannot be part of a structured operation")
         along = index(e.along)
-        found: Value | None = None
+        result: Value | None = None
         s = self.scalars
         for start, piece in pieces_by_position(e, self.kernel.extents):
             value = self.value(piece)
-            if found is None:
-                found = value
+            if result is None:
+                result = value
             else:
                 at, first = self.number(along), self.number(start)
                 is_here = s.make(arith.CmpI(predicate=CmpIPredicate.SGE, lhs=at, rhs=first))
-                found = self._chosen(is_here, value, found)
-        if found is None:
+                result = self._chosen(is_here, value, result)
+        if result is None:
             return s.constant(False if e.dtype is boolean else 0, e.dtype)
-        return found
+        return result
 
 
 __all__ = ["kernel_value"]

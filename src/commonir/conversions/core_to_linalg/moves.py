@@ -66,14 +66,14 @@ def reshaped(context: Context, x: Value, source: Sequence[Dim], target: Sequence
 
 def _as_divided(x: Value, whole: Sequence[Dim], parts: Sequence[Sequence[Dim]]) -> Value:
     """The tensor under a type that knows a size exactly where all sizes are known that it is divided into."""
-    wanted: list[Dim] = []
+    expected: list[Dim] = []
     for n, group in zip(whole, parts, strict=True):
         product = size_of(group)
         fits = isinstance(n, int) == isinstance(product, int)
-        wanted.append(n if fits else product)
-    if tuple(wanted) == tuple(whole):
+        expected.append(n if fits else product)
+    if tuple(expected) == tuple(whole):
         return x
-    return cast_to(x, TensorType(element_of(x), tuple(wanted)))
+    return cast_to(x, TensorType(element_of(x), tuple(expected)))
 
 
 def _groups(source: Sequence[Dim], target: Sequence[Dim]) -> Groups:

@@ -78,12 +78,12 @@ def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: boo
     """The positions of the elements that come first along an axis."""
     length = sizes_of(x)[axis]
     if isinstance(length, int) and length > COUNTED:
-        found = _sorted_by_network(context, x, axis, length, descending=descending)
+        result = _sorted_by_network(context, x, axis, length, descending=descending)
         if count == length:
-            return found
-        o = traced("order", found)
+            return result
+        o = traced("order", result)
         s = indices("s", o.rank)
-        return computed(context, o[s].by(*s).where({s[axis]: count}), {"order": found})
+        return computed(context, o[s].by(*s).where({s[axis]: count}), {"order": result})
     return pairs(context).order(x, axis, count, descending=descending)
 
 

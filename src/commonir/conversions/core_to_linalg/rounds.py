@@ -43,10 +43,10 @@ def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Cal
     found = after(state, held)
     # What is the same in all rounds is left outside, where other operations may need it, too.
     changing: set[Value] = {at, state}
-    for made in operations_behind((found,)):
-        if not changing.isdisjoint(made.values_used):
-            changing.update(made.results)
-            block.append(made)
+    for built in operations_behind((found,)):
+        if not changing.isdisjoint(built.values_used):
+            changing.update(built.results)
+            block.append(built)
     block.append(scf.Yield((found,)))
     bounds = [index_constant(context, n) for n in (0, len(numbers), 1)]
     arguments = dict(zip(("lowerBound", "upperBound", "step"), bounds, strict=True))

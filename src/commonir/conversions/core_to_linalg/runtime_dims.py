@@ -119,11 +119,11 @@ def reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -
     for a in range(rank_of(op.x)):
         whole = s.make(arith.MulI(whole, axis_size(context, x, a)))
     rest = s.make(arith.DivSI(whole, s.larger(known, one)))
-    wanted = [s.make(arith.Select(o, rest, g)) for g, o in zip(given, is_open, strict=True)]
+    expected = [s.make(arith.Select(o, rest, g)) for g, o in zip(given, is_open, strict=True)]
     kind = tensor_type(op.y)
     if kind.shape is None:
         kind = kind.with_shape((None,) * rank)
-    elements = tensor.FromElements.build({"elements": tuple(wanted)}, [TensorType(index, (rank,))]).results[0]
+    elements = tensor.FromElements.build({"elements": tuple(expected)}, [TensorType(index, (rank,))]).results[0]
     return tensor.Reshape.build({"source": x, "shape": elements}, [kind])
 
 

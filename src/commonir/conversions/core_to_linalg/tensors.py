@@ -36,8 +36,8 @@ def filled_with(value: Value, target: Value) -> Value:
     """A tensor of one element that is a value."""
     block = Block([value.type, signless(element_of(target))])
     block.append(LinalgYield((block.arguments[0],)))
-    made = Fill.build({"inputs": (value,), "outputs": (target,), "region_": Region([block])}, [target.type])
-    return made.results[0]
+    result = Fill.build({"inputs": (value,), "outputs": (target,), "region_": Region([block])}, [target.type])
+    return result.results[0]
 
 
 Body = Callable[[Scalars, Sequence[Value]], Sequence[Value]]
@@ -57,7 +57,7 @@ def generic(
     yielded = body(Scalars(context, block), block.arguments)
     block.append(LinalgYield(tuple(yielded)))
     rank = len(is_reduced)
-    made = Generic.build(
+    result = Generic.build(
         {
             "inputs": tuple([v for v, _ in inputs]),
             "outputs": tuple([v for v, _ in outputs]),
@@ -67,7 +67,7 @@ def generic(
         },
         [v.type for v, _ in outputs],
     )
-    return made.results
+    return result.results
 
 
 def named(

@@ -74,18 +74,18 @@ def core_to_mil(
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
-    wanted = version_of(options)
+    expected = version_of(options)
     plain, labels = take_labels(inline_calls(without_requirements(module, lost)))
     whole = lower_ranks(with_images(with_vectors(wide_narrow_numbers(plain)), options.images))
     least = least_version(whole)
-    choices = CHOICES[CHOICES.index(least) :] if wanted is None else (wanted,)
+    choices = CHOICES[CHOICES.index(least) :] if expected is None else (expected,)
     attempts = [(v, RULES) for v in choices]
     if any(isinstance(op, core.Decoded) for op in whole.nested()):
         attempts += [(v, DECOMPRESSING_RULES) for v in choices]
     for n, (version, rules) in enumerate(attempts):
         notes = Diagnostics()
         try:
-            made = _Work(whole, version, rules, labels, notes).converted()
+            result = _Work(whole, version, rules, labels, notes).converted()
         except DiagnosticError:
             if n == len(attempts) - 1:
                 raise
@@ -95,7 +95,7 @@ def core_to_mil(
             notes.add(LOST_IN_CONVERSION, f"weights are stored decompressed: {system} cannot store them compressed")
         if lost is not None:
             lost.extend(notes)
-        return made
+        return result
     raise InternalError("there is an operation set to try")
 
 
@@ -117,13 +117,13 @@ class _Work:
         report_type_changes(self.module, policy, self.notes)
         legal = convert_elements(self.module, policy)
         target = Target("mil", self.version)
-        made = legalize(legal, self.rules, Dialects(), target, chosen=_is_function, argument_type=_legal_type)
-        made.entry = self.module.entry
+        result = legalize(legal, self.rules, Dialects(), target, chosen=_is_function, argument_type=_legal_type)
+        result.entry = self.module.entry
         for key, value in neutral_attributes(self.module).items():
-            made.set_extra(key, value)
-        functions = [op for op in made.body.operations if isinstance(op, Func)]
-        self._describe(made, functions)
-        return made
+            result.set_extra(key, value)
+        functions = [op for op in result.body.operations if isinstance(op, Func)]
+        self._describe(result, functions)
+        return result
 
     def _describe(self, made: Module, functions: Sequence[Func]) -> None:
         borders: dict[str, Border] = {}
@@ -143,9 +143,9 @@ class _Work:
             (only,) = functions
             borders = {MAIN: borders[only.sym_name]}
             put_in_place(only, only.with_attributes(sym_name=MAIN))
-        found = Diagnostics()
-        describe(made, self.version, borders, found)
-        found.raise_errors()
+        diagnostics = Diagnostics()
+        describe(made, self.version, borders, diagnostics)
+        diagnostics.raise_errors()
 
 
 def _legal_type(kind: Type) -> Type:

@@ -120,10 +120,10 @@ def computed(element: ElementType, shape: tuple[int, ...], compute: Callable[[],
 
 def cast(value: Value, element: ElementType) -> Value:
     """The value in an element type, itself when it already has it."""
-    wanted = mil_element(element)
-    if element_of(value) is wanted:
+    expected = mil_element(element)
+    if element_of(value) is expected:
         return value
-    kind = DATA_TYPES.get(wanted)
+    kind = DATA_TYPES.get(expected)
     if kind is None or element_of(value) is string:
         raise refused(f"Core ML does not convert {element_of(value)} to {element}")
     return elementwise.CastCoreML7(value, kind).output

@@ -90,7 +90,7 @@ def _without_label(function: ml_program.Func, name: str) -> None:
     if last is not None:
         last.erase()
     body.append(ml_program.Return(tuple(outputs)))
-    made = ml_program.Func(
+    built = ml_program.Func(
         function.sym_name,
         kind,
         function.body_region.take(),
@@ -101,10 +101,10 @@ def _without_label(function: ml_program.Func, name: str) -> None:
     )
     block = function.parent
     if isinstance(block, Block):
-        block.insert_before(function, made)
+        block.insert_before(function, built)
     function.regions = ()
     function.erase()
-    remove_unused(made.body)
+    remove_unused(built.body)
 
 
 def put_labels(function: Func, labels: Labels) -> None:
@@ -114,11 +114,11 @@ def put_labels(function: Func, labels: Labels) -> None:
         return
     at = last.names.index(labels.scores_name)
     classes = CompoundLiteral(_list_of(labels.values))
-    made = Classify(last.values[at], classes.output)
+    built = Classify(last.values[at], classes.output)
     function.body.insert_before(last, classes)
-    function.body.insert_before(last, made)
+    function.body.insert_before(last, built)
     values, names = list(last.values), list(last.names)
-    values[at : at + 1], names[at : at + 1] = [made.label, made.scores], [labels.label_name, labels.scores_name]
+    values[at : at + 1], names[at : at + 1] = [built.label, built.scores], [labels.label_name, labels.scores_name]
     last.erase()
     function.body.append(Return.build({"values": tuple(values), "names": tuple(names)}, ()))
 

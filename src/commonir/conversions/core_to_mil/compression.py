@@ -57,9 +57,9 @@ def _axis_of(data: Data | None, shape: tuple[int, ...]) -> int | None:
     """The only axis along which values for blocks differ, each for one element; None when there is no such axis."""
     if data is None or data.count == 1:
         return 0
-    found = [n for n, size in enumerate(data.shape) if size != 1]
-    fits = len(found) == 1 and len(data.shape) == len(shape) and data.shape[found[0]] == shape[found[0]]
-    return found[0] if fits else None
+    result = [n for n, size in enumerate(data.shape) if size != 1]
+    fits = len(result) == 1 and len(data.shape) == len(shape) and data.shape[result[0]] == shape[result[0]]
+    return result[0] if fits else None
 
 
 @rule(core.Dequantize)
@@ -147,8 +147,8 @@ def sparse(op: core.SparseToDense, context: Context, mask: Value, values: Value)
 def sparse_table(op: core.SparseTableLookup, context: Context, mask: Value, positions: Value, tables: Value) -> Result:
     if any(data_behind(v) is None for v in (mask, positions, tables)):
         return Mismatch("the operands are not constant")
-    made = mil.ConstexprLutToSparse(_literal(mask), _literal(positions), _literal(tables), op.vector_axis)
-    return made.nonzero_data
+    new_op = mil.ConstexprLutToSparse(_literal(mask), _literal(positions), _literal(tables), op.vector_axis)
+    return new_op.nonzero_data
 
 
 @rule(core.SparseDequantize)
@@ -161,8 +161,8 @@ def sparse_in_blocks(
     offset = None if zero_point is None else _repeated(zero_point, blocks)
     if offset is None and zero_point is not None:
         return _NO_FORM
-    made = mil.ConstexprSparseBlockwiseShiftScale(_literal(mask), _literal(values), _literal(scale, blocks), offset)
-    return made.values
+    new_op = mil.ConstexprSparseBlockwiseShiftScale(_literal(mask), _literal(values), _literal(scale, blocks), offset)
+    return new_op.values
 
 
 @rule(core.RepeatMask)

@@ -34,20 +34,20 @@ def _counted(op: core.NgramCounts, rows: Value, length: int) -> Value | None:
 
     Raises: DiagnosticError (E0601) for rows of open length.
     """
-    wanted: _Ngrams = [
+    expected: _Ngrams = [
         (tuple([int(t) for t in ngram]), column)
         for ngram, column in zip(op.ngrams(), op.columns, strict=True)
         if len(ngram) == length
     ]
-    if not wanted:
+    if not expected:
         return None
-    sums = [_windows(rows, wanted, step) for step in range(1, 2 + (op.skips if length > 1 else 0))]
+    sums = [_windows(rows, expected, step) for step in range(1, 2 + (op.skips if length > 1 else 0))]
     found = [s for s in sums if s is not None]
     if not found:
         return None
     width = max(op.columns) + 1
-    places = [float(column == n) for n in range(width) for _, column in wanted]
-    matrix = core.constant(data_of(f32, (width, len(wanted)), places))
+    places = [float(column == n) for n in range(width) for _, column in expected]
+    matrix = core.constant(data_of(f32, (width, len(expected)), places))
     return core.linear(reduce(core.add, found), matrix)
 
 

@@ -68,16 +68,16 @@ def describe(module: Module, version: str, borders: Mapping[str, Border], found:
 def _interface(function: Func, border: Border, found: Diagnostics) -> Interface:
     plain = [v for v in function.inputs if not isinstance(v.type, StateType)]
     states = [v for v in function.inputs if isinstance(v.type, StateType)]
-    made = [
+    built = [
         _output(name, v, border.outputs.get(name, NO_PORT))
         for name, v in zip(function.output_names, function.outputs, strict=True)
     ]
-    scores = [f for f in made if isinstance(f.type, Dictionary)]
-    labels = [f for f in made if isinstance(f.type, Scalar)]
+    scores = [f for f in built if isinstance(f.type, Dictionary)]
+    labels = [f for f in built if isinstance(f.type, Scalar)]
     return Interface(
         function.sym_name,
         tuple([_input(v, border, found) for v in plain]),
-        (*labels, *scores, *(f for f in made if f not in labels and f not in scores)),
+        (*labels, *scores, *(f for f in built if f not in labels and f not in scores)),
         tuple([Feature(v.name, State(MultiArray(f16, _static(v.type)))) for v in states]),
         labels[0].name if labels and scores else "",
         scores[0].name if labels and scores else "",

@@ -27,7 +27,7 @@ SAME = {**counterparts_in(mil, activation), core.Exp2: mil.Exp2}
 """Operations with a direct counterpart: of the same operands, without parameters."""
 
 
-DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, made) for source, made in SAME.items()])
+DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, built) for source, built in SAME.items()])
 
 
 @rule(core.Mul)

@@ -82,11 +82,11 @@ def _bind_parameters(op: Op) -> None:
         raise InternalError(f"{op.name} is in no block")
     types = [r.type for r in op.results]
     op.regions = ()
-    made = type(op).build(given, types, op.location)
+    built = type(op).build(given, types, op.location)
     for key, value in op.extra.items():
-        made.set_extra(key, value)
-    block.insert_before(op, made)
-    for old, new in zip(op.results, made.results, strict=True):
+        built.set_extra(key, value)
+    block.insert_before(op, built)
+    for old, new in zip(op.results, built.results, strict=True):
         new.name = old.name
         old.replace_all_uses_with(new)
     op.erase()
@@ -98,13 +98,13 @@ def _bound(op: Op, field: Field, literal: object) -> Value:
     element = _element_of(op, field, values)
     numbers = [representable(float(v) if element.is_float and not isinstance(v, str) else v, element) for v in values]
     definition = Literal if isinstance(op, Constexpr) else Const
-    made = definition(data_of(element, shape, numbers))
-    made.location = op.location
-    made.output.name = f"{_name_of(op)}_{field.spelling}_0"
+    built = definition(data_of(element, shape, numbers))
+    built.location = op.location
+    built.output.name = f"{_name_of(op)}_{field.spelling}_0"
     block = op.parent
     if block is None:
         raise InternalError(f"{op.name} is in no block")
-    return block.insert_before(op, made).output
+    return block.insert_before(op, built).output
 
 
 def _elements(literal: object) -> tuple[tuple[int, ...], list[Scalar]]:
@@ -243,9 +243,9 @@ class _Names:
         """The end of a block names what it returns."""
         last = block.last
         if isinstance(last, Return):
-            made = Return.build({"values": last.values, "names": tuple([v.name for v in last.values])}, ())
+            built = Return.build({"values": last.values, "names": tuple([v.name for v in last.values])}, ())
             last.erase()
-            block.append(made)
+            block.append(built)
 
 
 __all__ = ["finish"]

@@ -30,13 +30,13 @@ def with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
         return module
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
     known = {v.name for f in functions for v in f.inputs}
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for name in images:
         if name not in known:
-            found.add(UNKNOWN_INPUT, f"the program has no input '{name}' to be an image")
-    made = with_functions(module, [_Imaging(f, images, found).function() for f in functions])
-    found.raise_errors()
-    return made
+            diagnostics.add(UNKNOWN_INPUT, f"the program has no input '{name}' to be an image")
+    result = with_functions(module, [_Imaging(f, images, diagnostics).function() for f in functions])
+    diagnostics.raise_errors()
+    return result
 
 
 class _Imaging(Transcription):
@@ -60,13 +60,13 @@ class _Imaging(Transcription):
         return kind.with_element(f32)
 
     def function(self) -> ml_program.Func:
-        made = super().function()
-        names = [v.name for v in made.inputs]
-        ports = [made.input_ports.get(n, NO_PORT) for n in names]
+        result = super().function()
+        names = [v.name for v in result.inputs]
+        ports = [result.input_ports.get(n, NO_PORT) for n in names]
         chosen = [
             p._replace(image=self.images[n].color) if n in self.images else p for n, p in zip(names, ports, strict=True)
         ]
-        return made.with_attributes(arg_attrs=port_attributes(chosen))
+        return result.with_attributes(arg_attrs=port_attributes(chosen))
 
     def prepare(self) -> None:
         for argument in self.source.inputs:

@@ -99,10 +99,10 @@ def gather_elements(op: core.GatherElements, context: Context, x: Value, positio
 
 def _fitted(x: Value, positions: Value, axis: int) -> Value:
     """A tensor cut to the sizes of positions along the other axes."""
-    sizes, wanted = sizes_of(x), sizes_of(positions)
-    if all(n == m or a == axis for a, (n, m) in enumerate(zip(sizes, wanted, strict=True))):
+    sizes, expected = sizes_of(x), sizes_of(positions)
+    if all(n == m or a == axis for a, (n, m) in enumerate(zip(sizes, expected, strict=True))):
         return x
-    stops = tuple([n if a == axis else m for a, (n, m) in enumerate(zip(sizes, wanted, strict=True))])
+    stops = tuple([n if a == axis else m for a, (n, m) in enumerate(zip(sizes, expected, strict=True))])
     return core.slice(x, (0,) * len(sizes), stops, (1,) * len(sizes))
 
 
@@ -147,8 +147,8 @@ def slice_update(op: core.ScatterElements, context: Context, x: Value, positions
     else:
         new = core.reshape(updates, sizes_of(part.output))
     begin, end = part.begin, part.end
-    made = slicing.SliceUpdate(whole.x, new, begin, end, part.stride, part.begin_mask, part.end_mask)
-    return core.reshape(made.output, (-1,))
+    built = slicing.SliceUpdate(whole.x, new, begin, end, part.stride, part.begin_mask, part.end_mask)
+    return core.reshape(built.output, (-1,))
 
 
 def _behind_moves(value: Value) -> Operation | None:
@@ -173,16 +173,16 @@ def _are_all_positions(positions: Value) -> bool:
 @rule(core.ScatterElements)
 def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    sizes, wanted = sizes_of(x), sizes_of(positions)
+    sizes, expected = sizes_of(x), sizes_of(positions)
     places = _along(context, x, positions, axis)
-    if any(n != m and a != axis for a, (n, m) in enumerate(zip(sizes, wanted, strict=True))):
-        rows = [places if a == axis else core.iota(wanted, a, i32) for a in range(len(wanted))]
+    if any(n != m and a != axis for a, (n, m) in enumerate(zip(sizes, expected, strict=True))):
+        rows = [places if a == axis else core.iota(expected, a, i32) for a in range(len(expected))]
         return core.scatter_nd(
             x, core.concat(tuple([core.unsqueeze(r, (-1,)) for r in rows]), -1), updates, op.reduction
         )
     data, new = without_truth(x), without_truth(updates)
-    made = indexing.ScatterAlongAxisCoreML7(data, places, new, axis, _MODES[op.reduction]).output
-    return cast(made, element_of(x))
+    built = indexing.ScatterAlongAxisCoreML7(data, places, new, axis, _MODES[op.reduction]).output
+    return cast(built, element_of(x))
 
 
 @rule(core.ScatterNd)

@@ -57,10 +57,10 @@ def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -
             if not isinstance(kind, TensorType) or kind.element is string:
                 continue
             try:
-                made = policy.at_border(kind.element)
+                built = policy.at_border(kind.element)
             except DiagnosticError as error:
                 place = f"{function.sym_name}.{what} '{name}'"
                 raise DiagnosticError(*[d.located(where=place) for d in error.diagnostics]) from None
-            if made is not kind.element:
-                text = f"the {what} '{name}' of '{function.sym_name}' becomes {made} instead of {kind.element}"
+            if built is not kind.element:
+                text = f"the {what} '{name}' of '{function.sym_name}' becomes {built} instead of {kind.element}"
                 lost.add(CHANGED_IN_CONVERSION, text)

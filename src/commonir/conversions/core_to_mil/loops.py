@@ -39,8 +39,8 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     kinds = [_held(kind) for kind in stacked if isinstance(kind, TensorType) and kind.is_static]
     if len(kinds) < len(op.ys) - count:
         return Mismatch("what a loop stacks has no fixed shape")
-    made = [_empty(kind) for kind in kinds]
-    variables = (*initial, _whole(0).output, *made)
+    built = [_empty(kind) for kind in kinds]
+    variables = (*initial, _whole(0).output, *built)
     for block in (condition.block, body.block):
         block.add_arguments([v.type for v in variables[count:]])
     _write(context, body.block, count, kinds)
@@ -68,9 +68,9 @@ def _held(kind: TensorType) -> TensorType:
 def _empty(kind: TensorType) -> Value:
     """A list whose elements are still to be written, of a length that changes."""
     sizes = tuple([_whole(n).output for n in kind.static_shape])
-    made = lists.MakeList(_whole(1).output, True, sizes, DATA_TYPES[kind.element]).output
-    made.retype(ListType(kind))
-    return made
+    result = lists.MakeList(_whole(1).output, True, sizes, DATA_TYPES[kind.element]).output
+    result.retype(ListType(kind))
+    return result
 
 
 def _write(context: Context, block: Block, count: int, kinds: Sequence[TensorType]) -> None:
@@ -102,9 +102,9 @@ def _as_element(put: Callable[[Op], Value], value: Value, kind: TensorType) -> V
 
 def _joined(value: Value, every: Value, like: Type) -> Value:
     """All elements of a list along a new axis."""
-    found = lists.ListGather(value, every).output
+    result = lists.ListGather(value, every).output
     if not isinstance(like, TensorType):
-        return found
+        return result
     if not like.shape:
-        found = core.squeeze(found, (1,))
-    return core.cast(found, boolean) if like.element is boolean else found
+        result = core.squeeze(result, (1,))
+    return core.cast(result, boolean) if like.element is boolean else result

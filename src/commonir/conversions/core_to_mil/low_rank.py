@@ -32,11 +32,11 @@ def lower_ranks(module: Module) -> Module:
     """
     if not any(_is_high(v.type) for op in module.nested() for v in (*op.operands, *op.results)):
         return module
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    made = with_functions(module, [_Lowering(f, found).function() for f in functions])
-    found.raise_errors()
-    return made
+    result = with_functions(module, [_Lowering(f, diagnostics).function() for f in functions])
+    diagnostics.raise_errors()
+    return result
 
 
 def _is_high(kind: Type) -> bool:
@@ -82,8 +82,8 @@ class _Lowering(Transcription):
             or not any(_is_high(v.type) for v in (*op.operands, *op.results))
         ):
             return self.place(copied(op, operands, regions)).results
-        made = self._stated(op, operands)
-        return [_fitted(new, old) for old, new in zip(op.results, made, strict=True)]
+        built = self._stated(op, operands)
+        return [_fitted(new, old) for old, new in zip(op.results, built, strict=True)]
 
     def _stated(self, op: Operation, operands: tuple[Value, ...]) -> Sequence[Value]:
         """Values with the elements of the results in order, under any shape."""
@@ -102,10 +102,10 @@ class _Lowering(Transcription):
         expansion = expand(op, op.operands)
         for inner in expansion.operations:
             self.transcribe(inner)
-        made = [self.values.get(v, v) for v in expansion.results]
+        result = [self.values.get(v, v) for v in expansion.results]
         for inner in reversed(expansion.operations):
             inner.operands = ()
-        return made
+        return result
 
 
 def _fitted(value: Value, old: Value) -> Value:
@@ -164,10 +164,10 @@ def _spread(x: Value, sizes: Sequence[Dim], wanted: Sequence[Dim]) -> Value:
 
 def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
     """Axes that behave alike for all operands become one; if that is not enough, every operand is repeated first."""
-    wanted = sizes_of(op.results[0])
-    shapes = [(1,) * (len(wanted) - rank_of(v)) + sizes_of(v) for v in op.operands]
+    expected = sizes_of(op.results[0])
+    shapes = [(1,) * (len(expected) - rank_of(v)) + sizes_of(v) for v in op.operands]
     runs: list[list[int]] = []
-    for axis, size in enumerate(wanted):
+    for axis, size in enumerate(expected):
         if size == 1:
             continue
         grows = [s[axis] == 1 for s in shapes]
@@ -176,7 +176,7 @@ def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
         else:
             runs.append([axis])
     if len(runs) > MAX_RANK:
-        flat = [_under(_spread(v, s, wanted), (size_of(wanted),)) for v, s in zip(operands, shapes, strict=True)]
+        flat = [_under(_spread(v, s, expected), (size_of(expected),)) for v, s in zip(operands, shapes, strict=True)]
         return copied(op, tuple(flat)).results
     views = [
         _under(v, tuple([size_of(tuple([s[a] for a in run])) for run in runs]))
@@ -223,10 +223,10 @@ def _axis_by_axis(x: Value, shape: list[Dim], step: Callable[[Value, int], Value
     """Steps along one axis after another, each on a view of three axes; `shape` follows the sizes."""
     for axis in range(len(shape)):
         view = _under(x, _around(shape, axis, axis + 1))
-        made = step(view, axis)
-        if made is not None:
-            x = made
-            shape[axis] = sizes_of(made)[1]
+        built = step(view, axis)
+        if built is not None:
+            x = built
+            shape[axis] = sizes_of(built)[1]
     return (x,)
 
 

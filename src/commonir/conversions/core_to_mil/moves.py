@@ -30,11 +30,11 @@ def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
     if len(sizes) <= MAX_RANK:
         return core.transpose(_under(x, tuple(sizes)), tuple(order))
     current = list(range(len(sizes)))
-    for place, wanted in enumerate(order):
-        at = current.index(wanted)
+    for place, expected in enumerate(order):
+        at = current.index(expected)
         if at == place:
             continue
-        parts = (current[:place], current[place:at], [wanted], current[at + 1 :])
+        parts = (current[:place], current[place:at], [expected], current[at + 1 :])
         steps = tuple([size_of(tuple([sizes[g] for g in part])) for part in parts])
         x = core.transpose(_under(x, steps), (0, 2, 1, 3))
         current = [*parts[0], *parts[2], *parts[1], *parts[3]]

@@ -44,8 +44,8 @@ _FUNCTIONS = {
 
 
 def _functions(*wanted: core.GateFunction) -> tuple[mil.GateFunction, ...] | None:
-    found = [_FUNCTIONS[f] for f in wanted if f in _FUNCTIONS]
-    return tuple(found) if len(found) == len(wanted) else None
+    result = [_FUNCTIONS[f] for f in wanted if f in _FUNCTIONS]
+    return tuple(result) if len(result) == len(wanted) else None
 
 
 def _refusal(op: core.Recurrent, lengths: Value | None, limit: float | None, *weights: Value | None) -> Mismatch | None:
@@ -112,8 +112,8 @@ def _steps(y: Value, like: Value, direction: core.Direction) -> Value:
 
 def _on_others(op: Op, operands: Sequence[Value | None], **changes: object) -> tuple[Value, ...]:
     """Returns the results of the layer for other operands and changed attributes."""
-    stated = {f.name: op.field_value(f) for f in op.layout.attributes}
-    return type(op)(*operands, **{**stated, **changes}).results
+    declared = {f.name: op.field_value(f) for f in op.layout.attributes}
+    return type(op)(*operands, **{**declared, **changes}).results
 
 
 def _in_single_precision(op: Op, x: Value, *given: Value | None) -> tuple[Value, ...]:
@@ -166,11 +166,11 @@ def lstm(
     ways = [_lstm_weights(weight, recurrent, bias, peephole, d) for d in range(op.direction.count)]
     w, r, b, p = ways[0]
     w_back, r_back, b_back, p_back = ways[1] if len(ways) == 2 else (None,) * 4
-    made = mil.LstmCoreML7(
+    new_op = mil.LstmCoreML7(
         x, _state(initial_h), _state(initial_c), w, r, b, p, w_back, r_back, b_back, p_back,
         op.direction, True, functions[0], functions[1], functions[2], op.cell_clip,
     )  # fmt: skip
-    y, h, c = made.results
+    y, h, c = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h), _apart(c, op.y_c)
 
 
@@ -198,14 +198,14 @@ def gru(
     if op.reset_after:
         inner = None if recurrent_bias is None else _gates(recurrent_bias, 0, _GRU_GATES)
         outer = None if bias is None else _gates(bias, 0, _GRU_GATES)
-        made = mil.GruCoreML8(
+        new_op = mil.GruCoreML8(
             x, _state(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer
         )
     else:
         first, second = (recurrent_bias, None) if bias is None else (bias, recurrent_bias)
         whole = None if first is None else _gates(first, 0, _GRU_GATES, second)
-        made = mil.GruCoreML7(x, _state(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
-    y, h = made.results
+        new_op = mil.GruCoreML7(x, _state(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
+    y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
 
@@ -230,10 +230,10 @@ def rnn(
         return _in_single_precision(op, x, weight, recurrent, initial_h, bias, lengths)
     one = (0,)
     b = None if bias is None else _gates(bias, 0, one)
-    made = mil.RnnCoreML7(
+    new_op = mil.RnnCoreML7(
         x, _state(initial_h), _gates(weight, 0, one), _gates(recurrent, 0, one), b, op.direction, True, functions[0]
     )
-    y, h = made.results
+    y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
 
@@ -242,11 +242,11 @@ def _both_ways(op: core.Gru | core.Rnn, context: Context, x: Value, *given: Valu
     if op.direction is not core.Direction.BIDIRECTIONAL:
         return Mismatch("the layer has one direction")
     *weights, lengths = given
-    made: list[Sequence[Value]] = []
+    built: list[Sequence[Value]] = []
     for n, direction in enumerate((core.Direction.FORWARD, core.Direction.REVERSE)):
         own = [None if v is None else _one_way(v, n) for v in weights]
-        made.append(_on_others(op, (x, *own, lengths), direction=direction))
-    (y, h), (y_back, h_back) = made
+        built.append(_on_others(op, (x, *own, lengths), direction=direction))
+    (y, h), (y_back, h_back) = built
     return core.concat((y, y_back), 1), core.concat((h, h_back), 0)
 
 
@@ -311,9 +311,9 @@ class _Loop:
         self.types = [v.type for v in variables]
 
     def _put(self, block: Block, op: Op) -> Value:
-        made = self.context.legal(op)
-        block.append(made)
-        return made.results[0]
+        result = self.context.legal(op)
+        block.append(result)
+        return result.results[0]
 
     def condition(self) -> Region:
         """Whether there is another step."""
@@ -352,10 +352,10 @@ class _Loop:
         x = sequence
         if element_of(x) is boolean:
             x = self._put(block, elementwise.CastCoreML7(x, DataType.INT32))
-        found = self._put(block, indexing.GatherCoreML7(x, at, 0))
+        result = self._put(block, indexing.GatherCoreML7(x, at, 0))
         if element_of(sequence) is boolean:
-            found = self._put(block, elementwise.CastCoreML7(found, DataType.BOOL))
-        return found
+            result = self._put(block, elementwise.CastCoreML7(result, DataType.BOOL))
+        return result
 
     def _written(self, block: Block, buffer: Value, place: Value, value: Value) -> Value:
         if element_of(value) is boolean:

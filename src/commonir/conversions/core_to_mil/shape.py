@@ -125,10 +125,10 @@ def reshaped(context: Context, x: Value, shape: tuple[Dim, ...]) -> Value:
         return computed(data.element, tuple(numbers), lambda: data.array().reshape(numbers))
     unknown = [d for d in shape if not isinstance(d, int)]
     if len(unknown) == 1 and -1 not in shape:
-        wanted = integers(context, [d if isinstance(d, int) else -1 for d in shape])
+        expected = integers(context, [d if isinstance(d, int) else -1 for d in shape])
     else:
-        wanted = vector(context, shape)
-    return mil.ReshapeCoreML7(x, wanted).output
+        expected = vector(context, shape)
+    return mil.ReshapeCoreML7(x, expected).output
 
 
 @rule(core.Reshape)
@@ -197,17 +197,17 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Value:
 
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
-    sizes, wanted = shape_of(x), op.shape
-    if sizes == wanted:
+    sizes, expected = shape_of(x), op.shape
+    if sizes == expected:
         return x
     data = plain_data(x)
     if data is not None and data.count == 1 and element_of(x) is not string:
         alone = small(context, element_of(x), (), data.values()) if data.shape else x
-        return generation.Fill(vector(context, wanted), alone).output
-    spare = len(wanted) - len(sizes)
+        return generation.Fill(vector(context, expected), alone).output
+    spare = len(expected) - len(sizes)
     if spare:
         x = reshaped(context, x, (1,) * spare + sizes_of(x)) if sizes else reshaped(context, x, (1,) * spare)
-    repeats = [_repeats(n, m) for n, m in zip((1,) * spare + sizes, wanted, strict=True)]
+    repeats = [_repeats(n, m) for n, m in zip((1,) * spare + sizes, expected, strict=True)]
     return _tiled(context, x, tuple(repeats))
 
 

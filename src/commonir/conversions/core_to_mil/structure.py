@@ -54,30 +54,30 @@ def _state(context: Context, name: str, kind: TensorType) -> Value:
 
 def _half(op: ml_program.GlobalLoad | ml_program.GlobalStore) -> tuple[ml_program.Global, TensorType] | Mismatch:
     """The global that is used, and the type of the state that holds it."""
-    found = op.target
-    kind = None if found is None else found.type
-    if found is None or not isinstance(kind, TensorType) or not kind.is_static:
+    result = op.target
+    kind = None if result is None else result.type
+    if result is None or not isinstance(kind, TensorType) or not kind.is_static:
         return Mismatch("a state of Core ML has a fixed shape")
     if not kind.element.is_float:
         return Mismatch(f"a state of Core ML holds half precision, not {kind.element}")
-    return found, kind.with_element(f16)
+    return result, kind.with_element(f16)
 
 
 @rule(ml_program.GlobalLoad)
 def load(op: ml_program.GlobalLoad, context: Context) -> Result:
-    found = _half(op)
-    if isinstance(found, Mismatch):
-        return found
-    held, kind = found
+    result = _half(op)
+    if isinstance(result, Mismatch):
+        return result
+    held, kind = result
     value = ReadState(_state(context, held.sym_name, kind)).output
     return cast(value, held.type.element) if isinstance(held.type, TensorType) else value
 
 
 @rule(ml_program.GlobalStore)
 def store(op: ml_program.GlobalStore, context: Context, value: Value) -> Result:
-    found = _half(op)
-    if isinstance(found, Mismatch):
-        return found
-    held, kind = found
+    result = _half(op)
+    if isinstance(result, Mismatch):
+        return result
+    held, kind = result
     narrow = value if element_of(value) is f16 else CastCoreML7(value, DataType.FP16).output
     return WriteState(_state(context, held.sym_name, kind), narrow)

@@ -42,12 +42,12 @@ def version_of(options: ConversionOptions) -> str | None:
     if options.target is None:
         return None
     known = {name.lower(): version for name, version in _SYSTEMS.items()}
-    found = known.get(options.target.lower())
-    if found is None:
+    result = known.get(options.target.lower())
+    if result is None:
         message = f"ML Programs need iOS 15 or later, not '{options.target}'"
         help = did_you_mean(options.target, _SYSTEMS) or "name one such as iOS17 or macOS14"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-    return found
+    return result
 
 
 def system_of(version: str) -> str:

@@ -153,12 +153,12 @@ def _slices(op: core.Pool, x: Value, fill: float) -> list[Value]:
     wide = core.pad(x, before, after, core.PadMode.CONSTANT, fill) if any((*before, *after)) else x
     lead, counts = sizes_of(x)[:2], sizes_of(op.y)[2:]
     steps = (1, 1, *strides)
-    found: list[Value] = []
+    result: list[Value] = []
     for place in product(*[range(k) for k in op.kernel]):
         first = [j * d for j, d in zip(place, dilations, strict=True)]
         stops = [f + (n - 1) * s + 1 for f, n, s in zip(first, counts, strides, strict=True)]
-        found.append(core.slice(wide, (0, 0, *first), (*lead, *stops), steps))
-    return found
+        result.append(core.slice(wide, (0, 0, *first), (*lead, *stops), steps))
+    return result
 
 
 def _least(element: ElementType) -> float:

@@ -87,20 +87,20 @@ def core_to_onnx(
     module, threaded = thread_globals(inline_calls(without_requirements(module, found)), function)
     chosen = module.function(function)
     target = Target("onnx", onnx.version_of(opset))
-    made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
-    made.entry = chosen.symbol_name
+    result = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
+    result.entry = chosen.symbol_name
     for key, attribute in neutral_attributes(module).items():
-        made.set_extra(key, attribute)
-    made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
-    made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
-    count_axes_from_start(made, opset)
-    for graph in made.functions.values():
+        result.set_extra(key, attribute)
+    result.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
+    result.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
+    count_axes_from_start(result, opset)
+    for graph in result.functions.values():
         remove_unused(graph.body)
         if isinstance(graph, onnx.Graph):
             _import_domains(graph)
     texts = {**_port_texts(chosen), **{f"{STATE_KEY}{t.input}": t.output for t in threaded}}
     if texts:
-        made.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
+        result.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
     if found is not None:
         for name in _without_default(chosen):
             found.add(
@@ -111,7 +111,7 @@ def core_to_onnx(
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
-    return made
+    return result
 
 
 ML = "ai.onnx.ml"
@@ -172,13 +172,13 @@ def _in_oldest_opset(module: Module, lost: Diagnostics) -> Module:
     Raises: as `core_to_onnx`, what the newest one lacks.
     """
     for opset in range(DEFAULT_OPSET, onnx.NEWEST_OPSET):
-        told = Diagnostics()
+        diagnostics = Diagnostics()
         try:
-            made = core_to_onnx(module, opset, found=told)
+            result = core_to_onnx(module, opset, found=diagnostics)
         except DiagnosticError:
             continue
-        lost.extend(told)
-        return made
+        lost.extend(diagnostics)
+        return result
     return core_to_onnx(module, onnx.NEWEST_OPSET, found=lost)
 
 

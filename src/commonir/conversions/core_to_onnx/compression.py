@@ -62,8 +62,8 @@ def _arranged(context: Context, source: Value, value: Value, layout: _Layout, el
     """Scales or offsets in the shape and type that ONNX asks for."""
     data = known_data(source)
     if data is not None:
-        found = _arranged_data(data, layout, element)
-        return found if isinstance(found, Mismatch) else onnx.Initializer(found).output
+        result = _arranged_data(data, layout, element)
+        return result if isinstance(result, Mismatch) else onnx.Initializer(result).output
     if layout.block:
         return Mismatch("scales of blocks are not constant")
     if element_of(source) is not element and not (element.is_float and element_of(source).is_float):
@@ -120,10 +120,10 @@ def dequantize(op: core.Dequantize, context: Context, x: Value, scale: Value, ze
         return factors
     offsets: Value | None = None
     if op.zero_point is not None and zero_point is not None:
-        found = _arranged(context, op.zero_point, zero_point, layout, element)
-        if isinstance(found, Mismatch):
-            return found
-        offsets = found
+        result = _arranged(context, op.zero_point, zero_point, layout, element)
+        if isinstance(result, Mismatch):
+            return result
+        offsets = result
     axis = 1 if layout.axis is None else layout.axis
     return cast(onnx.DequantizeLinear(x, factors, offsets, axis=axis, block_size=layout.block).y, element_of(op.scale))
 

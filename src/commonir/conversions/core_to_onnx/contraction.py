@@ -103,7 +103,7 @@ def _conv_of_bytes(op: core.Conv, context: Context, x: Value, weight: Value, bia
             return Mismatch("the zero points of the filters are not one for each")
         is_one = rank_of(of_filters) == 0
         of_filters = of_filters if is_one else onnx.Reshape(of_filters, integers(context, (-1,))).reshaped
-    found = onnx.ConvInteger(
+    result = onnx.ConvInteger(
         images.x,
         filters.x,
         of_images,
@@ -114,9 +114,9 @@ def _conv_of_bytes(op: core.Conv, context: Context, x: Value, weight: Value, bia
         group=op.groups,
     ).y
     if bias is None:
-        return found
+        return result
     shape = integers(context, (-1, *(1,) * (rank_of(op.x) - 2)))
-    return onnx.Add(found, onnx.Reshape(bias, shape).reshaped).C
+    return onnx.Add(result, onnx.Reshape(bias, shape).reshaped).C
 
 
 class _Bytes(NamedTuple):
@@ -201,7 +201,7 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
         pads, ceil_mode = op.pads, op.ceil_mode
     if _is_long(pads, op):
         return Mismatch("runtimes take less padding than a window is long")
-    made = onnx.MaxPool(
+    new_op = onnx.MaxPool(
         x,
         kernel_shape=op.kernel,
         strides=_some(op.strides),
@@ -209,10 +209,10 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
         pads=_pads(pads),
         ceil_mode=ceil_mode,
     )
-    if made.Indices is None:
+    if new_op.Indices is None:
         return Mismatch("onnx.MaxPool gives positions of windows that are padded explicitly")
     sizes = [n for n in shape_of(x)[2:] if n is not None]
-    return made.Y, onnx.Mod(made.Indices, vector(context, (size_of(tuple(sizes)),))).C
+    return new_op.Y, onnx.Mod(new_op.Indices, vector(context, (size_of(tuple(sizes)),))).C
 
 
 def _is_within(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:

@@ -35,7 +35,7 @@ SAME: dict[type[Op], Callable[..., Op]] = {
 """Operations with a direct counterpart: of the same operands, without attributes."""
 
 
-DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, made) for source, made in SAME.items()])
+DIRECT_COUNTERPARTS = tuple([direct_counterpart(source, built) for source, built in SAME.items()])
 
 
 def _or_equal(definition: Callable[..., Op]) -> Callable[..., Result]:

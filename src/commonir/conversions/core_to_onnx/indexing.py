@@ -65,23 +65,23 @@ def _accumulated_in(x: Value, reduction: str) -> ElementType:
 
 @rule(core.ScatterElements)
 def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
-    found = _combined(op.reduction, updates)
-    if isinstance(found, Mismatch):
-        return found
-    reduction, made = found
+    result = _combined(op.reduction, updates)
+    if isinstance(result, Mismatch):
+        return result
+    reduction, built = result
     wide = _accumulated_in(x, reduction)
-    y = onnx.ScatterElements(cast(x, wide), _positions(positions), cast(made, wide), axis=op.axis, reduction=reduction)
+    y = onnx.ScatterElements(cast(x, wide), _positions(positions), cast(built, wide), axis=op.axis, reduction=reduction)
     return cast(y.output, element_of(x))
 
 
 @rule(core.ScatterNd)
 def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
-    found = _combined(op.reduction, updates)
-    if isinstance(found, Mismatch):
-        return found
-    reduction, made = found
+    result = _combined(op.reduction, updates)
+    if isinstance(result, Mismatch):
+        return result
+    reduction, built = result
     wide = _accumulated_in(x, reduction)
-    y = onnx.ScatterND(cast(x, wide), cast(positions, i64), cast(made, wide), reduction=reduction)
+    y = onnx.ScatterND(cast(x, wide), cast(positions, i64), cast(built, wide), reduction=reduction)
     return cast(y.output, element_of(x))
 
 

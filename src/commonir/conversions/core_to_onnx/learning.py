@@ -73,7 +73,7 @@ def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Val
     inner = [max(at, 0) for _, at in placed]
     is_leaf = [at < 0 for _, at in placed]
     count = len(features)
-    made = onnx.TreeEnsembleRegressor(
+    new_op = onnx.TreeEnsembleRegressor(
         x if element_of(x) in (f32, f64) else cast(x, f32),
         n_targets=op.targets,
         aggregate_function=op.aggregate.value.upper(),
@@ -92,7 +92,7 @@ def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Val
         target_ids=tuple([targets[e] for _, _, e in entries]),
         target_weights=tuple([weights[e] for _, _, e in entries]),
     )
-    return made.Y
+    return new_op.Y
 
 
 def _number(at: int, count: int) -> int:

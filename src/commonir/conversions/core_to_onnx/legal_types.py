@@ -79,6 +79,6 @@ class _LegalTypes(ElementPolicy):
         named += [("output", n, v) for n, v in zip(function.output_names, function.outputs, strict=True)]
         for what, name, value in named:
             if self.changes(value) and isinstance(value.type, TensorType):
-                kind, made = value.type.element, self.inside(value.type.element)
-                text = f"the {what} '{name}' becomes {made} instead of {kind}, which opset {self._opset} does not have"
+                kind, built = value.type.element, self.inside(value.type.element)
+                text = f"the {what} '{name}' becomes {built} instead of {kind}, which opset {self._opset} does not have"
                 found.add(CHANGED_IN_CONVERSION, text)

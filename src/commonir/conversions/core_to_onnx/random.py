@@ -25,8 +25,8 @@ def _seed(op: core.RandomTensor) -> float | None:
 
 def _fixed(dims: tuple[Dim, ...] | None) -> tuple[int, ...] | None:
     """The numbers of a shape when all are known."""
-    found = tuple([d for d in dims or () if isinstance(d, int)])
-    return found if dims is not None and len(found) == len(dims) else None
+    result = tuple([d for d in dims or () if isinstance(d, int)])
+    return result if dims is not None and len(result) == len(dims) else None
 
 
 def _tensor_of(op: core.RandomTensor, context: Context, shape: Value) -> Value:
@@ -43,19 +43,19 @@ def _tensor_of(op: core.RandomTensor, context: Context, shape: Value) -> Value:
 def random_uniform(op: core.RandomUniform, context: Context, shape: Value) -> Value:
     dtype, sizes = _drawn_as(op.element), _fixed(known_dims(op.shape))
     if sizes is not None:
-        made = onnx.RandomUniform(dtype=dtype, high=op.high, low=op.low, seed=_seed(op), shape=sizes).output
+        new_op = onnx.RandomUniform(dtype=dtype, high=op.high, low=op.low, seed=_seed(op), shape=sizes).output
     else:
         like = _tensor_of(op, context, shape)
-        made = onnx.RandomUniformLike(like, dtype=dtype, high=op.high, low=op.low, seed=_seed(op)).output
-    return cast(made, op.element)
+        new_op = onnx.RandomUniformLike(like, dtype=dtype, high=op.high, low=op.low, seed=_seed(op)).output
+    return cast(new_op, op.element)
 
 
 @rule(core.RandomNormal)
 def random_normal(op: core.RandomNormal, context: Context, shape: Value) -> Value:
     dtype, sizes = _drawn_as(op.element), _fixed(known_dims(op.shape))
     if sizes is not None:
-        made = onnx.RandomNormal(dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op), shape=sizes).output
+        new_op = onnx.RandomNormal(dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op), shape=sizes).output
     else:
         like = _tensor_of(op, context, shape)
-        made = onnx.RandomNormalLike(like, dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op)).output
-    return cast(made, op.element)
+        new_op = onnx.RandomNormalLike(like, dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op)).output
+    return cast(new_op, op.element)

@@ -77,7 +77,7 @@ def rnn(
         return size
     wide = _wide(element_of(x))
     functions = _Functions(op, [core.GateFunction.TANH])
-    made = onnx.RNN(
+    new_op = onnx.RNN(
         cast(x, wide),
         cast(weight, wide),
         cast(recurrent, wide),
@@ -91,7 +91,7 @@ def rnn(
         activation_beta=functions.beta,
         clip=op.clip,
     )
-    return _back(made.results, element_of(x))
+    return _back(new_op.results, element_of(x))
 
 
 @rule(core.Gru)
@@ -112,7 +112,7 @@ def gru(
     wide = _wide(element_of(x))
     usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH]
     functions = _Functions(op, usual)
-    made = onnx.GRU(
+    new_op = onnx.GRU(
         cast(x, wide),
         cast(weight, wide),
         cast(recurrent, wide),
@@ -127,7 +127,7 @@ def gru(
         clip=op.clip,
         linear_before_reset=int(op.reset_after),
     )
-    return _back(made.results, element_of(x))
+    return _back(new_op.results, element_of(x))
 
 
 @rule(core.Lstm)
@@ -151,7 +151,7 @@ def lstm(
     wide = _wide(element_of(x))
     usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
     functions = _Functions(op, usual)
-    made = onnx.LSTM(
+    new_op = onnx.LSTM(
         cast(x, wide),
         cast(weight, wide),
         cast(recurrent, wide),
@@ -168,7 +168,7 @@ def lstm(
         clip=op.clip,
         input_forget=int(op.coupled),
     )
-    return _back(made.results, element_of(x))
+    return _back(new_op.results, element_of(x))
 
 
 @rule(core.Scan)

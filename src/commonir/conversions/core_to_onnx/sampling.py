@@ -175,9 +175,9 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
         places = onnx.Reshape(places, integers(context, (fixed[0], *line, rank - 2))).reshaped
     aligned = op.unit is core.Unit.CENTRES
     # What is mirrored depends on the unit: about centres with the one, about edges with the other.
-    wanted = {core.Border.REFLECT: True, core.Border.SYMMETRIC: False}.get(op.border, aligned)
-    if wanted != aligned or op.unit is core.Unit.PIXELS:
-        places, aligned = _in_unit(op, context, places, aligned=wanted), wanted
+    expected = {core.Border.REFLECT: True, core.Border.SYMMETRIC: False}.get(op.border, aligned)
+    if expected != aligned or op.unit is core.Unit.PIXELS:
+        places, aligned = _in_unit(op, context, places, aligned=expected), expected
     if op.value:
         images = onnx.Sub(images, constant(context, f32, (), (op.value,))).C
     found = _sampled(op, context, images, places, aligned=aligned)

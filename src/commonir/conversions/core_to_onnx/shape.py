@@ -83,14 +83,14 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
 
 @rule(core.Reshape)
 def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
-    wanted = _literal_shape(op.shape, shape_of(x))
+    expected = _literal_shape(op.shape, shape_of(x))
     allows_zero = 0 in op.shape
     numbers = tuple([d for d in op.shape if isinstance(d, int)])
     if allows_zero and len(numbers) == len(op.shape):
         return constant(context, element_of(x), numbers, ())
-    if wanted is None or allows_zero:
+    if expected is None or allows_zero:
         return onnx.Reshape(x, vector(context, op.shape), allowzero=allows_zero).reshaped
-    return onnx.Reshape(x, integers(context, wanted)).reshaped
+    return onnx.Reshape(x, integers(context, expected)).reshaped
 
 
 def _literal_shape(wanted: tuple[Dim, ...], source: tuple[Dim | None, ...]) -> list[int] | None:

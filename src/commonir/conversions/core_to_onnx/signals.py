@@ -74,8 +74,8 @@ def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value,
 def region_max_pool(op: core.RegionMaxPool, context: Context, x: Value, boxes: Value) -> Value:
     element = element_of(x)
     wide = f32 if element is bf16 and opset_of(context) < _WIDER else element
-    made = onnx.MaxRoiPool(cast(x, wide), cast(boxes, wide), pooled_shape=op.sizes, spatial_scale=op.scale)
-    return cast(made.Y, element)
+    new_op = onnx.MaxRoiPool(cast(x, wide), cast(boxes, wide), pooled_shape=op.sizes, spatial_scale=op.scale)
+    return cast(new_op.Y, element)
 
 
 @rule(core.DecodeImage)

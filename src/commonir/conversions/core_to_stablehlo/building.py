@@ -72,8 +72,8 @@ def integers(context: Context, values: Sequence[int]) -> Value:
 
 def numbers_of(dims: Sequence[Dim]) -> tuple[int, ...] | None:
     """Sizes as numbers; None when one is an expression."""
-    found = tuple([d for d in dims if isinstance(d, int)])
-    return found if len(found) == len(dims) else None
+    result = tuple([d for d in dims if isinstance(d, int)])
+    return result if len(result) == len(dims) else None
 
 
 def vector(context: Context, dims: Sequence[Dim]) -> Value:
@@ -84,10 +84,10 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
     key = ("vector", tuple(dims))
     if key not in context.memo:
         parts = [size(context, d) for d in dims]
-        made = parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
-        if not context.is_early(made):
-            return made
-        context.memo[key] = made
+        result = parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
+        if not context.is_early(result):
+            return result
+        context.memo[key] = result
     return context.memo[key]
 
 
@@ -98,10 +98,10 @@ def size(context: Context, dim: Dim) -> Value:
     key = ("size", dim)
     if key in context.memo:
         return context.memo[key]
-    found = _computed(context, dim)
-    if context.is_early(found):
-        context.memo[key] = found
-    return found
+    result = _computed(context, dim)
+    if context.is_early(result):
+        context.memo[key] = result
+    return result
 
 
 def axis_size(context: Context, x: Value, axis: int) -> Value:
@@ -229,10 +229,10 @@ def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     kind = TensorType(element_of(x), tuple(shape))
     if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
         return hlo.Reshape.build({"operand": x}, [kind]).results[0]
-    held_, wanted = [n for n, d in enumerate(sizes_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
-    if [sizes_of(x)[n] for n in held_] == [shape[n] for n in wanted]:
+    held_, expected = [n for n, d in enumerate(sizes_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
+    if [sizes_of(x)[n] for n in held_] == [shape[n] for n in expected]:
         # Compilers have code for this, and not for reshapes by computed shapes.
-        return placed(context, _without_ones(context, x, held_), wanted, shape)
+        return placed(context, _without_ones(context, x, held_), expected, shape)
     arguments = {"operand_": x, "output_shape": vector(context, shape)}
     return hlo.DynamicReshape.build(arguments, [kind]).results[0]
 

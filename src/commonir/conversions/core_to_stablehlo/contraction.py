@@ -40,8 +40,8 @@ def dot(a: Value, b: Value, dims: DotDims, element: ElementType) -> Value:
         *[d for n, d in enumerate(right) if n not in (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)],
     )
     arguments = {"lhs": a, "rhs": b, "dot_dimension_numbers": dims}
-    made = hlo.DotGeneral.build(arguments, [TensorType(accumulator(element), shape)]).results[0]
-    return converted(made, element)
+    built = hlo.DotGeneral.build(arguments, [TensorType(accumulator(element), shape)]).results[0]
+    return converted(built, element)
 
 
 @rule(core.MatMul)
@@ -68,8 +68,8 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
 
 @rule(core.Linear)
 def linear(op: core.Linear, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
-    found = dot(x, weight, DotDims((), (), (rank_of(x) - 1,), (1,)), element_of(op.y))
-    return found if bias is None else core.add(found, bias)
+    result = dot(x, weight, DotDims((), (), (rank_of(x) - 1,), (1,)), element_of(op.y))
+    return result if bias is None else core.add(result, bias)
 
 
 # -- convolutions
@@ -98,8 +98,8 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         "batch_group_count": 1,
     }
     wide = tensor_type(op.y).with_element(accumulator(element_of(op.y)))
-    found = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
-    return found if bias is None else core.add(found, core.reshape(bias, (1, -1, *(1,) * count)))
+    result = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
+    return result if bias is None else core.add(result, core.reshape(bias, (1, -1, *(1,) * count)))
 
 
 @rule(core.ConvTranspose)
@@ -135,8 +135,8 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
         "batch_group_count": 1,
     }
     wide = tensor_type(op.y).with_element(accumulator(element_of(op.y)))
-    found = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
-    return found if bias is None else core.add(found, core.reshape(bias, (1, -1, *(1,) * count)))
+    result = converted(hlo.Convolution.build(arguments, [wide]).results[0], element_of(op.y))
+    return result if bias is None else core.add(result, core.reshape(bias, (1, -1, *(1,) * count)))
 
 
 # -- windows
@@ -220,8 +220,8 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     if numbers is None:
         return Mismatch("sizes that are rounded up are known in numbers only")
     total = _summed(context, x, numbers, sizes_of(op.y))
-    stated = op.pads or ((0, 0),) * len(op.kernel)
-    inside = all(p == (0, 0) for p in stated) and not op.ceil_mode
+    declared = op.pads or ((0, 0),) * len(op.kernel)
+    inside = all(p == (0, 0) for p in declared) and not op.ceil_mode
     if inside or (op.count_include_pad and not op.ceil_mode):
         count = 1
         for n in op.kernel:
@@ -231,9 +231,9 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     ones = core.broadcast_to(core.splat(1.0, x), sizes)
     if op.count_include_pad:
         # Elements of the padding that is stated count, those after it that only make windows whole do not.
-        before, after = [(0, 0, *[p[n] for p in stated]) for n in (0, 1)]
+        before, after = [(0, 0, *[p[n] for p in declared]) for n in (0, 1)]
         ones = core.pad(ones, before, after, core.PadMode.CONSTANT, 1.0)
-        pads = [(lo - a, hi - b) for (lo, hi), (a, b) in zip(numbers[3], ((0, 0), (0, 0), *stated), strict=True)]
+        pads = [(lo - a, hi - b) for (lo, hi), (a, b) in zip(numbers[3], ((0, 0), (0, 0), *declared), strict=True)]
         numbers = (*numbers[:3], tuple(pads))
     counts = _summed(context, ones, numbers, (1, 1, *sizes_of(op.y)[2:]))
     return core.div(total, counts)

@@ -176,12 +176,12 @@ def select(op: core.Select, context: Context, condition: Value, a: Value, b: Val
 
 @rule(core.Cast)
 def cast(op: core.Cast, context: Context, x: Value) -> Result:
-    kind, wanted = element_of(x), op.to
-    if isinstance(kind, ComplexType) or isinstance(wanted, ComplexType):
+    kind, expected = element_of(x), op.to
+    if isinstance(kind, ComplexType) or isinstance(expected, ComplexType):
         return Mismatch("conversions of complex numbers are stated by their parts")
-    if wanted is boolean and kind is not boolean:
+    if expected is boolean and kind is not boolean:
         return compared(x, like(context, 0.0 if kind.is_float else 0, x), ComparisonDirection.NE)
-    return converted(x, wanted)
+    return converted(x, expected)
 
 
 @rule(core.BitCast)

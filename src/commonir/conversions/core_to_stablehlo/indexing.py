@@ -274,8 +274,8 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
     else:
         steps = converted(hlo.Ceil(hlo.Div(length, by).result_).result_, i64)
     count = hlo.Max(steps, none).result_
-    stated = (tensor_type(op.y).shape or (None,))[0]
-    size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if stated is None else stated
+    declared = (tensor_type(op.y).shape or (None,))[0]
+    size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if declared is None else declared
     context.memo["size", size] = count
     arguments = {"output_shape": count, "iota_dimension": 0}
     counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0], wide)

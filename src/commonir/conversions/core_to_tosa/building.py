@@ -52,10 +52,10 @@ def fixed(context: Context, dims: Sequence[Dim]) -> Value:
 
 def known(dims: Sequence[Dim | None]) -> list[int]:
     """Sizes that are numbers. Raises: DiagnosticError (E0601) when one is not."""
-    found = [d for d in dims if isinstance(d, int)]
-    if len(found) != len(dims):
+    result = [d for d in dims if isinstance(d, int)]
+    if len(result) != len(dims):
         raise refused("tosa asks for sizes that are numbers here")
-    return found
+    return result
 
 
 def _shape(context: Context, values: Sequence[int]) -> Value:
@@ -70,8 +70,8 @@ def reshaped(context: Context, x: Value, dims: Sequence[Dim]) -> Value:
     """The elements in row-major order under another shape."""
     if sizes_of(x) == tuple(dims):
         return x
-    made = {"input1": x, "shape": shape(context, dims)}
-    return tosa.Reshape.build(made, [TensorType(element_of(x), tuple(dims))]).results[0]
+    built = {"input1": x, "shape": shape(context, dims)}
+    return tosa.Reshape.build(built, [TensorType(element_of(x), tuple(dims))]).results[0]
 
 
 def of_rank(context: Context, x: Value, rank: int) -> Value:

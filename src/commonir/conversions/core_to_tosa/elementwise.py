@@ -89,11 +89,11 @@ _COMPARISONS: Mapping[type[core.Comparison], tuple[type[Op], bool, bool]] = {
 
 
 def _unary(source: type[core.Unary]) -> LegalizationRule:
-    made, name = _UNARY[source]
+    result, name = _UNARY[source]
 
     @_elementwise(source)
     def build(op: core.Unary, context: Context, x: Value) -> Result:
-        return made.build({name: x}, [op.y.type])
+        return result.build({name: x}, [op.y.type])
 
     return build
 
@@ -105,17 +105,17 @@ def _pair(op: core.Binary | core.Comparison, context: Context, a: Value, b: Valu
 
 
 def _binary(source: type[core.Binary]) -> LegalizationRule:
-    made = _BINARY[source]
+    result = _BINARY[source]
 
     @_elementwise(source)
     def build(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
-        return made.build(_pair(op, context, a, b), [op.y.type])
+        return result.build(_pair(op, context, a, b), [op.y.type])
 
     return build
 
 
 def _comparison(source: type[core.Comparison]) -> LegalizationRule:
-    made, is_turned, is_opposite = _COMPARISONS[source]
+    built, is_turned, is_opposite = _COMPARISONS[source]
 
     @_elementwise(source)
     def build(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
@@ -123,7 +123,7 @@ def _comparison(source: type[core.Comparison]) -> LegalizationRule:
             differ = core.logical_xor(a, b)
             return differ if is_opposite else core.logical_not(differ)
         first, second = (b, a) if is_turned else (a, b)
-        found = made.build(_pair(op, context, first, second), [op.y.type]).results[0]
+        found = built.build(_pair(op, context, first, second), [op.y.type]).results[0]
         return core.logical_not(found) if is_opposite else found
 
     return build

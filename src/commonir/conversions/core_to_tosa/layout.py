@@ -60,19 +60,19 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
         firsts = [sizes[a] - 1 - f if a in turned else f for a, f in enumerate(firsts)]
     steps = [abs(s) for s in op.steps]
     spans = [min(n - f, c * s) for n, f, c, s in zip(sizes, firsts, counts, steps, strict=True)]
-    found = part(context, x, firsts, spans)
+    result = part(context, x, firsts, spans)
     for axis, (count, step) in enumerate(zip(counts, steps, strict=True)):
         if step == 1 or count == spans[axis]:
             continue
-        shape = list(sizes_of(found))
+        shape = list(sizes_of(result))
         rest = count * step - spans[axis]
         if rest:
-            found = core.pad(found, (0,) * len(shape), tuple([rest if a == axis else 0 for a in range(len(shape))]))
-        rows_of = core.reshape(found, (*shape[:axis], count, step, *shape[axis + 1 :]))
-        wanted = [*shape[:axis], count, 1, *shape[axis + 1 :]]
-        column = core.slice(rows_of, (0,) * len(wanted), tuple(wanted), (1,) * len(wanted))
-        found = core.reshape(column, (*shape[:axis], count, *shape[axis + 1 :]))
-    return found
+            result = core.pad(result, (0,) * len(shape), tuple([rest if a == axis else 0 for a in range(len(shape))]))
+        rows_of = core.reshape(result, (*shape[:axis], count, step, *shape[axis + 1 :]))
+        expected = [*shape[:axis], count, 1, *shape[axis + 1 :]]
+        column = core.slice(rows_of, (0,) * len(expected), tuple(expected), (1,) * len(expected))
+        result = core.reshape(column, (*shape[:axis], count, *shape[axis + 1 :]))
+    return result
 
 
 def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[Dim]) -> Value:
@@ -127,11 +127,11 @@ def tile(op: core.Tile, context: Context, x: Value) -> Result:
 
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Result:
-    wanted = sizes_of(op.y)
-    own = (1,) * (len(wanted) - rank_of(op.x)) + sizes_of(op.x)
-    if not wanted:
+    expected = sizes_of(op.y)
+    own = (1,) * (len(expected) - rank_of(op.x)) + sizes_of(op.x)
+    if not expected:
         return x
-    repeats = [1 if n == m else m for n, m in zip(own, wanted, strict=True)]
+    repeats = [1 if n == m else m for n, m in zip(own, expected, strict=True)]
     return core.tile(reshaped(context, x, own), tuple(repeats))
 
 
@@ -197,13 +197,13 @@ _REDUCTIONS: Mapping[type[core.Reduce], type[Op]] = {
 
 
 def _reduction(source: type[core.Reduce]) -> LegalizationRule:
-    made = _REDUCTIONS[source]
+    built = _REDUCTIONS[source]
 
     def build(op: core.Reduce, context: Context, x: Value) -> Result:
         element = element_of(op.x)
         if is_narrow(element):
             return core.cast(type(op)(core.cast(x, i32), op.axes, op.keep_dims).y, element)
-        return computes_with(element) or _reduced(context, op, x, made)
+        return computes_with(element) or _reduced(context, op, x, built)
 
     return LegalizationRule(source, build)
 
@@ -213,13 +213,13 @@ def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) 
     shape = list(sizes_of(op.x))
     is_sum = definition in (tosa.ReduceSum, tosa.ReduceProduct)
     element = accumulator(element_of(op.x)) if is_sum else element_of(op.x)
-    found = x if element is element_of(op.x) else core.cast(x, element)
+    result = x if element is element_of(op.x) else core.cast(x, element)
     for axis in axes_from_start(op.axes or range(len(shape)), len(shape)):
         shape[axis] = 1
-        given = {"input": found, "axis": axis}
-        found = definition.build(given, [TensorType(element, tuple(shape))]).results[0]
-    found = core.reshape(found, sizes_of(op.y))
-    return found if element is element_of(op.x) else core.cast(found, element_of(op.x))
+        given = {"input": result, "axis": axis}
+        result = definition.build(given, [TensorType(element, tuple(shape))]).results[0]
+    result = core.reshape(result, sizes_of(op.y))
+    return result if element is element_of(op.x) else core.cast(result, element_of(op.x))
 
 
 REDUCTIONS = list(map(_reduction, _REDUCTIONS))
@@ -234,8 +234,8 @@ def mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
     element = element_of(op.x)
     wide = accumulator(element)
     summed = core.reduce_sum(x if wide is element else core.cast(x, wide), op.axes, op.keep_dims)
-    found = core.mul(summed, core.splat(1.0 / number, summed))
-    return found if wide is element else core.cast(found, element)
+    result = core.mul(summed, core.splat(1.0 / number, summed))
+    return result if wide is element else core.cast(result, element)
 
 
 @rule(core.ArgMax)

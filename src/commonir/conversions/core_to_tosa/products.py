@@ -49,8 +49,8 @@ def _turned(x: Value) -> Value:
 def _stacked(x: Value, batch: Sequence[Dim]) -> Value:
     """A stack of matrices for all of a batch."""
     shape = sizes_of(x)
-    wanted = (*batch, *shape[-2:])
-    whole = x if shape == wanted else core.broadcast_to(x, wanted)
+    expected = (*batch, *shape[-2:])
+    whole = x if shape == expected else core.broadcast_to(x, expected)
     return core.reshape(whole, (size_of(batch), *shape[-2:]))
 
 
@@ -198,7 +198,7 @@ def _depthwise(weight: Value, groups: int) -> Value:
 
 def _as_image(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Value:
     """A convolution along one axis as one of an image of one row."""
-    made = core.conv(
+    built = core.conv(
         core.unsqueeze(x, (2,)),
         core.unsqueeze(weight, (2,)),
         bias,
@@ -207,7 +207,7 @@ def _as_image(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Val
         pads=((0, 0), *(op.pads or ((0, 0),))),
         groups=op.groups,
     )
-    return core.squeeze(made, (2,))
+    return core.squeeze(built, (2,))
 
 
 def _in_groups(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Value:
@@ -217,8 +217,8 @@ def _in_groups(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Va
     weights = core.split(weight, 0, (filters // op.groups,) * op.groups)
     rows = (None,) * op.groups if bias is None else core.split(bias, 0, (filters // op.groups,) * op.groups)
     parts = zip(inputs, weights, rows, strict=True)
-    made = [core.conv(u, w, r, op.strides, op.dilations, op.pads) for u, w, r in parts]
-    return core.concat(tuple(made), 1)
+    built = [core.conv(u, w, r, op.strides, op.dilations, op.pads) for u, w, r in parts]
+    return core.concat(tuple(built), 1)
 
 
 def _in_a_row(op: core.Pool, x: Value) -> core.Pool | None:

@@ -47,8 +47,8 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
     }
     count, channels = _image(shape[:-2])
     kind = TensorType(wide, (count, *target[-2:], channels))
-    found = core.reshape(channels_first(tosa.Resize.build(arguments, [kind]).results[0]), target)
-    return found if wide is element else core.cast(found, element)
+    result = core.reshape(channels_first(tosa.Resize.build(arguments, [kind]).results[0]), target)
+    return result if wide is element else core.cast(result, element)
 
 
 def _image(lead: tuple[Dim, ...]) -> tuple[Dim, Dim]:

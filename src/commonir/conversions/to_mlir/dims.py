@@ -42,12 +42,12 @@ def size(context: Context, dim: Dim | None) -> Value:
         return context.memo[key]
     carried = carrying(context, dim)
     if carried is not None:
-        found = axis_size(context, *carried)
+        result = axis_size(context, *carried)
     else:
-        found = number(dim, lambda s: _symbol(context, s), lambda op: early(context, op), context)
-    if context.is_early(found):
-        context.memo[key] = found
-    return found
+        result = number(dim, lambda s: _symbol(context, s), lambda op: early(context, op), context)
+    if context.is_early(result):
+        context.memo[key] = result
+    return result
 
 
 def dynamic_sizes(context: Context, shape: Sequence[Dim | None]) -> tuple[Value, ...]:

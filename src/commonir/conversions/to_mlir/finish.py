@@ -83,9 +83,9 @@ def _finish_global(op: ml_program.Global) -> None:
     value = op.value
     if isinstance(value, DataAttr):
         value = constant_value(value.data)
-    made = op.with_attributes(type=erased(op.type), value=value)
+    built = op.with_attributes(type=erased(op.type), value=value)
     if op.parent is not None:
-        op.parent.insert_before(op, made)
+        op.parent.insert_before(op, built)
         op.erase()
 
 

@@ -21,13 +21,13 @@ def converted(module: Module, rules: Rules, target: Target, finish: Callable[[Mo
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
-    made = legalize(inline_calls(module), rules, Dialects(), target)
-    for function in made.functions.values():
+    result = legalize(inline_calls(module), rules, Dialects(), target)
+    for function in result.functions.values():
         remove_unused(function.body)
-    finish(made)
+    finish(result)
     for key, attribute in neutral_attributes(module).items():
-        made.set_extra(key, attribute)
-    return made
+        result.set_extra(key, attribute)
+    return result
 
 
 def refuse_choices(options: ConversionOptions) -> None:

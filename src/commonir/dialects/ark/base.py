@@ -62,10 +62,10 @@ def _whole(name: str, element: ElementType, low: int, high: int) -> AttrType[int
 
 
 def _to_dims(value: object) -> tuple[int, ...]:
-    found = attr_types.integers.coerce(value)
-    if len(found) > MAX_RANK:
-        raise ValueError(f"expected at most {MAX_RANK} numbers, found {len(found)}")
-    return found
+    result = attr_types.integers.coerce(value)
+    if len(result) > MAX_RANK:
+        raise ValueError(f"expected at most {MAX_RANK} numbers, found {len(result)}")
+    return result
 
 
 INT = _whole("INT", i32, -(1 << 31), (1 << 31) - 1)
@@ -104,13 +104,13 @@ class Tensors(NamedTuple):
 
 def read_operands(reader: FormReader, definition: type[ArkOp]) -> Tensors:
     """Reads what an operation reads and writes, as many tensors as it takes."""
-    found = Tensors(reader.uses(), reader.uses() if reader.take("into") else [])
-    for what, uses, is_written in (("read", found.reads, False), ("written", found.writes, True)):
+    result = Tensors(reader.uses(), reader.uses() if reader.take("into") else [])
+    for what, uses, is_written in (("read", result.reads, False), ("written", result.writes, True)):
         fields = [f for f in definition.layout.inputs if (f.name in definition.writes) is is_written]
         least = sum(not f.variadic for f in fields)
         if len(uses) < least or (len(uses) > least and least == len(fields)):
             reader.fail(f"expected {least} tensors that are {what}, found {len(uses)}")
-    return found
+    return result
 
 
 class _OpForm:
@@ -264,10 +264,10 @@ def shape_of(value: Value) -> tuple[int, ...] | None:
 
 def sizes_of(value: Value) -> tuple[int, ...]:
     """The sizes of a tensor of known shape. Raises: TypeError for another."""
-    found = shape_of(value)
-    if found is None:
+    result = shape_of(value)
+    if result is None:
         raise TypeError(f"expected a tensor of known shape, found {value.type}")
-    return found
+    return result
 
 
 def element_of(value: Value) -> ElementType:

@@ -160,9 +160,9 @@ class RecvReduceSendPacket(_RecvReduce, name="ark.RecvReduceSendPacket"):
 
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from super().broken_rules()
-        wanted = 2 * size_bytes(self.input) * self.NPeers
-        if element_of(self.scratch) is not u8 or size_bytes(self.scratch) != wanted:
-            yield self.broken("C5", f"packets must be {wanted:,} bytes of UINT8, found {self.scratch.type}")
+        expected = 2 * size_bytes(self.input) * self.NPeers
+        if element_of(self.scratch) is not u8 or size_bytes(self.scratch) != expected:
+            yield self.broken("C5", f"packets must be {expected:,} bytes of UINT8, found {self.scratch.type}")
 
 
 class DeviceSync(CommunicationOp, name="ark.DeviceSync"):

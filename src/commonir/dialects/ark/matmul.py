@@ -96,9 +96,9 @@ class Matmul(ArkOp, name="ark.Matmul"):
             shown = f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if wanted is None else f"{list(wanted)}"
             yield self.broken("C3", f"expected {shown}, found {list(sizes_of(self.output))}")
         for name, value in self.derived_arguments().items():
-            stated: tuple[int, ...] | None = getattr(self, name)
-            if stated is not None and stated != value:
-                yield self.broken("C4", f"'{name}' must be {list(value)} by the tensors, found {list(stated)}")
+            declared: tuple[int, ...] | None = getattr(self, name)
+            if declared is not None and declared != value:
+                yield self.broken("C4", f"'{name}' must be {list(value)} by the tensors, found {list(declared)}")
 
     def reference(self, input: Value, other: Value, output: Value) -> Value:
         left, right = widened(input), widened(other)

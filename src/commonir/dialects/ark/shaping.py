@@ -117,10 +117,10 @@ class Transpose(ArkOp, name="ark.Transpose"):
     @property
     def axes(self) -> tuple[int, ...] | None:
         """For each axis of what is written that of what is read; None where no reading of the permutation fits."""
-        given, wanted = sizes_of(self.input), sizes_of(self.output)
+        given, expected = sizes_of(self.input), sizes_of(self.output)
         inverse = tuple(sorted(range(len(self.Permutation)), key=self.Permutation.__getitem__))
         for axes in (self.Permutation, inverse):
-            if sorted(axes) == list(range(len(given))) and tuple([given[a] for a in axes]) == wanted:
+            if sorted(axes) == list(range(len(given))) and tuple([given[a] for a in axes]) == expected:
                 return axes
         return None
 

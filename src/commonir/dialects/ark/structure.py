@@ -445,15 +445,15 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     @property
     def views(self) -> dict[Value, HoldsView]:
         """Returns the views of tensors that have one, in program order."""
-        found: dict[Value, HoldsView] = {}
+        result: dict[Value, HoldsView] = {}
         for op in self.body.operations:
             if isinstance(op, HoldsView):
                 if not op.is_placed:
                     continue
-                found[op.result_] = op
-            elif isinstance(op, ArkOp) and op.results and (aliased := op.aliased) is not None and aliased in found:
-                found[op.results[0]] = found[aliased]
-        return found
+                result[op.result_] = op
+            elif isinstance(op, ArkOp) and op.results and (aliased := op.aliased) is not None and aliased in result:
+                result[op.results[0]] = result[aliased]
+        return result
 
     @property
     def is_placed(self) -> bool:

@@ -121,8 +121,8 @@ class Closure:
 
 def _counts(op: Operation, called: str, parameters: int, expected: tuple[int, ...]) -> Iterator[Diagnostic]:
     """Returns whether the argument counts that a node states are those that its parameters take."""
-    stated = op.extra.get(INPUT_ARG_COUNT)
-    counts = tuple(map(int, stated.values)) if isinstance(stated, DenseArrayAttr) else expected
+    declared = op.extra.get(INPUT_ARG_COUNT)
+    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else expected
     if len(counts) != parameters:
         text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(counts)} counts"
         yield rules.ONE_COUNT_EACH.broken(text)
@@ -137,8 +137,8 @@ def use_of(op: onnx.Custom) -> OperatorUse:
     operands: list[Value | None] = list(op.inputs)
     for n in op.absent:
         operands.insert(n, None)
-    stated = op.extra.get(INPUT_ARG_COUNT)
-    counts = tuple(map(int, stated.values)) if isinstance(stated, DenseArrayAttr) else None
+    declared = op.extra.get(INPUT_ARG_COUNT)
+    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else None
     return OperatorUse(
         tuple(operands),
         dict(op.attributes.entries),

@@ -154,10 +154,10 @@ class FunctionDefinition(
     def declared_types(self) -> Mapping[str, DeclaredType]:
         """Declared types of parameters and outputs that tensor types cannot say. Raises: ValueError."""
         out: dict[str, DeclaredType] = {}
-        for name, stated in self.declared.entries:
-            if not isinstance(stated, StringAttr):
+        for name, explicit in self.declared.entries:
+            if not isinstance(explicit, StringAttr):
                 raise ValueError(f"the declared type of '{name}' must be a string")
-            out[name] = declared_type(stated.value)
+            out[name] = declared_type(explicit.value)
         return out
 
     def actual_attributes(self, given: DictionaryAttr, referred: Collection[str] = ()) -> dict[str, Attribute]:
@@ -210,17 +210,17 @@ class FunctionDefinition(
             expected = plural(len(self.inputs), "input")
             text = f"function '{self.sym_name}' takes {expected}, found {len(types)}"
             raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
-        found = Unification({}, types)
+        result = Unification({}, types)
         wrong: list[Diagnostic] = []
         for v, expected, t in zip(self.inputs, self._types_of(self.inputs), types, strict=True):
             try:
-                found.match(expected, t)
+                result.match(expected, t)
             except (Mismatch, NotationError) as error:
                 text = f"parameter '{v.name}' of function '{self.sym_name}': {error}"
                 wrong.append(Diagnostic(WRONG_TYPE, text))
         if wrong:
             raise DiagnosticError(*wrong)
-        return found
+        return result
 
     def result_types(self, types: Sequence[Type]) -> tuple[Type, ...]:
         """The types of what it returns for operands of some types, as its signature tells them.
@@ -284,10 +284,10 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
     own = dict.fromkeys([n for v in values for n in symbols_within(v.type)])
     renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
     specialize(block, renamed | sizes)
-    made = onnx.FunctionInstance(function.sym_name, Region([block]))
+    new_op = onnx.FunctionInstance(function.sym_name, Region([block]))
     # It stands beside the function without being part of the program, so that calls inside find what they call.
-    made.parent = function.parent
-    return made
+    new_op.parent = function.parent
+    return new_op
 
 
 def _copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, Attribute]) -> Operation:
@@ -304,19 +304,19 @@ def _copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, 
                 blocks.append(block)
             copies.append(Region(blocks))
         regions[op] = copies
-    made: dict[Operation, Operation] = {}
+    result: dict[Operation, Operation] = {}
     # What stands in an inner block before the operation around it: its results are needed by what follows inside.
     for op in _innermost_first(source):
         copy = op.clone_shallow(tuple([values.get(v, v) for v in op.operands]), tuple(regions[op]))
         if isinstance(copy, Op):
             copy = onnx.with_actual_attributes(copy, actual)
         values.update(zip(op.results, copy.results, strict=True))
-        made[op] = copy
+        result[op] = copy
         for r, target in zip(op.regions, regions[op], strict=True):
             for b, into in zip(r.blocks, target.blocks, strict=True):
                 for inner in b.operations:
-                    into.append(made[inner])
-    return made[source]
+                    into.append(result[inner])
+    return result[source]
 
 
 def _innermost_first(op: Operation) -> Iterable[Operation]:
@@ -336,8 +336,8 @@ def references_of(op: Operation) -> Mapping[str, str]:
     """Returns the attributes of an operation in a function that refer to attributes of the function: their names there
     by names here.
     """
-    stated = op.extra.get(ATTRIBUTE_REFERENCES)
-    entries = stated.entries if isinstance(stated, DictionaryAttr) else ()
+    declared = op.extra.get(ATTRIBUTE_REFERENCES)
+    entries = declared.entries if isinstance(declared, DictionaryAttr) else ()
     return {name: to.value for name, to in entries if isinstance(to, StringAttr)}
 
 
@@ -356,8 +356,8 @@ def scope_around(op: Operation) -> Block | None:
 
 def module_around(op: Operation) -> Module | None:
     """The outermost module around an operation."""
-    found = [holder for holder in op.ancestors() if isinstance(holder, Module)]
-    return found[-1] if found else None
+    result = [holder for holder in op.ancestors() if isinstance(holder, Module)]
+    return result[-1] if result else None
 
 
 def declared_as(user: Operation, name: str) -> Symbol | None:
@@ -392,8 +392,8 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
     @property
     def definition(self) -> FunctionDefinition | None:
         """The function that it names; None when there is none."""
-        found = declared_as(self, self.function)
-        return found if isinstance(found, FunctionDefinition) else None
+        result = declared_as(self, self.function)
+        return result if isinstance(result, FunctionDefinition) else None
 
     @property
     def callee(self) -> onnx.FunctionInstance:

@@ -124,9 +124,9 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
     def declaration(self) -> Declaration:
         """Returns the declaration. Raises: ValueError, which says what is wrong with a signature."""
         signatures: list[Signature] = []
-        for n, stated in enumerate(self.signatures):
+        for n, declared in enumerate(self.signatures):
             try:
-                signatures.append(signature_from(stated))
+                signatures.append(signature_from(declared))
             except ValueError as error:
                 raise type(error)(f"signature {n + 1}: {error}") from None
         doc = self.extra.get(onnx.DOC_STRING)

@@ -29,8 +29,8 @@ def node_name(op: Operation) -> str:
 
 def control_inputs_of(op: Operation) -> tuple[str, ...]:
     """Names of the nodes that must run before one."""
-    stated = op.extra.get(CONTROL_INPUT)
-    values = stated.values if isinstance(stated, ArrayAttr) else ()
+    declared = op.extra.get(CONTROL_INPUT)
+    values = declared.values if isinstance(declared, ArrayAttr) else ()
     return tuple([v.value for v in values if isinstance(v, StringAttr)])
 
 

@@ -57,8 +57,8 @@ def _declaration(function: FunctionDefinition) -> Declaration:
     doc = function.extra.get(onnx.DOC_STRING)
     text = doc.value if isinstance(doc, StringAttr) else f"The function {function.sym_name}."
     attributes = attributes_from(function.attributes)
-    made = Signature(tuple(parameters[:count]), tuple(parameters[count:]), attributes)
-    return Declaration(function.sym_name, (made,), text)
+    built = Signature(tuple(parameters[:count]), tuple(parameters[count:]), attributes)
+    return Declaration(function.sym_name, (built,), text)
 
 
 def declared_summary(definitions: Sequence[type[OperatorNode]]) -> str:

@@ -52,10 +52,10 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
 
     def _with_declared(self, ports: Mapping[str, Port], values: Iterable[Value]) -> Mapping[str, Port]:
         """Ports of some inputs or outputs, with the types that are declared of them."""
-        stated = dict(self.declared.entries)
+        explicit = dict(self.declared.entries)
         out = dict(ports)
         for v in values:
-            text = stated.get(v.name)
+            text = explicit.get(v.name)
             if isinstance(text, StringAttr):
                 out[v.name] = out.get(v.name, NO_PORT)._replace(declared=text.value)
         return out
@@ -66,13 +66,13 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
 
     def _broken_rules(self) -> Iterator[Diagnostic]:
         holder = self.parent_op
-        stated: Mapping[str, Attribute] = holder.extra if isinstance(holder, Module) else {}
-        domain = stated.get(onnx.DOMAIN)
+        declared: Mapping[str, Attribute] = holder.extra if isinstance(holder, Module) else {}
+        domain = declared.get(onnx.DOMAIN)
         yield from checks.identity(self.sym_name, domain.value if isinstance(domain, StringAttr) else "")
-        ir_version = stated.get(onnx.IR_VERSION)
+        ir_version = declared.get(onnx.IR_VERSION)
         number = ir_version.value if isinstance(ir_version, IntegerAttr) else None
-        yield from checks.versions(number, stated.get(onnx.MODEL_VERSION))
-        docs = [d for d in (stated.get(onnx.DOC_STRING), self.extra.get(onnx.DOC_STRING)) if d is not None]
+        yield from checks.versions(number, declared.get(onnx.MODEL_VERSION))
+        docs = [d for d in (declared.get(onnx.DOC_STRING), self.extra.get(onnx.DOC_STRING)) if d is not None]
         if not docs and not (isinstance(holder, Module) and metadata_of(holder).description):
             yield rules.DOCUMENTED.broken("there is no documentation string")
         for doc in docs:
@@ -92,12 +92,14 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
             yield from Closure(holder.body, holder).undeclared(self.body)
 
     def give_interface(self, new: NewInterface) -> Function:
-        made = onnx.Graph.give_interface(self, new)
-        names = {new.renamed.get(v.name, v.name): v.name for v in (*made.inputs, *made.outputs)}
+        new_op = onnx.Graph.give_interface(self, new)
+        names = {new.renamed.get(v.name, v.name): v.name for v in (*new_op.inputs, *new_op.outputs)}
         kept = tuple([(names[name], held) for name, held in self.declared.entries if name in names])
-        assert isinstance(made, onnx.Graph)
-        graph = Graph(made.sym_name, made.opset_import, made.content.take(), made.defaults, DictionaryAttr(kept))
-        return put_in_place(made, graph)
+        assert isinstance(new_op, onnx.Graph)
+        graph = Graph(
+            new_op.sym_name, new_op.opset_import, new_op.content.take(), new_op.defaults, DictionaryAttr(kept)
+        )
+        return put_in_place(new_op, graph)
 
 
 def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:

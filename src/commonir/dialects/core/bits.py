@@ -61,6 +61,6 @@ def _wider(x: Value, wanted: ElementType) -> Value:
 
 
 def _unsigned(bits: int) -> ElementType:
-    found = element_named(f"ui{bits}")
-    assert found is not None
-    return found
+    result = element_named(f"ui{bits}")
+    assert result is not None
+    return result

@@ -61,17 +61,17 @@ class MakeComplex(CoreOp, name="core.complex", traits=(traits.Pure, traits.Eleme
 
     def infer(self) -> tuple[Type, ...]:
         kind = tensor_type(self.real)
-        made = ELEMENT_TYPES.get(f"complex<{kind.element}>")
-        if made is None:
+        built = ELEMENT_TYPES.get(f"complex<{kind.element}>")
+        if built is None:
             raise NotationError(f"there are no complex numbers of {kind.element}")
-        return (kind.with_element(made),)
+        return (kind.with_element(built),)
 
     def reference(self, real: Array, imaginary: Array) -> Array:
         xp = real.__array_namespace__()
         # Of a product with i, infinities would become NaN.
-        made: Array = xp.empty(real.shape, xp.result_type(real.dtype, xp.complex64))
-        made.real, made.imag = real, imaginary
-        return made
+        result: Array = xp.empty(real.shape, xp.result_type(real.dtype, xp.complex64))
+        result.real, result.imag = real, imaginary
+        return result
 
 
 class _Part(CoreOp, traits=(traits.Pure, traits.Elementwise)):

@@ -236,10 +236,10 @@ def inlined(nested_: Region, values: Sequence[Value]) -> tuple[Value, ...]:
     for argument, value in zip(block.arguments, values, strict=True):
         argument.replace_all_uses_with(value)
     last = block.last
-    found = last.values if isinstance(last, Yield) else ()
+    result = last.values if isinstance(last, Yield) else ()
     for op in list(block.operations):
         op.detach()
-    return found
+    return result
 
 
 def _named_sizes(named: Type, actual: Type) -> Iterable[tuple[str, Dim]]:

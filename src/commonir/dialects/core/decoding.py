@@ -116,8 +116,8 @@ def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None
             first = np.arange(prod(groups)).reshape(groups) * entries
             at = (at.reshape(_split(part.shape, groups)) + _for_blocks(first, rank)).reshape(part.shape)
         # They are inside: to clip them is not to check them again, one by one.
-        found = np.take(here.reshape(-1, size) if size > 1 else here.reshape(-1), at, 0, mode="clip")
-        return found if size == 1 else np.moveaxis(found, -1, axis + 1)
+        result = np.take(here.reshape(-1, size) if size > 1 else here.reshape(-1), at, 0, mode="clip")
+        return result if size == 1 else np.moveaxis(result, -1, axis + 1)
 
     _by_piece(positions, counts, out, decode, size if axis == 0 else 1)
     return out
@@ -145,9 +145,9 @@ def repeated(mask: Array, count: int, axis: int) -> Array:
 
 def looked_up_where(mask: Array, positions: Array, tables: Array, vector_axis: int | None) -> Array:
     """The entries at positions of elements where the mask is set, in order of the elements of the result."""
-    found = looked_up_in_blocks(spread_out(positions, mask), tables, vector_axis)
+    results = looked_up_in_blocks(spread_out(positions, mask), tables, vector_axis)
     wide = mask if vector_axis is None else np.repeat(mask, tables.shape[-1], vector_axis)
-    return found[wide.astype(np.bool_)]
+    return results[wide.astype(np.bool_)]
 
 
 def scaled_where(mask: Array, values: Array, scale: Array, offset: Array | None) -> Array:

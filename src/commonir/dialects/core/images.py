@@ -49,10 +49,12 @@ class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
         from commonir.base.images import decoded_image  # noqa: PLC0415  loads numpy and Pillow
 
         xp = content.__array_namespace__()
-        found = decoded_image(content.tobytes(), grayscale=self.format is PixelFormat.GRAYSCALE)
-        if found is None:
+        result = decoded_image(content.tobytes(), grayscale=self.format is PixelFormat.GRAYSCALE)
+        if result is None:
             return xp.zeros((0, 0, self.format.channels), xp.uint8)
-        return found[..., None] if found.ndim == 2 else found[..., ::-1] if self.format is PixelFormat.BGR else found
+        return (
+            result[..., None] if result.ndim == 2 else result[..., ::-1] if self.format is PixelFormat.BGR else result
+        )
 
 
 decode_image = function(DecodeImage)

@@ -46,17 +46,17 @@ def width_of(x: Value) -> int:
 
 
 def _unsigned_type(element: ElementType) -> ElementType:
-    found = ELEMENT_TYPES.get(f"ui{element.bits}")
-    if found is None:
+    result = ELEMENT_TYPES.get(f"ui{element.bits}")
+    if result is None:
         raise NotationError(f"there is no unsigned arithmetic on {element}")
-    return found
+    return result
 
 
 def as_unsigned(x: Value) -> Value:
     """The bits as an unsigned number; a bool as 0 or 1 of eight bits."""
     element = tensor_type(x).element
-    wanted = _unsigned_type(i8 if element is boolean else element)
-    return cast(x, wanted) if element is boolean else bit_cast(x, wanted)
+    expected = _unsigned_type(i8 if element is boolean else element)
+    return cast(x, expected) if element is boolean else bit_cast(x, expected)
 
 
 def as_signed(x: Value) -> Value:

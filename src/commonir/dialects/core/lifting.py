@@ -42,10 +42,10 @@ def rank_of(value: Value) -> int:
 
 def on(op: Op, operands: Sequence[Value]) -> tuple[Value, ...]:
     """The results of an operation on other operands. It must be without regions."""
-    made = op.clone_shallow(tuple(operands), ())
-    for found, type in zip(made.results, infer(made).types, strict=True):
+    result = op.clone_shallow(tuple(operands), ())
+    for found, type in zip(result.results, infer(result).types, strict=True):
         found.retype(type)
-    return made.results
+    return result.results
 
 
 def operations_of(block: Block) -> Iterator[Operation]:

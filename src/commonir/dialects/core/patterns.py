@@ -273,10 +273,10 @@ class _Parser:
 
         def again() -> _Part:
             self._at = first
-            made = self._atom()
-            assert made is not None
+            result = self._atom()
+            assert result is not None
             assert self._at == last
-            return made
+            return result
 
         copies = [part, *(again() for _ in range(max(least, most or 1, 1) - 1))]
         whole = self._nothing()

@@ -81,12 +81,12 @@ def uniform(
     """Numbers of [low, high), or `low` when that is empty; `twisted` are those of the Mersenne twister."""
     count = int(np.prod(shape, dtype=np.int64))
     numbers = _twisted_numbers(seed, count) if twisted else _numbers(seed, count)
-    made = (low + (high - low) * numbers).astype(dtype)
+    result = (low + (high - low) * numbers).astype(dtype)
     if high > low:
         # Rounding must not reach the end of the interval.
         end = dtype.type(high)
-        made = np.where(made >= end, np.nextafter(end, dtype.type(low)), made)
-    return made.reshape(shape)
+        result = np.where(result >= end, np.nextafter(end, dtype.type(low)), result)
+    return result.reshape(shape)
 
 
 def normal(seed: int, shape: tuple[int, ...], mean: float, deviation: float, dtype: np.dtype[Any]) -> Array:

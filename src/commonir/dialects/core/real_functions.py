@@ -139,10 +139,10 @@ def clamp(x: Value, low: Value, high: Value) -> Value:
 
 
 def _bits_type(element: ElementType) -> ElementType:
-    found = ELEMENT_TYPES.get(f"i{element.bits}")
-    if found is None or element.bits < 8:
+    result = ELEMENT_TYPES.get(f"i{element.bits}")
+    if result is None or element.bits < 8:
         raise NotationError(f"no integer has the bits of {element}")
-    return found
+    return result
 
 
 def copy_sign(x: Value, sign: Value) -> Value:

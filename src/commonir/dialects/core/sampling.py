@@ -81,15 +81,15 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
         wide = accumulator(grid.dtype)
         places = [self._inside(cast(grid[(n, *o, len(sizes) - 1 - a)], wide), size) for a, size in enumerate(sizes)]
         if self.mode is ResizeMode.NEAREST:
-            found = self._element(x, (n, c), [_whole(call("round", p)) for p in places])
-            return found.by(n, c, *o).where({}, needed)
+            result = self._element(x, (n, c), [_whole(call("round", p)) for p in places])
+            return result.by(n, c, *o).where({}, needed)
         terms: list[Expr] = []
         for taps in product(*[self._neighbours(p) for p in places]):
             share = taps[0][1]
             for _, part in taps[1:]:
                 share = share * part
-            found = cast(self._element(x, (n, c), [place for place, _ in taps]), accumulator(x.dtype))
-            terms.append(found * cast(share, accumulator(x.dtype)))
+            result = cast(self._element(x, (n, c), [place for place, _ in taps]), accumulator(x.dtype))
+            terms.append(result * cast(share, accumulator(x.dtype)))
         return cast(sum(terms[1:], terms[0]), x.dtype).by(n, c, *o).where({}, needed)
 
     def _inside(self, position: Expr, size: Dim) -> Expr:
@@ -129,16 +129,16 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
     def _element(self, x: Tensor, image: tuple[Index, Index], at: Sequence[Expr]) -> Expr:
         """The element at a position, of which those outside have the value of the border."""
         sizes = x.shape[2:]
-        found = x[(*image, *[self._bounded(p, size) for p, size in zip(at, sizes, strict=True)])]
+        result = x[(*image, *[self._bounded(p, size) for p, size in zip(at, sizes, strict=True)])]
         if self.border is not Border.CONSTANT:
-            return found
+            return result
         inside: Expr | None = None
         for p, size in zip(at, sizes, strict=True):
             here = (p >= 0) & (p < lift(size, i64))
             inside = here if inside is None else inside & here
         if inside is None:
-            return found
-        return select(inside, found, lift(self.value if x.dtype.is_float else int(self.value), x.dtype))
+            return result
+        return select(inside, result, lift(self.value if x.dtype.is_float else int(self.value), x.dtype))
 
     def _bounded(self, position: Expr, size: Dim) -> Expr:
         """A whole position as one of an element."""

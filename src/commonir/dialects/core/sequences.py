@@ -49,10 +49,10 @@ def _element(value: Value) -> Type:
 
 
 def _tensor_element(value: Value) -> TensorType:
-    found = _element(value)
-    if not isinstance(found, TensorType):
+    result = _element(value)
+    if not isinstance(result, TensorType):
         raise NotationError(f"expected a list of tensors, found {value.type}")
-    return found
+    return result
 
 
 class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):

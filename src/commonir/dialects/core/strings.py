@@ -236,15 +236,15 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
 
     def reference(self, x: Array) -> Array:
         xp: Any = x.__array_namespace__()
-        wanted: dict[tuple[int | str, ...], list[int]] = {}
+        expected: dict[tuple[int | str, ...], list[int]] = {}
         for ngram, column in zip(self.ngrams(), self.columns, strict=True):
             if self.least <= len(ngram) <= self.most:
-                wanted.setdefault(ngram, []).append(column)
+                expected.setdefault(ngram, []).append(column)
         rows = x.reshape(-1, x.shape[-1])
         out = xp.zeros((len(rows), max(self.columns, default=-1) + 1), xp.float32)
         for row, tokens in zip(out, rows.tolist(), strict=True):
             for ngram in self._occurring(tokens):
-                for column in wanted.get(ngram, ()):
+                for column in expected.get(ngram, ()):
                     row[column] += 1
         return out.reshape(*x.shape[:-1], out.shape[-1])
 

@@ -78,8 +78,8 @@ def aggregated(found: Array, starts: Array, targets: Array, weights: Array, coun
         out = out / trees if aggregate == "average" and trees else out
         return out.astype(weights.dtype).reshape(rows, count)
     fold, start = (np.minimum, np.inf) if aggregate == "min" else (np.maximum, -np.inf)
-    made = np.full(rows * count, start, weights.dtype)
-    fold.at(made, place, given)
+    built = np.full(rows * count, start, weights.dtype)
+    fold.at(built, place, given)
     given_any = np.zeros(rows * count, np.bool_)
     given_any[place] = True
-    return np.where(given_any, made, 0).astype(weights.dtype).reshape(rows, count)
+    return np.where(given_any, built, 0).astype(weights.dtype).reshape(rows, count)

@@ -60,10 +60,10 @@ class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
         stands = dict(zip(self.operands, known, strict=True))
         grouped = [v for v in self.grouped_operands() if not isinstance(v, tuple)]
         try:
-            made = results_of(self.reference(*[None if v is None else stands[v] for v in grouped]))
+            built = results_of(self.reference(*[None if v is None else stands[v] for v in grouped]))
         except (NotationError, DiagnosticError):
             return ()
-        return tuple([known_data(v) for v in made])
+        return tuple([known_data(v) for v in built])
 
 
 class Compressed(Constexpr):
@@ -72,8 +72,8 @@ class Compressed(Constexpr):
     output: Value = result("any")
 
     def constant_data(self) -> Data | None:
-        found = self.constant_results()
-        return found[0] if found else None
+        result = self.constant_results()
+        return result[0] if result else None
 
 
 def _reshaped(data: Data, shape: tuple[int, ...], element: ElementType | None = None) -> Data:

@@ -230,13 +230,13 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
         grows.
         """
         full = (size - 1) * stride + reach
-        stated = None if self.output_shape is None else self.output_shape[2 + axis]
+        declared = None if self.output_shape is None else self.output_shape[2 + axis]
         if self.pad_type is PadType.CUSTOM:
             before, after = (self.pad or (0, 0) * (axis + 1))[2 * axis : 2 * axis + 2]
-            return before, after if stated is None else _fixed(full - before - stated)
+            return before, after if declared is None else _fixed(full - before - declared)
         if self.pad_type is PadType.VALID:
-            return 0, 0 if stated is None else _fixed(full - stated)
-        total = reach - stride if stated is None else _fixed(full - stated)
+            return 0, 0 if declared is None else _fixed(full - declared)
+        total = reach - stride if declared is None else _fixed(full - declared)
         before = max(total, 0) // 2
         return before, total - before
 

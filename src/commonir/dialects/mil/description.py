@@ -207,8 +207,8 @@ class _Fields:
         return name in self._held
 
     def text(self, name: str) -> str:
-        found = self._held.get(name)
-        return found.value if isinstance(found, StringAttr) else ""
+        result = self._held.get(name)
+        return result.value if isinstance(result, StringAttr) else ""
 
     def number(self, name: str) -> int:
         found = self._held.get(name)
@@ -226,9 +226,9 @@ class _Fields:
     def scalar(self, *names: str) -> int | float | None:
         """The first of some fields that is there."""
         for name in names:
-            found = self._held.get(name)
-            if isinstance(found, IntegerAttr | FloatAttr):
-                return found.value
+            result = self._held.get(name)
+            if isinstance(result, IntegerAttr | FloatAttr):
+                return result.value
         return None
 
     def first(self, *names: str) -> str:
@@ -236,8 +236,8 @@ class _Fields:
         return next((n for n in names if n in self._held), "")
 
     def _array(self, name: str) -> tuple[Attribute, ...]:
-        found = self._held.get(name)
-        return found.values if isinstance(found, ArrayAttr) else ()
+        result = self._held.get(name)
+        return result.values if isinstance(result, ArrayAttr) else ()
 
 
 def _interface(name: str, fields: _Fields) -> Interface:

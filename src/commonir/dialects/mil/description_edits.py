@@ -79,14 +79,14 @@ def _edited(held: Attribute, known: Interface | None, function: Function, new: N
     states = [v for v in function.inputs if isinstance(v.type, StateType)]
     inputs = [v for v in function.inputs if not isinstance(v.type, StateType)]
     ports = {**new.input_ports, **new.output_ports}
-    wanted = {
+    expected = {
         "input": [(v.name, v.type) for v in inputs],
         "output": [(name, v.type) for name, v in new.outputs],
         "state": [(v.name, v.type) for v in states],
     }
     before = {"input": known.inputs, "output": known.outputs, "state": known.states} if known is not None else {}
     for name in _LISTS:
-        features = tuple(_features(fields.get(name), before.get(name, ()), wanted[name], ports, new.renamed))
+        features = tuple(_features(fields.get(name), before.get(name, ()), expected[name], ports, new.renamed))
         fields.pop(name, None)
         if features:
             fields[name] = ArrayAttr(features)
@@ -175,5 +175,5 @@ def _dictionary(fields: Mapping[str, Attribute]) -> DictionaryAttr:
 
 
 def _text(held: Attribute, name: str) -> str:
-    found = _fields(held).get(name)
-    return found.value if isinstance(found, StringAttr) else ""
+    result = _fields(held).get(name)
+    return result.value if isinstance(result, StringAttr) else ""

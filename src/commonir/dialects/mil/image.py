@@ -216,8 +216,8 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
         kept = shape_of(x)[-self.resized_dims :]
         known = known_dims(shape)
         if known is not None:
-            wanted = known[-self.resized_dims :]
-            return core.dims(tuple([k if d == 0 else d for d, k in zip(wanted, kept, strict=True)]))
+            expected = known[-self.resized_dims :]
+            return core.dims(tuple([k if d == 0 else d for d, k in zip(expected, kept, strict=True)]))
         (count,) = dims_of(shape)
         if not isinstance(count, int):
             raise NotationError("the number of sizes must be known before the program runs")

@@ -275,8 +275,8 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
         front = core.transpose(data, (axis, *range(axis), *range(axis + 1, rank)))
         last = rank_of(updates)
         slices = core.transpose(updates, (*range(axis, axis + new), *range(axis), *range(axis + new, last)))
-        made = core.scatter_nd(front, core.unsqueeze(indices, (-1,)), slices, _REDUCTIONS[self.mode])
-        return core.transpose(made, (*range(1, axis + 1), 0, *range(axis + 1, rank)))
+        built = core.scatter_nd(front, core.unsqueeze(indices, (-1,)), slices, _REDUCTIONS[self.mode])
+        return core.transpose(built, (*range(1, axis + 1), 0, *range(axis + 1, rank)))
 
 
 class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):

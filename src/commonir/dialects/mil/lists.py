@@ -106,8 +106,8 @@ class OfList(MilOp):
         """The tensor of a list with at least `count` elements if its length may change, of sizes it does not tell."""
         rank = rank_of(ls)
         axes = [n for n, d in enumerate(self.element.shape or ()) if d is None]
-        made = _made_by(self.ls)
-        is_fixed = made is not None and not made.dynamic_length
+        built = _made_by(self.ls)
+        is_fixed = built is not None and not built.dynamic_length
         first = core.scalar(0, i64)
         if not is_fixed:
             first = core.maximum(core.sub(count, core.dim(ls, 0)), first)

@@ -211,8 +211,8 @@ def _suppressed(boxes: Value, classes: Value | None, limit: Value) -> Value:
     fixed = (positions, number, limit, *least, *greatest, *(() if classes is None else (classes,)))
     # What a loop uses is handed through it, so that nothing in it depends on where it stands.
     initial = (core.scalar(0, i64), stays, *fixed)
-    asked = Block([v.type for v in initial])
-    condition = _region(asked, core.less(asked.arguments[0], asked.arguments[3]))
+    requested = Block([v.type for v in initial])
+    condition = _region(requested, core.less(requested.arguments[0], requested.arguments[3]))
     rounds = Block([v.type for v in initial])
     at, alive, *others = rounds.arguments
     body = _region(rounds, core.add(at, core.scalar(1, i64)), _round(at, alive, *others), *others)

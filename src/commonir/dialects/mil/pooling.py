@@ -47,8 +47,8 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
         """with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric."""
         if not self.ceil_mode:
             return True
-        stated = self.pad_type in (PadType.VALID, PadType.CUSTOM)
-        return rank_of(self.x) <= 4 and stated and self.pad[::2] == self.pad[1::2]
+        declared = self.pad_type in (PadType.VALID, PadType.CUSTOM)
+        return rank_of(self.x) <= 4 and declared and self.pad[::2] == self.pad[1::2]
 
     def windows(self, x: Value, fill: float) -> tuple[Value, tuple[int, ...], tuple[tuple[int, int], ...]]:
         """The operand, strides and the padding that the pooling operation has to add."""

@@ -217,10 +217,10 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
             end.set_extra(key, held)
         new.body.append(end)
         self._rename_shapes(new)
-        made = put_in_place(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
-        if isinstance(made.parent_op, Module):
-            describe_function(made.parent_op, made, new)
-        return made
+        result = put_in_place(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
+        if isinstance(result.parent_op, Module):
+            describe_function(result.parent_op, result, new)
+        return result
 
     def _rename_shapes(self, new: NewInterface) -> None:
         """Makes what the text form says of flexible shapes speak of inputs by their new names.
@@ -380,9 +380,9 @@ def vector_of(value: Compound) -> Data | None:
 
 def file_name(op: Operation) -> str:
     """The name of the operation `op` in its file: what it states, else the name of its first result."""
-    stated = op.extra.get(OPERATION_NAME)
-    if isinstance(stated, StringAttr):
-        return stated.value
+    declared = op.extra.get(OPERATION_NAME)
+    if isinstance(declared, StringAttr):
+        return declared.value
     return op.results[0].name if op.results else ""
 
 

@@ -255,13 +255,13 @@ class _Crop(NamedTuple):
         down = core.broadcast_to(core.unsqueeze(rows, (2, 3)), sizes)
         across = core.broadcast_to(core.unsqueeze(columns, (1, 3)), sizes)
         border = core.Border.REFLECT if self.pad_value is None else core.Border.EDGE
-        found = core.grid_sample(images, core.concat((across, down), 3), core.ResizeMode.LINEAR, border)
+        result = core.grid_sample(images, core.concat((across, down), 3), core.ResizeMode.LINEAR, border)
         if self.pad_value is None:
-            return found
+            return result
         inside = core.logical_and(
             core.unsqueeze(_within(rows, height), (1, 3)), core.unsqueeze(_within(columns, width), (1, 2))
         )
-        return core.select(inside, found, core.splat(self.pad_value, found))
+        return core.select(inside, result, core.splat(self.pad_value, result))
 
 
 def _row(values: list[float]) -> Value:

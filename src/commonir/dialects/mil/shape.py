@@ -121,16 +121,16 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
         known, sizes = known_dims(shape), shape_of(x)
         if known is not None:
             return core.reshape(x, self._resolved(known, sizes))
-        wanted = converted(shape, i32)
+        expected = converted(shape, i32)
         (rank,) = dims_of(shape)
         if isinstance(rank, int):
             try:
                 copied = self.copied_sizes(sizes, rank)
             except NotationError:
-                return core.dynamic_reshape(x, wanted)
+                return core.dynamic_reshape(x, expected)
             source = core.dims(tuple([d for d in copied if d is not None]), i32)
-            wanted = core.select(core.equal(wanted, core.splat(0, like=wanted)), source, wanted)
-        return core.dynamic_reshape(x, wanted)
+            expected = core.select(core.equal(expected, core.splat(0, like=expected)), source, expected)
+        return core.dynamic_reshape(x, expected)
 
 
 class ReshapeCoreML7(Reshape, name="mil.reshape", since=CORE_ML_7):

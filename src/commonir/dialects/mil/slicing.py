@@ -259,17 +259,17 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
     def reference(self, x: Value, begin: Value, size: Value) -> Value:
         sizes = shape_of(x)
         steps = (1,) * len(sizes)
-        first, wanted = known_dims(begin), known_dims(size)
-        if first is not None and wanted is not None:
+        first, expected = known_dims(begin), known_dims(size)
+        if first is not None and expected is not None:
             starts = [b + n if isinstance(b, int) and b < 0 else b for b, n in zip(first, sizes, strict=True)]
-            stops = [n if w == -1 else b + w for b, w, n in zip(starts, wanted, sizes, strict=True)]
+            stops = [n if w == -1 else b + w for b, w, n in zip(starts, expected, sizes, strict=True)]
             return core.slice(x, tuple(starts), tuple(stops), steps)
         whole, none = core.dims(sizes, i32), core.scalar(0, i32)
         low, count = converted(begin, i32), converted(size, i32)
         low = core.select(core.less(low, none), core.add(low, whole), low)
         high = core.select(core.less(count, none), whole, core.add(low, count))
         cut = core.dynamic_slice(x, low, high, steps)
-        return cut if wanted is None or wanted.count(-1) > 1 else core.reshape(cut, wanted)
+        return cut if expected is None or expected.count(-1) > 1 else core.reshape(cut, expected)
 
 
 class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7):

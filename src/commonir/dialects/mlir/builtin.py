@@ -30,13 +30,13 @@ class UnrealizedConversionCast(
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Returns the operands where the types stay the same, or the operands of a cast that this one undoes."""
-        wanted = [v.type for v in self.outputs]
-        if [v.type for v in self.inputs] == wanted:
+        expected = [v.type for v in self.outputs]
+        if [v.type for v in self.inputs] == expected:
             return self.inputs
         before = self.inputs[0].owner if self.inputs else None
         if not isinstance(before, UnrealizedConversionCast) or self.inputs != before.outputs:
             return None
-        return before.inputs if [v.type for v in before.inputs] == wanted else None
+        return before.inputs if [v.type for v in before.inputs] == expected else None
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.outputs:

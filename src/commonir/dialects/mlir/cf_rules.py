@@ -73,8 +73,8 @@ def _passed_through(target: Block, values: tuple[Value, ...]) -> Way | None:
 
 
 def _pass_through(op: Br, editor: Editor) -> bool:
-    found = _passed_through(op.dest, op.destOperands)
-    return found is not None and _jump(op, *found, editor)
+    result = _passed_through(op.dest, op.destOperands)
+    return result is not None and _jump(op, *result, editor)
 
 
 def _pass_through_either(op: CondBr, editor: Editor) -> bool:

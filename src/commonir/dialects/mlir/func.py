@@ -40,7 +40,7 @@ class Func(FunctionOp, name="func.func"):
         block = new.body
         values = tuple([v for _, v in new.outputs])
         block.append(Return(values))
-        made = Func(
+        built = Func(
             self.sym_name,
             FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in values])),
             Region([block]),
@@ -49,7 +49,7 @@ class Func(FunctionOp, name="func.func"):
             port_attributes([new.input_ports.get(a.name, NO_PORT) for a in block.arguments]),
             port_attributes([new.output_ports.get(name, NO_PORT) for name, _ in new.outputs]),
         )
-        return put_in_place(self, made)
+        return put_in_place(self, built)
 
 
 class Return(ReturnOp, name="func.return", traits=(has_parent("func.func"),)):
@@ -67,8 +67,8 @@ def _symbol_for(user: Operation, name: str) -> Symbol | None:
 
 
 def _function_for(user: Operation, name: str) -> Func | None:
-    found = _symbol_for(user, name)
-    return found if isinstance(found, Func) else None
+    result = _symbol_for(user, name)
+    return result if isinstance(result, Func) else None
 
 
 def _is_in_a_module(op: Operation) -> bool:

@@ -14,9 +14,9 @@ def _call_by_name(op: CallIndirect, editor: Editor) -> bool:
     source = op.callee.owner
     if not isinstance(source, Constant):
         return False
-    made = Call.build({"callee_": source.value, "operands_": op.callee_operands}, [r.type for r in op.results])
-    editor.insert(made, op)
-    editor.replace(op, made.results)
+    built = Call.build({"callee_": source.value, "operands_": op.callee_operands}, [r.type for r in op.results])
+    editor.insert(built, op)
+    editor.replace(op, built.results)
     return True
 
 

@@ -54,7 +54,7 @@ class Func(FunctionOp, name="ml_program.func"):
         values = tuple([v for _, v in new.outputs])
         names = tuple([name for name, _ in new.outputs])
         block.append(Return(values))
-        made = Func(
+        built = Func(
             self.sym_name,
             FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in values])),
             Region([block]),
@@ -63,7 +63,7 @@ class Func(FunctionOp, name="ml_program.func"):
             port_attributes([new.input_ports.get(a.name, NO_PORT) for a in block.arguments]),
             port_attributes([new.output_ports.get(name, NO_PORT) for name in names]),
         )
-        return put_in_place(self, made)
+        return put_in_place(self, built)
 
 
 class Subgraph(FunctionOp, name="ml_program.subgraph", traits=(GraphRegion, SingleBlock)):
@@ -169,9 +169,9 @@ def find_global(user: Operation, path: Sequence[str], *, outward: bool = True) -
     """
     for holder in user.ancestors():
         if isinstance(holder, Module):
-            found = _looked_up(holder, path)
-            if isinstance(found, Global):
-                return found
+            result = _looked_up(holder, path)
+            if isinstance(result, Global):
+                return result
             if not outward:
                 return None
     return None
@@ -331,11 +331,11 @@ class _StoreForm:
             if tokens is not None:
                 reader.expect(":")
                 reader.type()
-        made = reader.make({"global_": target, "value": value}, (), reader.dictionary())
-        if (tokens is None and not reader.result_count) or not isinstance(made, GlobalStore):
-            return made
-        fields = {"global_": made.global_, "value": value, "consume_tokens": tokens or ()}
-        made.operands = ()
+        result = reader.make({"global_": target, "value": value}, (), reader.dictionary())
+        if (tokens is None and not reader.result_count) or not isinstance(result, GlobalStore):
+            return result
+        fields = {"global_": result.global_, "value": value, "consume_tokens": tokens or ()}
+        result.operands = ()
         return GlobalStoreGraph.build(fields, [token])
         yield  # makes it a generator, as forms with regions are
 

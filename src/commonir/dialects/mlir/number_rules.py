@@ -72,8 +72,8 @@ def filled(maker: type[HoldsData], type: Type, number: Number) -> Value | None:
     kind = carrier(type)
     if not isinstance(kind, TensorType) or not kind.is_static:
         return None
-    made = maker.holding(splat(kind, number), type)
-    return made.results[0] if isinstance(made, Op) else None
+    result = maker.holding(splat(kind, number), type)
+    return result.results[0] if isinstance(result, Op) else None
 
 
 def splat(kind: TensorType, number: Number) -> Data:

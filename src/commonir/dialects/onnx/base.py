@@ -116,10 +116,10 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     def _followed(self) -> tuple[Dim, ...] | None:
         try:
-            made = results_of(self.reference(*map(_stand_in, self.grouped_operands())))
+            built = results_of(self.reference(*map(_stand_in, self.grouped_operands())))
         except (DiagnosticError, NotationError):
             return None
-        return known_dims(made[0])
+        return known_dims(built[0])
 
 
 def is_deprecated(definition: type[Op]) -> bool:
@@ -192,34 +192,34 @@ def image_sizes(value: Value, name: str) -> tuple[Dim, Dim, tuple[Dim, ...]]:
 
 def single(value: Value, name: str) -> int:
     """The only element of an operand, a number known before running. Raises: NotationError; NotKnownError."""
-    found = fixed(value, name)
-    if len(found) != 1:
-        raise NotationError(f"'{name}' has {len(found)} elements, expected one")
-    return found[0]
+    result = fixed(value, name)
+    if len(result) != 1:
+        raise NotationError(f"'{name}' has {len(result)} elements, expected one")
+    return result[0]
 
 
 def single_size(value: Value, name: str) -> Dim:
     """The only element of an operand, a number or an expression of sizes. Raises: NotationError; NotKnownError."""
-    found = known(value, name)
-    if len(found) != 1:
-        raise NotationError(f"'{name}' has {len(found)} elements, expected one")
-    return found[0]
+    result = known(value, name)
+    if len(result) != 1:
+        raise NotationError(f"'{name}' has {len(result)} elements, expected one")
+    return result[0]
 
 
 def single_number(value: Value, name: str) -> float:
     """The only element of an operand of floats. Raises: NotationError; NotKnownError."""
-    found = known_numbers(value, name)
-    if len(found) != 1:
-        raise NotationError(f"'{name}' has {len(found)} elements, expected one")
-    return found[0]
+    result = known_numbers(value, name)
+    if len(result) != 1:
+        raise NotationError(f"'{name}' has {len(result)} elements, expected one")
+    return result[0]
 
 
 def known(value: Value, name: str) -> tuple[Dim, ...]:
     """The elements of an operand that must be known before running. Raises: NotKnownError when they are not."""
-    found = known_dims(value)
-    if found is None:
+    result = known_dims(value)
+    if result is None:
         raise NotKnownError(f"'{name}' is not known before running")
-    return found
+    return result
 
 
 def fixed(value: Value, name: str) -> tuple[int, ...]:

@@ -121,12 +121,12 @@ class Constant(
             None if self.value_strings is None else data_of(string, (len(self.value_strings),), self.value_strings),
             None if self.sparse_value is None else _dense(self.sparse_value),
         ]
-        found = [d for d in given if d is not None]
-        if not found and ATTRIBUTE_REFERENCES in self.extra:
+        result = [d for d in given if d is not None]
+        if not result and ATTRIBUTE_REFERENCES in self.extra:
             raise NotKnownError("the value is that of an attribute of the function around")
-        if len(found) != 1:
-            raise NotationError(f"exactly one attribute must be given, found {len(found)}")
-        return found[0]
+        if len(result) != 1:
+            raise NotationError(f"exactly one attribute must be given, found {len(result)}")
+        return result[0]
 
 
 MOST_DENSE = 1 << 24

@@ -129,8 +129,8 @@ def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str)
     unused = (c for c in ascii_letters if c not in "".join(terms) + right)
     counts = [rank_of(x) - len(t) + 3 if "..." in t else 0 for x, t in zip(operands, terms, strict=True)]
     names = [next(unused) for _ in range(max(counts))]
-    found = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
-    return found, right.replace("...", "".join(names))
+    results = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
+    return results, right.replace("...", "".join(names))
 
 
 def _spelled(x: Value, term: str, names: list[str]) -> str:

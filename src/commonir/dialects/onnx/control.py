@@ -205,13 +205,13 @@ class Loop(
     v_final_and_scan_outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
-        carried, made = self.v_initial, returned(self.body)[1:]
-        kept = [_carried(v.type, r.type) for v, r in zip(carried, made, strict=False)]
-        return (*kept, *(_stacked(r.type) for r in made[len(carried) :]))
+        carried, built = self.v_initial, returned(self.body)[1:]
+        kept = [_carried(v.type, r.type) for v, r in zip(carried, built, strict=False)]
+        return (*kept, *(_stacked(r.type) for r in built[len(carried) :]))
 
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
-        stated = [a.type for a in self.body.block.arguments[:2]]
-        first = [s if s == k.with_shape((1,)) else k for s, k in zip(stated, (_COUNTER, _ANSWER), strict=False)]
+        declared = [a.type for a in self.body.block.arguments[:2]]
+        first = [s if s == k.with_shape((1,)) else k for s, k in zip(declared, (_COUNTER, _ANSWER), strict=False)]
         return ((*first, *self.infer()[: len(self.v_initial)]),)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -265,9 +265,9 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
     def infer(self) -> tuple[Type, ...]:
         states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
         given = self.initial_state_and_scan_inputs
-        carried, made = given[:states], returned(self.body)
+        carried, built = given[:states], returned(self.body)
         members, rounds = _size_along(given, repeat(0)), _size_along(given[states:], repeat(1))
-        return (*(v.type for v in carried), *(_stacked(_stacked(r.type, rounds), members) for r in made[states:]))
+        return (*(v.type for v in carried), *(_stacked(_stacked(r.type, rounds), members) for r in built[states:]))
 
     def verify(self) -> Iterator[Diagnostic]:
         given = self.initial_state_and_scan_inputs
@@ -345,9 +345,9 @@ class Scan(
 
     def infer(self) -> tuple[Type, ...]:
         states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
-        carried, made = self.initial_state_and_scan_inputs[:states], returned(self.body)
-        kept = [core.common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
-        stacks = made[states:]
+        carried, built = self.initial_state_and_scan_inputs[:states], returned(self.body)
+        kept = [core.common_type(v.type, r.type) for v, r in zip(carried, built, strict=False)]
+        stacks = built[states:]
         axes = self.scan_output_axes or (0,) * len(stacks)
         sequences = self.initial_state_and_scan_inputs[states:]
         rounds = _size_along(sequences, self.scan_input_axes or repeat(0))
@@ -479,7 +479,7 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
 
         states = [*[v.type for v in empty], *[_known_type(arguments[n], v) for n, v in same.items()]]
         rounds = Block([*states, _COUNTER])
-        made, kept = rounds.arguments[: len(empty)], dict(zip(same, rounds.arguments[len(empty) : -1], strict=True))
+        built, kept = rounds.arguments[: len(empty)], dict(zip(same, rounds.arguments[len(empty) : -1], strict=True))
         for n, (argument, v) in enumerate(zip(arguments, given, strict=True)):
             inside = kept[n] if n in kept else core.list_at(v, rounds.arguments[-1])
             inside.retype(_known_type(argument, inside))
@@ -490,7 +490,7 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
         for op in list(body.block.operations):
             op.detach()
             rounds.append(op)
-        _append(rounds, *[core.list_insert(x, y, None) for x, y in zip(made, outputs, strict=True)], *kept.values())
+        _append(rounds, *[core.list_insert(x, y, None) for x, y in zip(built, outputs, strict=True)], *kept.values())
         positions = core.range(core.scalar(0, i64), core.list_length(input_sequence), core.scalar(1, i64))
         return core.scan((*empty, *same.values()), (positions,), Region([rounds]))[: len(empty)]
 

@@ -68,9 +68,9 @@ class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
             sizes = image_sizes(X, "X")[2]
             if len(sizes) != rank or len(self.output_shape or sizes) < rank or len(extra) != rank:
                 raise NotationError(f"a filter of {rank} axes for {len(sizes)} spatial axes")
-            wanted = (self.output_shape or ())[-rank:] or [n * s for n, s in zip(sizes, strides, strict=True)]
+            expected = (self.output_shape or ())[-rank:] or [n * s for n, s in zip(sizes, strides, strict=True)]
             totals: list[int] = []
-            for a, (n, m, s, k, d) in enumerate(zip(sizes, wanted, strides, kernel, dilations, strict=True)):
+            for a, (n, m, s, k, d) in enumerate(zip(sizes, expected, strides, kernel, dilations, strict=True)):
                 total = s * (n - 1) + extra[a] + (k - 1) * d + 1 - m
                 if not isinstance(total, int):
                     raise NotKnownError("padding for a fixed result needs sizes that are numbers")

@@ -234,12 +234,12 @@ class IsInf(OnnxOp, name="onnx.IsInf"):
 
     def reference(self, X: Value) -> Value:
         zero = core.splat(0.0, X)
-        found = core.is_inf(X)
+        result = core.is_inf(X)
         if not self.detect_negative:
-            found = core.logical_and(found, core.greater(X, zero))
+            result = core.logical_and(result, core.greater(X, zero))
         if not self.detect_positive:
-            found = core.logical_and(found, core.less(X, zero))
-        return found
+            result = core.logical_and(result, core.less(X, zero))
+        return result
 
 
 class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):

@@ -109,12 +109,12 @@ class LocalFunction(
         values: dict[Value, Value | None] = dict.fromkeys(formal)
         values.update(zip(actual, block.arguments, strict=True))
         known = {**dict(self.default_attributes.entries), **given}
-        made = FunctionInstance(self.sym_name, Region([block]))
+        result = FunctionInstance(self.sym_name, Region([block]))
         # It stands beside the function without being part of the program, so that calls inside find what they call.
-        made.parent = self.parent
+        result.parent = self.parent
         for op in self.body.operations:
             _copy(op, values, known, block)
-        return made
+        return result
 
 
 class Call(StatedResults, Invocation, name="onnx.call"):
@@ -134,8 +134,8 @@ class Call(StatedResults, Invocation, name="onnx.call"):
     def callee(self) -> LocalFunction | None:
         for holder in self.ancestors():
             if isinstance(holder, Module):
-                found = holder.symbols.get(self.function)
-                return found if isinstance(found, LocalFunction) else None
+                result = holder.symbols.get(self.function)
+                return result if isinstance(result, LocalFunction) else None
         return None
 
     def called_with(self, types: Sequence[Type]) -> Function | None:
@@ -220,24 +220,24 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
         regions.append(Region([copy]))
     if not isinstance(source, Op):
         return
-    made = with_actual_attributes(_with_operands(source, values, tuple(regions)), known)
-    block.append(made)
-    values.update(zip(source.results, made.results, strict=False))
-    if isinstance(made, Call):
-        called = made.called_with([v.type for v in made.inputs])
-        for v, inside in zip(made.results, called.outputs if called is not None else (), strict=False):
+    built = with_actual_attributes(_with_operands(source, values, tuple(regions)), known)
+    block.append(built)
+    values.update(zip(source.results, built.results, strict=False))
+    if isinstance(built, Call):
+        called = built.called_with([v.type for v in built.inputs])
+        for v, inside in zip(built.results, called.outputs if called is not None else (), strict=False):
             v.retype(inside.type if v.type is unknown else v.type)
-    elif not isinstance(made, Custom):
-        _infer_again(made)
+    elif not isinstance(built, Custom):
+        _infer_again(built)
 
 
 def _infer_again(op: Op) -> None:
     """Gives results the types that follow from actual operands; those stated in the function where none follow."""
-    stated = [v.type for v in op.results]
+    declared = [v.type for v in op.results]
     for v in op.results:
         v.retype(unknown)
     infer_results(op)
-    for v, kind in zip(op.results, stated, strict=False):
+    for v, kind in zip(op.results, declared, strict=False):
         v.retype(kind if v.type is unknown else v.type)
 
 
@@ -258,12 +258,12 @@ def _with_operands(source: Op, values: Mapping[Value, Value | None], regions: tu
             arguments[f.name] = _actual(source.field_value(f), values)
     if isinstance(source, Custom | Call):
         arguments["absent"] = _absent(source, values)
-    made = type(source).build(arguments, [v.type for v in source.results], source.location)
+    result = type(source).build(arguments, [v.type for v in source.results], source.location)
     for name, value in source.extra.items():
-        made.set_extra(name, value)
-    for mine, its in zip(source.results, made.results, strict=True):
+        result.set_extra(name, value)
+    for mine, its in zip(source.results, result.results, strict=True):
         its.name = mine.name
-    return made
+    return result
 
 
 def _absent(source: Custom | Call, values: Mapping[Value, Value | None]) -> tuple[int, ...]:
@@ -287,10 +287,10 @@ def with_actual_attributes(op: Op, known: Mapping[str, Attribute]) -> Op:
 
     An attribute that is not given stays away, or has its default. Raises: DiagnosticError (E0505).
     """
-    stated = op.extra.get(ATTRIBUTE_REFERENCES)
-    if not isinstance(stated, DictionaryAttr):
+    declared = op.extra.get(ATTRIBUTE_REFERENCES)
+    if not isinstance(declared, DictionaryAttr):
         return op
-    names = {name: to.value for name, to in stated.entries if isinstance(to, StringAttr)}
+    names = {name: to.value for name, to in declared.entries if isinstance(to, StringAttr)}
     values = {name: known[to] for name, to in names.items() if to in known}
     op.set_extra(ATTRIBUTE_REFERENCES, None)
     fields = {f.spelling: f for f in op.layout.attributes}

@@ -210,23 +210,23 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         if len(sizes) != rank:
             raise NotationError(f"a kernel of {rank} axes for {len(sizes)} spatial axes")
         strides, pads = per_axis(self.strides, rank), pad_pairs(self.pads, rank)
-        made: list[Dim] = [n, c]
+        built: list[Dim] = [n, c]
         for m, s, k, (lo, hi) in zip(sizes, strides, self.kernel_shape, pads, strict=True):
-            made.append((m - 1) * s + k - lo - hi)
-        total = size_of(tuple(made))
+            built.append((m - 1) * s + k - lo - hi)
+        total = size_of(tuple(built))
         zeros = core.fill(core.splat(0.0, X), (total,))
         flat = core.scatter_elements(zeros, core.reshape(I, (-1,)), core.reshape(X, (-1,)), 0)
-        y = core.reshape(flat, tuple(made))
+        y = core.reshape(flat, tuple(built))
         if output_shape is None:
             return y
-        wanted = known(output_shape, "output_shape")
-        if len(wanted) != len(made):
-            raise NotationError(f"a shape of {len(wanted)} sizes for rank {len(made)}")
-        extra = [a - b for a, b in zip(wanted, made, strict=True)]
+        expected = known(output_shape, "output_shape")
+        if len(expected) != len(built):
+            raise NotationError(f"a shape of {len(expected)} sizes for rank {len(built)}")
+        extra = [a - b for a, b in zip(expected, built, strict=True)]
         amounts = tuple([e for e in extra if isinstance(e, int)])
         if len(amounts) != len(extra):
             raise NotationError("the amount of padding is not known before running")
-        return core.pad(y, (0,) * len(made), amounts)
+        return core.pad(y, (0,) * len(built), amounts)
 
     def infer_partially(self) -> tuple[Type, ...]:
         kind = tensor_type(self.X)

@@ -247,11 +247,11 @@ class GraphFunction(Op, Function):
 
     @property
     def referred_names(self) -> frozenset[str]:
-        found: set[str] = set()
+        result: set[str] = set()
         for op in self.walk():
             for key in (QUANTIZATION_ANNOTATION, DEVICE_CONFIGURATIONS) if op.extra else ():
-                found.update(_names_in(op.extra.get(key), key))
-        return frozenset(found)
+                result.update(_names_in(op.extra.get(key), key))
+        return frozenset(result)
 
     def infer(self) -> tuple[Type, ...]:
         return ()

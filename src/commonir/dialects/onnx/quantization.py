@@ -44,11 +44,11 @@ def _lying(values: Value, axis: int, x: Value) -> Value:
     if len(shape) != 1:
         raise NotationError(f"scales of rank {len(shape)} for rank {rank}")
     at = axis_from_start(axis, rank)
-    wanted = (*(1,) * at, shape[0], *(1,) * (rank - at - 1))
+    expected = (*(1,) * at, shape[0], *(1,) * (rank - at - 1))
     data = known_data(values)
     if data is None:
-        return core.reshape(values, wanted)
-    kind = data.type.with_shape(wanted)
+        return core.reshape(values, expected)
+    kind = data.type.with_shape(expected)
     return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 

@@ -97,10 +97,10 @@ def functions_of(op: WithActivations, direction: core.Direction, usual: Sequence
 
 def function_of(op_name: str, name: str) -> core.GateFunction:
     """The function of a name. Raises: NotationError when there is none."""
-    found = _BY_NAME.get(name.lower())
-    if found is None:
+    result = _BY_NAME.get(name.lower())
+    if result is None:
         raise NotationError(f"{op_name} has no function '{name}'")
-    return found
+    return result
 
 
 class Layer:
@@ -144,17 +144,17 @@ class Layer:
         Directions with functions of their own are layers of their own.
         """
         if len(set(self.functions)) == 1:
-            made = build(self.direction, self.functions[0], lengths, *split)
+            result = build(self.direction, self.functions[0], lengths, *split)
         else:
             ways = (core.Direction.FORWARD, core.Direction.REVERSE)
             parts = [
                 build(way, functions, lengths, *[None if v is None else of_direction(v, n) for v in split])
                 for n, (way, functions) in enumerate(zip(ways, self.functions, strict=True))
             ]
-            made = tuple([core.concat(pair, 1 if n == 0 else 0) for n, pair in enumerate(zip(*parts, strict=True))])
+            result = tuple([core.concat(pair, 1 if n == 0 else 0) for n, pair in enumerate(zip(*parts, strict=True))])
         if not self.is_batch_first:
-            return made
-        y, *states = made
+            return result
+        y, *states = result
         return (core.transpose(y, (2, 0, 1, 3)), *[core.transpose(s, (1, 0, 2)) for s in states])
 
 

@@ -123,11 +123,11 @@ def _axes(how: Resizing, x: Value, scales: Value | None, sizes: Value | None) ->
     shape = shape_of(x)
     axes = range(len(shape)) if how.axes is None else [axis_from_start(a, len(shape)) for a in how.axes]
     if sizes is not None and _is_given(sizes):
-        wanted = known(sizes, "sizes")
-        _check_count(wanted, axes)
+        expected = known(sizes, "sizes")
+        _check_count(expected, axes)
         if how.policy != "stretch":
-            return sorted(_kept_ratio(how.policy, [shape[a] for a in axes], wanted, axes), key=_place)
-        return sorted([Axis(a, shape[a], m, None) for a, m in zip(axes, wanted, strict=True)], key=_place)
+            return sorted(_kept_ratio(how.policy, [shape[a] for a in axes], expected, axes), key=_place)
+        return sorted([Axis(a, shape[a], m, None) for a, m in zip(axes, expected, strict=True)], key=_place)
     factors = _fractions(known_numbers(_required(scales), "scales"))
     _check_count(factors, axes)
     if any(f <= 0 for f in factors):
@@ -325,15 +325,15 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
     except NotKnownError:
         axes = range(len(shape)) if how.axes is None else [axis_from_start(a, len(shape)) for a in how.axes]
         found = None if scales is None or known_data(scales) is None else known_numbers(scales, "scales")
-        wanted = None if sizes is None else known_dims(sizes)
-        for given in (found, wanted):
+        expected = None if sizes is None else known_dims(sizes)
+        for given in (found, expected):
             if given:
                 _check_count(given, axes)
         for n, a in enumerate(axes):
             size = shape[a]
             shape[a] = None
-            if wanted is not None and how.policy == "stretch":
-                shape[a] = wanted[n]
+            if expected is not None and how.policy == "stretch":
+                shape[a] = expected[n]
             elif found is not None and size is not None and not _is_given(sizes):
                 shape[a] = _scaled(a, size, _fractions(found)[n]).m
     return TensorType(kind.element, tuple(shape))

@@ -271,20 +271,20 @@ def broadcast_when_running(data: Value, shape: Value) -> Requiring | Value:
         raise NotKnownError("'shape' is not known before running")
     rank = max(count, len(own))
     sizes = (*(1,) * (rank - len(own)), *own)
-    made, zero, one = core.reshape(data, sizes), core.scalar(0, i64), core.scalar(1, i64)
+    result, zero, one = core.reshape(data, sizes), core.scalar(0, i64), core.scalar(1, i64)
     fits: list[Value] = []
     for k, size in enumerate(sizes[rank - count :]):
-        asked = core.reshape(core.slice(shape, (k,), (k + 1,), (1,)), ())
+        requested = core.reshape(core.slice(shape, (k,), (k + 1,), (1,)), ())
         if size == 1:
-            made = core.gather(made, core.minimum(core.range(zero, asked, one), zero), rank - count + k)
+            result = core.gather(result, core.minimum(core.range(zero, requested, one), zero), rank - count + k)
         else:
-            fits.append(core.logical_or(core.equal(asked, one), core.equal(asked, core.scalar(size, i64))))
+            fits.append(core.logical_or(core.equal(requested, one), core.equal(requested, core.scalar(size, i64))))
     if not fits:
-        return made
+        return result
     condition = fits[0]
     for other in fits[1:]:
         condition = core.logical_and(condition, other)
-    return Requiring(core.Require(condition, "the sizes do not broadcast"), (made,))
+    return Requiring(core.Require(condition, "the sizes do not broadcast"), (result,))
 
 
 def _known_axes(axes: Value | None) -> tuple[int, ...] | None:
@@ -429,28 +429,28 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
     Tind = POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
-        kind, wanted = tensor_type(self.input_data), known_dims(self.shape)
+        kind, expected = tensor_type(self.input_data), known_dims(self.shape)
         if kind.shape is None:
             return (kind,)
         sizes = list(kind.shape)
         rank = len(sizes)
         for n, a in enumerate(range(rank) if self.axes is None else [axis_from_start(a, rank) for a in self.axes]):
-            sizes[a] = wanted[n] if wanted is not None and n < len(wanted) else None
+            sizes[a] = expected[n] if expected is not None and n < len(expected) else None
         return (kind.with_shape(tuple(sizes)),)
 
     def reference(self, input_data: Value, shape: Value) -> Value:
-        source, wanted = shape_of(input_data), known(shape, "shape")
+        source, expected = shape_of(input_data), known(shape, "shape")
         rank = len(source)
         axes = range(rank) if self.axes is None else [axis_from_start(a, rank) for a in self.axes]
-        if len(axes) != len(wanted):
-            raise NotationError(f"{len(wanted)} sizes for {len(axes)} axes")
-        if any(isinstance(size, int) and size < 0 for size in wanted):
-            raise NotationError(f"sizes {list(wanted)} are not all at least 0")
+        if len(axes) != len(expected):
+            raise NotationError(f"{len(expected)} sizes for {len(axes)} axes")
+        if any(isinstance(size, int) and size < 0 for size in expected):
+            raise NotationError(f"sizes {list(expected)} are not all at least 0")
         starts: list[Dim] = [0] * rank
         stops: list[Dim] = list(source)
         before: list[Dim] = [0] * rank
         after: list[Dim] = [0] * rank
-        for a, size in zip(axes, wanted, strict=True):
+        for a, size in zip(axes, expected, strict=True):
             starts[a] = floor_div(largest(source[a] - size, 0), 2)
             stops[a] = starts[a] + smallest(source[a], size)
             missing = largest(size - source[a], 0)

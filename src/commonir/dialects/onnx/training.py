@@ -44,8 +44,8 @@ class Optimizer(OnnxOp):
         count, rest = divmod(len(inputs), kept + 2)
         if rest or not count:
             raise NotationError(f"{len(inputs)} inputs are not {kept + 2} for each tensor that is trained")
-        made = [step(*inputs[n::count]) for n in range(count)]
-        return tuple([results[kind] for kind in range(kept + 1) for results in made])
+        built = [step(*inputs[n::count]) for n in range(count)]
+        return tuple([results[kind] for kind in range(kept + 1) for results in built])
 
 
 class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):
@@ -138,7 +138,7 @@ class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1")
     Outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
-        wanted = len(self.xs) + len(self.zs or ())
-        if len(self.Inputs) != wanted:
-            raise NotationError(f"{len(self.Inputs)} inputs for {wanted} names")
+        expected = len(self.xs) + len(self.zs or ())
+        if len(self.Inputs) != expected:
+            raise NotationError(f"{len(self.Inputs)} inputs for {expected} names")
         return tuple([v.type for v in self.Inputs[: len(self.xs)]])

@@ -61,7 +61,7 @@ class MpiExecutable(HoldsState):
             transport = MpiTransport(processes, self._numbers, self._limit)
             processes.doing("ran")
             try:
-                found = self._run(inputs, transport)
+                result = self._run(inputs, transport)
             except DiagnosticError as error:
                 if processes.speaks and self._limit is not None and _is_late(error):
                     raise DiagnosticError(transport.late()) from None
@@ -71,7 +71,7 @@ class MpiExecutable(HoldsState):
                     for line in transport.who_waits():
                         error.add_note(line)
                 raise
-            return found
+            return result
 
     def _run(self, inputs: Mapping[str, Array], transport: MpiTransport) -> dict[str, Array]:
         rank = transport.rank

@@ -157,19 +157,19 @@ class MpiTransport:
             if done():
                 return
         start = time.monotonic()
-        pause, told = _SHORTEST_PAUSE, False
+        pause, reported = _SHORTEST_PAUSE, False
         while not done():
             now = time.monotonic()
             late = self._deadline is not None and now > self._deadline
-            if not told and (late or now - start > _PATIENCE_SECONDS):
-                told = True
+            if not reported and (late or now - start > _PATIENCE_SECONDS):
+                reported = True
                 self._tell_standing(wait)
             self._hear()
-            if told:
+            if reported:
                 self._give_up(wait, now)
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        if told:
+        if reported:
             self._processes.doing("ran")
             self.standings.pop(self.rank, None)
 
@@ -196,20 +196,20 @@ class MpiTransport:
 
     def _hear(self) -> None:
         """Takes note of what others tell. Raises: DiagnosticError with what one of them has found."""
-        for source, told in self._processes.heard():
-            match told["kind"]:
+        for source, reported in self._processes.heard():
+            match reported["kind"]:
                 case "stop":
                     self._processes.quiet()
                     self._processes.linger()
                 case "failed":
-                    self._raise_told([told_finding(source, d) for d in told["findings"]])
-                case "stands" if told["run"] == self._run:
-                    wait = told["wait"]
+                    self._raise_told([told_finding(source, d) for d in reported["findings"]])
+                case "stands" if reported["run"] == self._run:
+                    wait = reported["wait"]
                     self.standings[source] = Standing(
                         None if wait is None else Wait(wait[0], wait[1], self._key(*wait[2]) if wait[2] else None),
-                        {self._key(*key): n for *key, n in told["sent"]},
-                        {self._key(*key): n for *key, n in told["taken"]},
-                        told["barriers"],
+                        {self._key(*key): n for *key, n in reported["sent"]},
+                        {self._key(*key): n for *key, n in reported["taken"]},
+                        reported["barriers"],
                     )
                 case _:
                     pass

@@ -112,11 +112,11 @@ class RankProgram:
         buffer.send_tags.update(send_tags)
         buffer.recv_tags.update(recv_tags)
         self._tags.update([tag for _, tag in (*buffer.send_tags, *buffer.recv_tags)])
-        made = FileTensor(buffer, View(sizes, sizes, (0,) * len(sizes)))
+        built = FileTensor(buffer, View(sizes, sizes, (0,) * len(sizes)))
         if name or content is not None:
             data = None if content is None else _data(TensorType(element, sizes), content)
-            self._add(Step(ark.VirtualTensor, {}, {"content": data}, made, self._names.reserve(name or "tensor")))
-        return Tensor(self.rank, made)
+            self._add(Step(ark.VirtualTensor, {}, {"content": data}, built, self._names.reserve(name or "tensor")))
+        return Tensor(self.rank, built)
 
     def view(
         self,
@@ -144,16 +144,16 @@ class RankProgram:
         if prod(extents) > held.buffer.count:
             message = f"an array of {prod(extents):,} elements does not fit into a buffer of {held.buffer.count:,}"
             raise _refused(ARK_TENSOR, message)
-        made = FileTensor(held.buffer, View(sizes, extents, starts))
+        built = FileTensor(held.buffer, View(sizes, extents, starts))
         inputs = tuple(self._own([tensor, *after]))
-        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, made, self._names.reserve(name) if name else ""))
-        return Tensor(self.rank, made)
+        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name) if name else ""))
+        return Tensor(self.rank, built)
 
     def output(self, tensor: Tensor, name: str) -> None:
         """Names a tensor that the program gives."""
-        made = FileTensor(tensor.held.buffer, tensor.held.view)
+        built = FileTensor(tensor.held.buffer, tensor.held.view)
         inputs = tuple(self._own([tensor]))
-        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, made, self._names.reserve(name)))
+        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name)))
 
     def _own(self, tensors: Iterable[Tensor]) -> list[FileTensor]:
         found = list(tensors)
@@ -189,18 +189,18 @@ class RankProgram:
         if definition is None:
             help = did_you_mean(kind, known) or "`cir ops ark` lists them; `tensor` and `view` make tensors"
             raise _refused(MALFORMED_ARK_SCHEMA, f"unknown operation type '{kind}'", help)
-        stated = _stated(kind, definition, arguments)
+        declared = _stated(kind, definition, arguments)
         _check_count(kind, "read", [f for f in definition.layout.inputs if f.name not in definition.writes], reads)
         if output is None and definition.writes:
             element = data_type or DATA_TYPES[reads[-1].type.element] if reads else data_type
-            output = self.tensor(_written_shape(kind, definition, reads, stated), element)
+            output = self.tensor(_written_shape(kind, definition, reads, declared), element)
         written = () if output is None else (output,) if isinstance(output, Tensor) else tuple(output)
         _check_count(kind, "written", [f for f in definition.layout.inputs if f.name in definition.writes], written)
         operands = definition.shared(self._own(reads), self._own(written))
-        _raise_errors(_draft(definition, reads, written, stated).verify())
+        _raise_errors(_draft(definition, reads, written, declared).verify())
         aliased = (*written, *reads)[0]
         result = FileTensor(aliased.held.buffer, aliased.held.view) if definition.layout.results else None
-        self._add(Step(definition, operands, stated, result, self._names.reserve(name or snake_case(kind))))
+        self._add(Step(definition, operands, declared, result, self._names.reserve(name or snake_case(kind))))
         return aliased if result is None else Tensor(self.rank, result)
 
     # -- messages
@@ -264,9 +264,9 @@ class Program:
         module = Module()
         for rank in self.ranks:
             module.body.append(rank.finish())
-        made = in_generation(module, generation)
-        _raise_errors([*verify(made, Dialects()), *verify_program(made)])
-        return made
+        result = in_generation(module, generation)
+        _raise_errors([*verify(result, Dialects()), *verify_program(result)])
+        return result
 
 
 def _sizes(shape: Sequence[int]) -> tuple[int, ...]:
@@ -299,13 +299,13 @@ def _data(type: TensorType, content: NDArray[np.generic]) -> Data:
 
 def _stated(kind: str, definition: type[ark.ArkOp], arguments: Mapping[str, object]) -> dict[str, object]:
     """Arguments by the names of fields. Raises: DiagnosticError (E0271)."""
-    wanted = arguments_of(definition, GENERATION)
+    expected = arguments_of(definition, GENERATION)
     for name in arguments:
-        if name not in wanted:
-            help = did_you_mean(name, wanted) or f"it has {', '.join(wanted) or 'no arguments'}"
+        if name not in expected:
+            help = did_you_mean(name, expected) or f"it has {', '.join(expected) or 'no arguments'}"
             raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' has no argument '{name}'", help)
     out: dict[str, object] = {}
-    for name, field in wanted.items():
+    for name, field in expected.items():
         if name not in arguments:
             raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' must have the argument '{name}'")
         assert field.type is not None

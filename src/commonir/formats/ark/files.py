@@ -146,7 +146,7 @@ def programs(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, ...]]:
 def _is_of_several(path: Path) -> bool:
     try:
         with path.open("rb") as stream:
-            found = _WORLD_SIZE.search(stream.read(_HEAD_BYTES))
+            result = _WORLD_SIZE.search(stream.read(_HEAD_BYTES))
     except OSError:
         return False
-    return found is not None and int(found[1]) > 1
+    return result is not None and int(result[1]) > 1

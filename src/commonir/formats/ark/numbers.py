@@ -83,9 +83,9 @@ def _digits(value: float) -> tuple[str, int]:
 
 def _power_for(exponent: int) -> tuple[_Scaled, int]:
     """A power of ten that brings a normalized number of this binary exponent into range, and its decimal exponent."""
-    wanted = _SMALLEST_EXPONENT - exponent - 1
-    product = wanted * 78913
-    rough = (product >> 18 if product >= 0 else -(-product >> 18)) + (wanted > 0)
+    expected = _SMALLEST_EXPONENT - exponent - 1
+    product = expected * 78913
+    rough = (product >> 18 if product >= 0 else -(-product >> 18)) + (expected > 0)
     index = (-_SMALLEST_POWER + rough + _STEP - 1) // _STEP
     decimal = _SMALLEST_POWER + index * _STEP
     return _power_of_ten(decimal), decimal

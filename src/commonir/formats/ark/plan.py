@@ -111,9 +111,9 @@ class Plan(Schema):
             raise self._refuse(f"{place}.Config", f"the configuration must be an object with the field '{missing[0]}'")
         counts.add(self._number(config["NumTasks"], f"{place}.Config.NumTasks", 0))
         for name, limit in zip(CONFIG, limits, strict=False):
-            wanted = self._number(config[name], f"{place}.Config.{name}", 0)
-            if wanted > limit:
-                message = f"the operation needs {wanted:,}, but its task has {limit:,}"
+            expected = self._number(config[name], f"{place}.Config.{name}", 0)
+            if expected > limit:
+                message = f"the operation needs {expected:,}, but its task has {limit:,}"
                 self._wrong(f"{place}.Config.{name}", message, ARK_RANGE)
         return self._op({name: part for name, part in op.items() if name != "Config"}, place)
 
@@ -141,9 +141,9 @@ class Plan(Schema):
         if task is None:
             raise self._refuse(f"{place}.TaskId", f"there is no task {number}", ARK_RANGE)
         self._inside(pieces["TaskRange"], f"{place}.TaskRange", Range(0, task.pieces, 1))
-        for what, wanted, limit in (("warps", task.warps, warps), ("bytes of SRAM", task.sram_bytes, sram_bytes)):
-            if wanted > limit:
-                message = f"task {number} needs {wanted:,} {what}, but the group has {limit:,}"
+        for what, expected, limit in (("warps", task.warps, warps), ("bytes of SRAM", task.sram_bytes, sram_bytes)):
+            if expected > limit:
+                message = f"task {number} needs {expected:,} {what}, but the group has {limit:,}"
                 self._wrong(f"{place}.TaskId", message, ARK_RANGE)
 
     def _range(self, value: Json, place: str) -> Range:
@@ -158,11 +158,11 @@ class Plan(Schema):
 
     def _inside(self, value: Json, place: str, outer: Range) -> Range:
         """A range inside another one. Raises: Refused."""
-        found = self._range(value, place)
-        if found.size and not (outer.start <= found.start and found.stop <= outer.stop):
-            message = f"{found.start} to {found.stop} is not inside of {outer.start} to {outer.stop}"
+        result = self._range(value, place)
+        if result.size and not (outer.start <= result.start and result.stop <= outer.stop):
+            message = f"{result.start} to {result.stop} is not inside of {outer.start} to {outer.stop}"
             self._wrong(place, message, ARK_RANGE)
-        return found
+        return result
 
 
 def _nodes_of(ops: Sequence[OpData]) -> tuple[NodeData, ...]:

@@ -78,10 +78,10 @@ def read_files(paths: Sequence[str | os.PathLike[str]], _dialects: Dialects) -> 
 def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> Opened:
     """The module of some ranks, None when one of them could not be read, and what was found in all of them."""
     module = Module()
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     files: dict[int, str] = {}
     for rank, wrong in ranks:
-        found += wrong
+        diagnostics += wrong
         if rank is None:
             continue
         module.body.append(rank)
@@ -89,9 +89,9 @@ def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> Opene
         file = origin.file if isinstance(origin, Location) else ""
         if rank.rank in files:
             message = f"rank {rank.rank} is that of another file of the program too, '{escape(files[rank.rank])}'"
-            found.append(Diagnostic(ARK_RANKS, message, where="Rank", file=file))
+            diagnostics.append(Diagnostic(ARK_RANKS, message, where="Rank", file=file))
         files.setdefault(rank.rank, file)
-    return (None if any(d.is_error for d in found) else module), found
+    return (None if any(d.is_error for d in diagnostics) else module), diagnostics
 
 
 def _read_file(path: Path) -> tuple[ark.Rank | None, list[Diagnostic]]:
@@ -159,7 +159,7 @@ class _Builder:
         data = self._data
         producers = tuple([node.producers for node in data.nodes])
         consumers = tuple([node.consumers for node in data.nodes])
-        made = ark.Rank(
+        new_op = ark.Rank(
             f"rank{data.rank}",
             data.rank,
             data.world_size,
@@ -168,8 +168,8 @@ class _Builder:
             consumers,
             Region([self._block]),
         )
-        made.location = Location(self._file)
-        return made
+        new_op.location = Location(self._file)
+        return new_op
 
     def _add(self, node: int, op: OpData) -> None:
         reads = [self._value(t, f"{op.place}.ReadTensors[{n}]") for n, t in enumerate(op.reads)]
@@ -183,19 +183,19 @@ class _Builder:
         }
         if op.definition.is_virtual:
             arguments |= self._view_of(op.results[0])
-        made = op.definition.build(arguments, [_type_of(t) for t in op.results], Location(self._file, name=op.place))
-        self._block.append(made)
+        built = op.definition.build(arguments, [_type_of(t) for t in op.results], Location(self._file, name=op.place))
+        self._block.append(built)
         for given in op.results:
-            self._produce(made, given, op)
+            self._produce(built, given, op)
 
     def _produce(self, made: ark.ArkOp, given: TensorData, op: OpData) -> None:
         place = f"{op.place}.ResultTensors[0]"
         aliased = made.aliased
         if aliased is not None:
-            wanted = (op.writes or op.reads)[0]
-            if given[1:] != wanted[1:]:
+            expected = (op.writes or op.reads)[0]
+            if given[1:] != expected[1:]:
                 message = (
-                    f"the result must be the tensor that '{_type_name(op)}' writes, {wanted.id}, under a new number"
+                    f"the result must be the tensor that '{_type_name(op)}' writes, {expected.id}, under a new number"
                 )
                 self._wrong(place, f"{message}: same buffer, data type and view")
         if given.id in self._producers:
@@ -213,9 +213,9 @@ class _Builder:
         value = self._values.get(given.id)
         if value is None:
             arguments = {"tensor_id": given.id, **self._view_of(given)}
-            made = ark.Tensor.build(arguments, [_type_of(given)], Location(self._file, name=place))
-            self._block.append(made)
-            value = self._values[given.id] = made.results[0]
+            new_op = ark.Tensor.build(arguments, [_type_of(given)], Location(self._file, name=place))
+            self._block.append(new_op)
+            value = self._values[given.id] = new_op.results[0]
             value.name = _name_of(given)
         return value
 

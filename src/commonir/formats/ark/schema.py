@@ -244,10 +244,10 @@ class Schema:
         plain = [v for v in items_of(value) if type(v) is int and -_SMALL < v < _SMALL]
         if isinstance(value, list) and len(plain) == len(value):
             return tuple(plain)
-        found = self._each(value, place, self._integer)
-        if len(found) != len(items_of(value)):
+        result = self._each(value, place, self._integer)
+        if len(result) != len(items_of(value)):
             raise Refused
-        return tuple(found)
+        return tuple(result)
 
     def _ids(self, value: Json, place: str) -> tuple[int, ...]:
         if value == []:
@@ -303,14 +303,14 @@ class Schema:
 
     def _definition(self, value: Json, place: str) -> type[ark.ArkOp]:
         name = self._string(value, place)
-        found = self._types.get(name)
-        if found is None:
+        result = self._types.get(name)
+        if result is None:
             help = did_you_mean(name, self._types) or "`cir ops ark` lists the operations that are known"
             raise self._refuse(place, f"unknown operation type '{escape(name)}'", help=help)
-        if ark.GENERATIONS.index(found.first_generation) > ark.GENERATIONS.index(self._generation):
-            message = f"'{name}' came with generation {found.first_generation}, but the file is {self._generation}"
+        if ark.GENERATIONS.index(result.first_generation) > ark.GENERATIONS.index(self._generation):
+            message = f"'{name}' came with generation {result.first_generation}, but the file is {self._generation}"
             self._wrong(place, message)
-        return found
+        return result
 
     def _count(self, op: Object, place: str, field: str, fields: Sequence[Field]) -> None:
         found = len(items_of(op[field]))
@@ -323,12 +323,12 @@ class Schema:
     # -- arguments
 
     def _args(self, value: Json, place: str, definition: type[ark.ArkOp]) -> Mapping[str, object]:
-        wanted = self._arguments.get(definition)
-        if wanted is None:
-            wanted = self._arguments[definition] = arguments_of(definition, self._generation)
+        expected = self._arguments.get(definition)
+        if expected is None:
+            expected = self._arguments[definition] = arguments_of(definition, self._generation)
         what = f"'{definition.name.partition('.')[2]}'"
-        given = self._object(value, place, tuple(wanted), f"the arguments of {what}")
-        return {f.name: self._argument(given[name], f"{place}.{name}", f) for name, f in wanted.items()}
+        given = self._object(value, place, tuple(expected), f"the arguments of {what}")
+        return {f.name: self._argument(given[name], f"{place}.{name}", f) for name, f in expected.items()}
 
     def _argument(self, value: Json, place: str, field: Field) -> object:
         kind = "" if field.type is None else field.type.name
@@ -336,12 +336,12 @@ class Schema:
             found = ", ".join(map(escape, value)) if isinstance(value, dict) else _text_of(value)
             message = f'an argument must be an object with one type, {{"{kind}": ...}}, found {found or "none"}'
             raise self._refuse(place, message)
-        stated, held = next(iter(value.items()))
-        if stated != kind:
+        declared, held = next(iter(value.items()))
+        if declared != kind:
             known = (*ark.ARGUMENTS, *ark.OTHER_ARGUMENTS)
-            message = f"the argument must have the type {kind}, found '{escape(stated)}'"
-            help = None if stated in known else did_you_mean(stated, known)
-            raise self._refuse(_at(place, stated), message, help=help)
+            message = f"the argument must have the type {kind}, found '{escape(declared)}'"
+            help = None if declared in known else did_you_mean(declared, known)
+            raise self._refuse(_at(place, declared), message, help=help)
         place = f"{place}.{kind}"
         if held is None and kind == "FLOAT":
             help = "ARK writes infinities and NaN as null, and the value is lost: state a number"
@@ -349,12 +349,12 @@ class Schema:
         given = self._numbers(held, place) if kind == "DIMS" else held
         assert field.type is not None
         try:
-            made: object = field.type.coerce(given)
+            result: object = field.type.coerce(given)
         except ValueError as error:
             code = ARK_RANGE if type(held) is int and kind not in ("FLOAT", "BOOL") else MALFORMED_ARK_SCHEMA
             shown = str(error) if type(held) in (int, list) else f"expected {_EXPECTED[kind]}, found {_text_of(held)}"
             raise self._refuse(place, shown, code) from None
-        return made
+        return result
 
     # -- tensors
 
@@ -372,14 +372,14 @@ class Schema:
         before = len(self.found)
         lists = [self._numbers(tensor[f], f"{place}.{f}") for f in ("Shape", "Strides", "Offsets", padding)]
         number = self._id(tensor["Id"], f"{place}.Id")
-        made = TensorData(
+        result = TensorData(
             number, data_type, lists[0], lists[1], lists[2], lists[3], self._buffer(tensor["Buffer"], f"{place}.Buffer")
         )
         if len(self.found) == before:
-            self._check_view(made, place)
-        self._same(self._tensors.setdefault(number, (made, place)), made, place, f"tensor {number}")
-        self._read[key] = made
-        return made
+            self._check_view(result, place)
+        self._same(self._tensors.setdefault(number, (result, place)), result, place, f"tensor {number}")
+        self._read[key] = result
+        return result
 
     def _check_view(self, made: TensorData, place: str) -> None:
         item_bytes = ark.DATA_TYPES[made.data_type].bits // 8
@@ -393,15 +393,15 @@ class Schema:
 
     def _buffer(self, value: Json, place: str) -> BufferData:
         buffer = self._object(value, place, buffer_fields(self._generation), "a buffer")
-        made = BufferData(
+        result = BufferData(
             self._id(buffer["Id"], f"{place}.Id"),
             self._number(buffer["Rank"], f"{place}.Rank", ark.LOCAL, _TAG_HIGH),
             tuple(self._each(buffer["SendTags"], f"{place}.SendTags", self._tag)),
             tuple(self._each(buffer["RecvTags"], f"{place}.RecvTags", self._tag)),
             self._flag(buffer["IsExternal"], f"{place}.IsExternal") if self._generation == ark.V4 else None,
         )
-        self._same(self._buffers.setdefault(made.id, (made, place)), made, place, f"buffer {made.id}")
-        return made
+        self._same(self._buffers.setdefault(result.id, (result, place)), result, place, f"buffer {result.id}")
+        return result
 
     def _tag(self, value: Json, place: str) -> tuple[int, int]:
         if not isinstance(value, list) or len(value) != _PAIR:

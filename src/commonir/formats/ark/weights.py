@@ -54,18 +54,18 @@ def read_weights(path: Path, rank: ark.Rank) -> list[Diagnostic]:
 
 def _given(rank: ark.Rank, arrays: Mapping[str, Array], file: str) -> list[Diagnostic]:
     ports = {name: value for value, name in rank.initial_names.items()}
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for name, array in arrays.items():
         value = ports.get(name)
         if value is None:
             help = did_you_mean(name, tuple(ports)) or "arrays have the names of inputs"
             message = f"{rank.sym_name} has no input '{name}'"
-            found.append(Diagnostic(ARK_WEIGHTS, message, file=file, where=name, help=help))
+            diagnostics.append(Diagnostic(ARK_WEIGHTS, message, file=file, where=name, help=help))
         else:
-            found += _hold(value, array, name, file)
-        if len(found) >= DEFAULT_LIMITS.max_diagnostics:
+            diagnostics += _hold(value, array, name, file)
+        if len(diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
             break
-    return found
+    return diagnostics
 
 
 def _hold(value: Value, array: Array, name: str, file: str) -> list[Diagnostic]:
@@ -78,12 +78,12 @@ def _hold(value: Value, array: Array, name: str, file: str) -> list[Diagnostic]:
     if name_of(array.dtype) != kind.element.name or array.shape != kind.shape:
         message = f"'{name}' must be {kind}, found {name_of(array.dtype)} of the shape {list(array.shape)}"
         return [Diagnostic(ARK_WEIGHTS, message, file=file, where=name)]
-    made = owner.with_attributes(content=ArrayData(kind, array))
+    built = owner.with_attributes(content=ArrayData(kind, array))
     if owner.parent is not None:
-        owner.parent.insert_before(owner, made)
-        made.location = owner.location
-        made.results[0].name = value.name
-        value.replace_all_uses_with(made.results[0])
+        owner.parent.insert_before(owner, built)
+        built.location = owner.location
+        built.results[0].name = value.name
+        value.replace_all_uses_with(built.results[0])
         owner.erase()
     return []
 

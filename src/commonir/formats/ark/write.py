@@ -124,8 +124,8 @@ class _Writer:
             held[last].append(self._op(op))
         for n, ops in enumerate(held):
             if not ops or (fields[-1] == "Op" and len(ops) > 1):
-                wanted = "one operation" if fields[-1] == "Op" else "an operation at least"
-                found = f"node {n} has {len(ops)}, files of generation {self._generation} have {wanted}"
+                expected = "one operation" if fields[-1] == "Op" else "an operation at least"
+                found = f"node {n} has {len(ops)}, files of generation {self._generation} have {expected}"
                 raise _refused(f"{rank.sym_name}: {found}", help="convert the program to another generation")
         out: list[Json] = []
         for n, (before, after, ops) in enumerate(zip(rank.producers, rank.consumers, held, strict=True)):
@@ -177,10 +177,10 @@ class _Writer:
                 raise _refused(f"{self._rank.sym_name}: {op.name} '{op.op_name}' has no argument '{name}'")
 
     def _view(self, value: Value) -> ark.HoldsView:
-        found = self._views.get(value)
-        if found is None:
+        result = self._views.get(value)
+        if result is None:
             raise _refused(f"{self._rank.sym_name}: nothing tells where a tensor of {value.type} lies")
-        return found
+        return result
 
     def _tensor(self, value: Value) -> Json:
         view, owner = self._view(value), value.owner

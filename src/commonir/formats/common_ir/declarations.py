@@ -64,10 +64,10 @@ class DeclarationReader:
         """The declaration of an operator."""
         place = f"{self._path}.operator '{escape(proto.name)}'"
         signatures = [self._signature(s, f"{place}.signature[{n}]") for n, s in enumerate(proto.signature)]
-        made = OperatorDeclaration(proto.name, tuple(signatures))
+        result = OperatorDeclaration(proto.name, tuple(signatures))
         if proto.doc_string:
-            made.set_extra(onnx.DOC_STRING, StringAttr(proto.doc_string))
-        return made
+            result.set_extra(onnx.DOC_STRING, StringAttr(proto.doc_string))
+        return result
 
     def _signature(self, proto: SignatureDeclProto, place: str) -> DictionaryAttr:
         texts = TypeTexts()
@@ -185,32 +185,32 @@ class DeclarationWriter:
         doc = op.extra.get(onnx.DOC_STRING)
         if isinstance(doc, StringAttr):
             into.doc_string = doc.value
-        for stated in op.signatures:
-            held = dict(stated.entries)
-            made = into.signature.add()
+        for declared in op.signatures:
+            held = dict(declared.entries)
+            built = into.signature.add()
             variables = held.get("types")
             names = [name for name, _ in variables.entries] if isinstance(variables, DictionaryAttr) else []
-            self.parameters(_dictionaries(held.get("inputs")), made.input_params, op, names)
-            self.parameters(_dictionaries(held.get("outputs")), made.output_params, op, names)
-            self.parameters(_dictionaries(held.get("attributes")), made.input_attributes, op, names)
+            self.parameters(_dictionaries(held.get("inputs")), built.input_params, op, names)
+            self.parameters(_dictionaries(held.get("outputs")), built.output_params, op, names)
+            self.parameters(_dictionaries(held.get("attributes")), built.input_attributes, op, names)
             for name, members in variables.entries if isinstance(variables, DictionaryAttr) else ():
-                self._constraint(name, members, made.type_constraint.add(), op)
+                self._constraint(name, members, built.type_constraint.add(), op)
             made_doc = _text(held.get("doc"))
             if made_doc:
-                made.doc_string = made_doc
+                built.doc_string = made_doc
 
     def _constraint(self, name: str, members: Attribute, into: TypeConstraintProto, op: Operation) -> None:
         into.name = name
         for member in members.values if isinstance(members, ArrayAttr) else ():
             element = ELEMENT_TYPES.get(_text(member))
-            made = into.types.add()
+            built = into.types.add()
             if element is handle:
-                made.handle_type.SetInParent()
+                built.handle_type.SetInParent()
                 continue
             if element is None:
                 self._tell(f"type variable '{escape(name)}': '{escape(_text(member))}' is not an element type", op)
             else:
-                write_element(element.name, made.tensor_type)
+                write_element(element.name, built.tensor_type)
 
     def parameters(
         self,
@@ -222,22 +222,22 @@ class DeclarationWriter:
         """Fills in formal parameters or the attributes of a signature."""
         for entries in stated:
             held = dict(entries.entries)
-            made = into.add()
-            made.name = _text(held.get("name"))
+            built = into.add()
+            built.name = _text(held.get("name"))
             try:
-                write_text(_text(held.get("type")), made.type, variables)
+                write_text(_text(held.get("type")), built.type, variables)
                 default = held.get("default")
                 if default is not None:
-                    made.default.name = made.name
-                    self._values.write(default, made.default)
+                    built.default.name = built.name
+                    self._values.write(default, built.default)
             except ValueError as error:
-                self._tell(f"'{escape(made.name)}': {error}", op)
+                self._tell(f"'{escape(built.name)}': {error}", op)
             keyword = _text(held.get("multiplicity"))
             if keyword in MULTIPLICITIES[1:]:
-                made.multiplicity = MULTIPLICITIES.index(keyword)
+                built.multiplicity = MULTIPLICITIES.index(keyword)
             doc = _text(held.get("doc"))
             if doc:
-                made.doc_string = doc
+                built.doc_string = doc
 
     def formal(self, stated: DictionaryAttr, into: AttributeProto, op: Operation) -> None:
         """Fills in a formal attribute of a function."""

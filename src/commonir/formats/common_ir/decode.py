@@ -159,9 +159,9 @@ class CommonIrDecoder(ModelDecoder):
         for name in _LIBRARY_METADATA:
             if proto.HasField(name):
                 arguments[name] = getattr(proto, name)
-        made = common_ir.Library(**arguments)  # pyright: ignore[reportArgumentType]  by the names of its fields
-        self.keep_texts(made, proto.doc_string, ())
-        return made
+        result = common_ir.Library(**arguments)  # pyright: ignore[reportArgumentType]  by the names of its fields
+        self.keep_texts(result, proto.doc_string, ())
+        return result
 
     def _declarations(
         self,
@@ -176,12 +176,12 @@ class CommonIrDecoder(ModelDecoder):
         out: list[Operation] = []
         self._own_operators, self._own_functions = {}, {}
         for proto in operators:
-            made = reader.operator(proto)
-            out.append(made)
+            built = reader.operator(proto)
+            out.append(built)
             called = f"{library}.{proto.name}" if library else proto.name
             try:
-                definitions = made.definitions(called)
-                bare = made.definitions(proto.name) if library else definitions
+                definitions = built.definitions(called)
+                bare = built.definitions(proto.name) if library else definitions
             except ValueError:
                 # The verifier tells what is wrong with the signature.
                 continue
@@ -195,10 +195,10 @@ class CommonIrDecoder(ModelDecoder):
                 self.found.extend([rules.ONE_NAMESPACE.broken(text, where=place)])
             self._own_functions.setdefault(proto.name, None)
         for proto in _callees_first(listed):
-            made = self._function_definition(proto, opsets, reader, place)
-            self._own_functions[proto.name] = made
+            built = self._function_definition(proto, opsets, reader, place)
+            self._own_functions[proto.name] = built
             if library:
-                self._definitions_by_name.setdefault(f"{library}.{proto.name}", made)
+                self._definitions_by_name.setdefault(f"{library}.{proto.name}", built)
         in_order = [self._own_functions[name] for name in dict.fromkeys(p.name for p in listed)]
         out += [f for f in in_order if f is not None]
         return out
@@ -226,15 +226,15 @@ class CommonIrDecoder(ModelDecoder):
         self.fill(block, proto.node, [p.name for p in proto.output_params], scope)
         self.check_references(proto.node, proto.attr)
         self.types = outer
-        made = common_ir.FunctionDefinition(
+        result = common_ir.FunctionDefinition(
             proto.name,
             Region([block]),
             tuple([reader.formal(a, where) for a in proto.attr]),
             DictionaryAttr(tuple(declared)),
             own,
         )
-        self.keep_texts(made, proto.doc_string, ())
-        return made
+        self.keep_texts(result, proto.doc_string, ())
+        return result
 
     def _parameter_type(
         self,

@@ -64,16 +64,18 @@ def encode_file(module: Module) -> EncodedFile:
     libraries = [op for op in module.body.operations if isinstance(op, common_ir.Library)]
     others = [op for op in module.body.operations if not isinstance(op, common_ir.Library)]
     own = [op for op in libraries if not op.uri]
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for op in others:
-        found.add(NOT_IN_FORMAT, f"{op.name} has no place in a library", where=path_of(op))
+        diagnostics.add(NOT_IN_FORMAT, f"{op.name} has no place in a library", where=path_of(op))
     if len(own) != 1:
-        found.add(NOT_IN_FORMAT, f"a file has one graph, or is one library, found {len(own)} libraries and no graph")
-    found.raise_errors()
-    made = create(LibraryProto)
-    _Declarations(found).library(own[0], made)
-    found.raise_errors()
-    return EncodedFile(library=made)
+        diagnostics.add(
+            NOT_IN_FORMAT, f"a file has one graph, or is one library, found {len(own)} libraries and no graph"
+        )
+    diagnostics.raise_errors()
+    built = create(LibraryProto)
+    _Declarations(diagnostics).library(own[0], built)
+    diagnostics.raise_errors()
+    return EncodedFile(library=built)
 
 
 class CommonGraphEncoder(GraphEncoder):
@@ -108,17 +110,17 @@ class CommonGraphEncoder(GraphEncoder):
 
     def operation(self, op: Operation, block: Block, into: GraphProto | FunctionProto) -> None:
         del block
-        made = into.node.add()
+        built = into.node.add()
         if isinstance(op, _OF_ONNX):
-            self.node(op, made)
+            self.node(op, built)
             counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
-            made.input_arg_count.extend(map(int, counts.values) if isinstance(counts, DenseArrayAttr) else ())
+            built.input_arg_count.extend(map(int, counts.values) if isinstance(counts, DenseArrayAttr) else ())
         elif isinstance(op, Op):
-            self._own_node(op, made)
+            self._own_node(op, built)
         else:
             self.found.add(NOT_IN_FORMAT, f"'{op.name}' is not defined", where=path_of(op))
         control = op.extra.get(common_ir.CONTROL_INPUT)
-        made.control_input.extend(names_of(control.values) if isinstance(control, ArrayAttr) else ())
+        built.control_input.extend(names_of(control.values) if isinstance(control, ArrayAttr) else ())
 
     def definition(self, op: common_ir.FunctionDefinition, into: FunctionDefProto) -> None:
         """Fills in the nodes of a function."""
@@ -146,8 +148,8 @@ class CommonGraphEncoder(GraphEncoder):
             case common_ir.Call():
                 into.op_type = op.function
                 counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
-                stated = counts.values if isinstance(counts, DenseArrayAttr) else [1] * len(op.operands)
-                into.input_arg_count.extend(map(int, stated))
+                declared = counts.values if isinstance(counts, DenseArrayAttr) else [1] * len(op.operands)
+                into.input_arg_count.extend(map(int, declared))
                 self._write_values(op, dict(op.attributes.entries), into)
             case DeclaredOp():
                 into.op_type = op.called
@@ -172,25 +174,25 @@ class CommonGraphEncoder(GraphEncoder):
         for name, value in values.items():
             if name in references:
                 continue
-            made = into.attribute.add()
-            made.name = name
+            built = into.attribute.add()
+            built.name = name
             try:
-                self._values.write(value, made, is_typed=unknown_fields.TYPED in text(storage.get(name)))
+                self._values.write(value, built, is_typed=unknown_fields.TYPED in text(storage.get(name)))
             except ValueError as error:
                 message = f"{op.name}: attribute '{name}': {error}"
                 self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
         rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
         for name, to in references.items():
-            made = into.attribute.add()
-            made.name, made.ref_attr_name = name, text(to)
-            self._merge(rests.get(name), made, op)
+            built = into.attribute.add()
+            built.name, built.ref_attr_name = name, text(to)
+            self._merge(rests.get(name), built, op)
         for f in op.layout.regions:
             held: Region | tuple[Region, ...] = op.field_value(f)
-            made = into.attribute.add()
-            made.name, made.type = f.spelling, AttributeType.GRAPHS if f.variadic else AttributeType.GRAPH
+            built = into.attribute.add()
+            built.name, built.type = f.spelling, AttributeType.GRAPHS if f.variadic else AttributeType.GRAPH
             for region in held if isinstance(held, tuple) else (held,):
                 if len(region.blocks) == 1:
-                    self.nested(region.block, made.graphs.add() if f.variadic else made.g, f.spelling)
+                    self.nested(region.block, built.graphs.add() if f.variadic else built.g, f.spelling)
                 else:
                     message = f"{op.name}: the region '{f.spelling}' is not a single graph"
                     self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
@@ -202,9 +204,9 @@ def _stored(op: Op) -> dict[str, Attribute]:
     for f, value in zip(op.layout.attributes, op.attribute_values, strict=True):
         if value is None or value is BOUND or value is MISSING or f.type is None:
             continue
-        made = f.type.to_attribute(value)
-        if f.default is MISSING or f.default is None or made is not f.type.to_attribute(f.default):
-            out[f.spelling] = made
+        built = f.type.to_attribute(value)
+        if f.default is MISSING or f.default is None or built is not f.type.to_attribute(f.default):
+            out[f.spelling] = built
     return out
 
 
@@ -287,10 +289,10 @@ class _Declarations:
         encoder: CommonGraphEncoder,
     ) -> None:
         into.name = encoder.names.get(v, v.name)
-        stated = declared.get(v.name)
+        explicit = declared.get(v.name)
         try:
-            if isinstance(stated, StringAttr):
-                write_text(stated.value, into.type)
+            if isinstance(explicit, StringAttr):
+                write_text(explicit.value, into.type)
             elif v.type is not unknown:
                 write_value_type(v.type, into.type)
             else:

@@ -160,9 +160,9 @@ class _Resolving:
         self._known.add(place)
         library = self._library(content, place)
         self.all(list(library.imported_libraries), place, chain)
-        made = Imported(self._shown(place), library)
-        if self._is_new(made):
-            self.done.append(made)
+        built = Imported(self._shown(place), library)
+        if self._is_new(built):
+            self.done.append(built)
 
     def _library(self, content: bytes, place: Place) -> LibraryProto:
         library = document_of(memoryview(content), self._limits, self._name_of(place), self._found).library

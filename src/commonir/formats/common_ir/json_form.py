@@ -179,20 +179,20 @@ def loads(text: str, *, file: str | None = None, limits: Limits = DEFAULT_LIMITS
         message = f"the document has more than {limits.max_text_bytes:,} characters"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
     document = _parsed(text, file)
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     names = list(document) if _is_object(document) else []
     if len(names) != 1 or names[0] not in DOCUMENT_NAMES or not _is_object(document):
         shown = ", ".join(map(repr, names[:3])) or ("one without keys" if _is_object(document) else "no object")
         text = f"expected an object with one key, {' or '.join(DOCUMENT_NAMES)}, found {shown}"
-        found.add(MALFORMED_JSON, text, file=file, help=did_you_mean(names[0], DOCUMENT_NAMES) if names else None)
-        raise DiagnosticError(*found)
+        diagnostics.add(MALFORMED_JSON, text, file=file, help=did_you_mean(names[0], DOCUMENT_NAMES) if names else None)
+        raise DiagnosticError(*diagnostics)
     is_model = names[0] == ModelProto.__name__
-    made = JsonForm(create(ModelProto)) if is_model else JsonForm(library=create(LibraryProto))
-    into = made.model or made.library
+    result = JsonForm(create(ModelProto)) if is_model else JsonForm(library=create(LibraryProto))
+    into = result.model or result.library
     assert into is not None
-    _Reading(found, file, limits).message(document[names[0]], into, _BY_NAME[names[0]], names[0], 0)
-    found.raise_errors()
-    return made
+    _Reading(diagnostics, file, limits).message(document[names[0]], into, _BY_NAME[names[0]], names[0], 0)
+    diagnostics.raise_errors()
+    return result
 
 
 def _parsed(text: str, file: str | None) -> Json:

@@ -47,8 +47,8 @@ def read(
 
     `open_url` opens addresses in the place of the network.
     """
-    made = _read(path, dialects, options, limits, open_url)
-    return made.module, made.found
+    result = _read(path, dialects, options, limits, open_url)
+    return result.module, result.found
 
 
 def check(
@@ -68,8 +68,8 @@ def check(
         faulty |= {places.place_of(op) for op in calls_into_libraries_missing(module)}
     # What nothing defines is told by the rule, of nodes at their place and of outputs of a graph at its outputs.
     undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_reported_by(d)}
-    told = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
-    once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in told)]
+    reported = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
+    once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in reported)]
     # Where one name is given twice, the reader told the second place; the rule tells that of names of other things.
     twice = {f"{rules.UNIQUE_NAMES.label}: {d.message.split()[0]} is " for d in found if d.code is DUPLICATE_NAME}
     once = [d for d in once if not d.message.startswith(tuple(twice))]
@@ -86,12 +86,12 @@ def _quoted(found: Diagnostic) -> str:
 
 def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The module of the bytes of a file that has everything in it: it may import nothing that lies elsewhere."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        made = _decoded(memoryview(content), "", dialects, DEFAULT_READ_OPTIONS, DEFAULT_LIMITS, found, None)
+        result = _decoded(memoryview(content), "", dialects, DEFAULT_READ_OPTIONS, DEFAULT_LIMITS, diagnostics, None)
     except DiagnosticError as error:
-        return None, [*found, *error.diagnostics]
-    return made.module, list(found)
+        return None, [*diagnostics, *error.diagnostics]
+    return result.module, list(diagnostics)
 
 
 def _read(
@@ -101,13 +101,13 @@ def _read(
     limits: Limits,
     open_url: OpenUrl | None,
 ) -> _Read:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     file = os.fspath(path)
     try:
-        made = _decoded(_content(file), file, dialects, options, limits, found, open_url)
+        result = _decoded(_content(file), file, dialects, options, limits, diagnostics, open_url)
     except DiagnosticError as error:
-        return _Read(None, [d.located(file=file) for d in (*found, *error.diagnostics)], set())
-    return made._replace(found=[d.located(file=file) for d in found])
+        return _Read(None, [d.located(file=file) for d in (*diagnostics, *error.diagnostics)], set())
+    return result._replace(found=[d.located(file=file) for d in diagnostics])
 
 
 def _decoded(
@@ -131,9 +131,9 @@ def _decoded(
     decoder = CommonIrDecoder(dialects, found, contents, limits=limits)
     root = document.model.graph if document.model is not None else document.library
     imports = [] if root is None else list(root.imported_libraries)
-    told = len(found)
+    reported = len(found)
     closure = closure_of(imports, file, options, limits, found, open_url)
-    is_complete = len(found) == told
+    is_complete = len(found) == reported
     module = None
     if document.model is not None:
         module = decoder.graph_file(document.model, closure)

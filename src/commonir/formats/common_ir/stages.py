@@ -168,25 +168,25 @@ class _Translation:
 
     def model(self, old: legacy_schema.ModelProto) -> messages.ModelProto:
         """A model of stage B."""
-        made = messages.create(messages.ModelProto)
-        self._copy(old, made, legacy_schema.ModelProto)
-        return _dated(made, old.ir_version)
+        built = messages.create(messages.ModelProto)
+        self._copy(old, built, legacy_schema.ModelProto)
+        return _dated(built, old.ir_version)
 
     def library(self, old: legacy_schema.LibraryProto) -> messages.LibraryProto:
         """A library of stage B."""
-        made = messages.create(messages.LibraryProto)
-        self._copy(old, made, legacy_schema.LibraryProto)
-        made.common_ir_version = EXTENSION_VERSION
-        return made
+        result = messages.create(messages.LibraryProto)
+        self._copy(old, result, legacy_schema.LibraryProto)
+        result.common_ir_version = EXTENSION_VERSION
+        return result
 
     def graph_file(self, old: legacy_schema.OldGraphProto) -> messages.ModelProto:
         """A graph of stage A, as the graph of a model."""
-        made = messages.create(messages.ModelProto)
-        made.producer_name = old.producer_tag
-        made.producer_version = str(old.producer_version) if old.HasField("producer_version") else ""
-        made.domain = old.domain
-        self._old_graph(old, made.graph)
-        return _dated(made, old.ir_version)
+        built = messages.create(messages.ModelProto)
+        built.producer_name = old.producer_tag
+        built.producer_version = str(old.producer_version) if old.HasField("producer_version") else ""
+        built.domain = old.domain
+        self._old_graph(old, built.graph)
+        return _dated(built, old.ir_version)
 
     # -- stage A
 
@@ -200,14 +200,14 @@ class _Translation:
             self._old_node(node, into.node.add(), f"node[{n}]")
             self._described(node.output, node.output_arg_info, into.value_info, f"node[{n}].output")
         for function in old.function:
-            made = into.function.add()
-            made.name = function.name
-            self._many(function.input_arg, made.input_params, legacy_schema.ParameterDeclProto)
-            self._many(function.output_arg, made.output_params, legacy_schema.ParameterDeclProto)
+            built = into.function.add()
+            built.name = function.name
+            self._many(function.input_arg, built.input_params, legacy_schema.ParameterDeclProto)
+            self._many(function.output_arg, built.output_params, legacy_schema.ParameterDeclProto)
             for n, node in enumerate(function.node):
-                self._old_node(node, made.node.add(), f"function '{function.name}'.node[{n}]")
+                self._old_node(node, built.node.add(), f"function '{function.name}'.node[{n}]")
             for attribute in function.attr:
-                self._attribute(attribute, made.attr.add(), f"function '{function.name}'")
+                self._attribute(attribute, built.attr.add(), f"function '{function.name}'")
 
     def _old_node(self, old: legacy_schema.OldNodeProto, into: messages.NodeProto, place: str) -> None:
         into.name, into.op_type, into.doc_string = old.name, old.op_type, old.doc_string
@@ -231,12 +231,12 @@ class _Translation:
             text = f"{place}: {len(listed)} names, but descriptions of {len(described)}"
             self._found.add(MALFORMED_HISTORIC, text, file=self._file)
         for name, info in zip(listed, [*described, *[None] * len(listed)], strict=False):
-            made = into.add()
-            made.name = name
+            built = into.add()
+            built.name = name
             if info is not None and info.HasField("type"):
-                self._type(info.type, made.type, f"{place} '{name}'")
+                self._type(info.type, built.type, f"{place} '{name}'")
                 if info.HasField("shape"):
-                    self._shape_beside(info.shape, made.type, f"{place} '{name}'")
+                    self._shape_beside(info.shape, built.type, f"{place} '{name}'")
 
     # -- what changed since
 

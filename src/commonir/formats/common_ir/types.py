@@ -207,11 +207,11 @@ def write_dims(dims: list[str], into: TensorShapeProto) -> None:
     """Fills in a shape from texts of dimensions."""
     into.SetInParent()
     for d in dims:
-        made = into.dim.add()
+        built = into.dim.add()
         if d.isdigit():
-            made.dim_value = int(d)
+            built.dim_value = int(d)
         else:
-            made.dim_param = d
+            built.dim_param = d
 
 
 def write_value_type(type: Type, into: TypeProto) -> None:

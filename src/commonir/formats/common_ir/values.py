@@ -365,12 +365,14 @@ def write_dims_attribute(value: DimsAttr, into: TensorShapeProto) -> None:
     """Fills in a shape; a name alone is written as it is, an expression as its text."""
     into.SetInParent()
     for d in value.values:
-        made = into.dim.add()
+        built = into.dim.add()
         if isinstance(d, int):
-            made.dim_value = d
+            built.dim_value = d
         else:
             found = symbols_in(d)
-            made.dim_param = found[0].name if len(found) == 1 and d == symbol(found[0].name, found[0].least) else str(d)
+            built.dim_param = (
+                found[0].name if len(found) == 1 and d == symbol(found[0].name, found[0].least) else str(d)
+            )
 
 
 def is_typed(proto: AttributeProto) -> bool:

@@ -92,8 +92,8 @@ def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:
 def _untyped_outputs(graph: common_ir.Graph) -> Iterator[Diagnostic]:
     """Outputs of which the file states no type, though one follows from the nodes."""
     forms = graph.extra.get(unknown_fields.TYPE_FORMS)
-    stated = dict(forms.entries) if isinstance(forms, DictionaryAttr) else {}
+    declared = dict(forms.entries) if isinstance(forms, DictionaryAttr) else {}
     for v in graph.outputs:
-        form = stated.get(f"output {v.name}")
+        form = declared.get(f"output {v.name}")
         if v.type is not unknown and isinstance(form, DictionaryAttr) and _TYPE not in dict(form.entries):
             yield rules.TYPED_OUTPUTS.broken(f"output '{v.name}' has no type", where=GRAPH)

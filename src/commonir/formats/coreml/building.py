@@ -146,9 +146,9 @@ class ProgramBuilder:
     def named(self, name: str, place: Place, part: str) -> Value:
         """The value of a name in sight; for any other, which is told, a value that nothing defines."""
         for scope in reversed(self._scopes):
-            found = scope.get(name)
-            if found is not None:
-                return found
+            result = scope.get(name)
+            if result is not None:
+                return result
         notes = self.findings.notes_on(name, place)
         text = f"'{name}' is used before it is defined" if notes else f"'{name}' is not defined"
         help = None if notes else self.findings.suggestion(name, (n for scope in self._scopes for n in scope))
@@ -179,9 +179,9 @@ class ProgramBuilder:
         scope = self._scopes[-1]
         if plan is None or plan.definition is not Const or name in scope:
             return False
-        made = block.append(Const.build({"val": data}, (data.type,))).results[0]
-        made.name = name
-        scope[name] = made
+        built = block.append(Const.build({"val": data}, (data.type,))).results[0]
+        built.name = name
+        scope[name] = built
         return True
 
     def operation(self, given: Statement, at: Place, block: Block) -> Operation:

@@ -53,14 +53,14 @@ def compose_stage(module: Module, kind: str) -> None:
     content = dict(model.entries).get(kind) if isinstance(model, DictionaryAttr) else None
     if kind == SUPPRESSION and isinstance(content, DictionaryAttr):
         message: NonMaximumSuppressionMessage = to_message(message_class("NonMaximumSuppression"), content)  # pyright: ignore[reportAssignmentType]  made at run time
-        made = _suppression(message, given, interface, block, defaults)
+        built = _suppression(message, given, interface, block, defaults)
     else:
-        made = {}
-    if set(made) != set(names):
+        built = {}
+    if set(built) != set(names):
         types = [_type_of(f) for f in interface.outputs]
         op = block.append(OpaqueModel.build({"kind": kind, "inputs": tuple(block.arguments)}, types))
-        made = dict(zip(names, op.results, strict=True))
-    _finish(module, block, [(name, made[name]) for name in names], defaults)
+        built = dict(zip(names, op.results, strict=True))
+    _finish(module, block, [(name, built[name]) for name in names], defaults)
 
 
 def _suppression(
@@ -130,8 +130,8 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
     """Adds the function that runs the models inside of a module. What has no place is told, and left unconnected."""
     interface = _interface(module)
     models = module.modules
-    wanted = _first_uses(models)
-    inputs = [(f.name, wanted.get(f.name, (_type_of(f), NO_PORT))) for f in interface.inputs]
+    expected = _first_uses(models)
+    inputs = [(f.name, expected.get(f.name, (_type_of(f), NO_PORT))) for f in interface.inputs]
     block = Block([kind for _, (kind, _) in inputs], [name for name, _ in inputs])
     defaults = {name: port.default for name, (_, port) in inputs if port.default is not None}
     known = dict(zip([a.name for a in block.arguments], block.arguments, strict=True))
@@ -176,16 +176,16 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
 def _first_uses(models: tuple[Module, ...]) -> dict[str, tuple[Type, Port]]:
     """The type and port of each input of a model that no model before it gives, by name."""
     out: dict[str, tuple[Type, Port]] = {}
-    made: set[str] = set()
+    built: set[str] = set()
     for model in models:
         function = _main_of(model)
         if function is None:
             continue
         ports = function.input_ports
         for v in function.inputs:
-            if v.name not in made and not isinstance(v.type, StateType):
+            if v.name not in built and not isinstance(v.type, StateType):
                 out.setdefault(v.name, (v.type, ports.get(v.name, NO_PORT)))
-        made.update(function.output_names)
+        built.update(function.output_names)
     return out
 
 
@@ -200,9 +200,9 @@ def _handed_over(block: Block, source: Value, kind: Type, port: Port, *, is_outs
     same = isinstance(have, TensorType) and isinstance(want, TensorType) and have.element is want.element
     if not as_image and (same or not isinstance(want, TensorType)):
         return source
-    made = HandOver.build({"input": source, "as_image": as_image}, [kind])
-    made.results[0].name = source.name
-    return block.append(made).results[0]
+    built = HandOver.build({"input": source, "as_image": as_image}, [kind])
+    built.results[0].name = source.name
+    return block.append(built).results[0]
 
 
 def _filled(block: Block, kind: TensorType, port: Port) -> Value:
@@ -220,8 +220,8 @@ def _finish(module: Module, block: Block, outputs: list[tuple[str, Value]], defa
     names = tuple([name for name, _ in outputs])
     block.append(Return.build({"values": tuple([v for _, v in outputs]), "names": names}, ()))
     held = tuple([(k, IntegerAttr(v) if isinstance(v, int) else FloatAttr(v)) for k, v in defaults.items()])
-    made = Composition.build({"sym_name": MAIN, "defaults": DictionaryAttr(held), "content": Region([block])}, ())
-    module.body.append(made)
+    built = Composition.build({"sym_name": MAIN, "defaults": DictionaryAttr(held), "content": Region([block])}, ())
+    module.body.append(built)
 
 
 def _interface(module: Module) -> Interface:

@@ -79,8 +79,8 @@ class ProgramEncoder:
 
     def encode(self, program: ProgramMessage) -> None:
         """Fills the message of the program."""
-        stated = self._module.extra.get(PROGRAM_VERSION)
-        program.version = stated.value if isinstance(stated, IntegerAttr) else NEWEST_VERSION
+        declared = self._module.extra.get(PROGRAM_VERSION)
+        program.version = declared.value if isinstance(declared, IntegerAttr) else NEWEST_VERSION
         documentation = self._module.extra.get(DOCUMENTATION)
         if isinstance(documentation, StringAttr):
             program.docString = documentation.value
@@ -174,12 +174,12 @@ class _BodyEncoder:
     def named_types(self, values: Iterable[Value], into: Repeated[NamedValueTypeMessage], op: Operation) -> None:
         """Writes names and types of inputs or outputs."""
         for value in values:
-            made = into.add()
-            made.name = self._names[value]
+            built = into.add()
+            built.name = self._names[value]
             try:
-                self._parts.types.encode(value.type, made.type)
+                self._parts.types.encode(value.type, built.type)
             except ValueError as error:
-                self._parts.refuse(op, f"'{made.name}': {error}")
+                self._parts.refuse(op, f"'{built.name}': {error}")
 
     def _block(self, block: Block, into: BlockMessage, depth: int) -> None:
         for op in block.operations:
@@ -215,13 +215,13 @@ class _BodyEncoder:
             self._parts.attribute(key, value, into.attributes, op)
         for region in op.regions:
             for nested in region.blocks:
-                made = into.blocks.add()
-                self.named_types(nested.arguments, made.inputs, op)
+                built = into.blocks.add()
+                self.named_types(nested.arguments, built.inputs, op)
                 if (depth + 1) * _LEVELS_OF_A_BLOCK + _OTHER_LEVELS > DEFAULT_LIMITS.max_nesting_depth:
                     message = f"{op.name}: blocks are nested too deeply for a message"
                     self._parts.found.add(NESTING_TOO_DEEP, message)
                     continue
-                self._pending.append((nested, made, depth + 1))
+                self._pending.append((nested, built, depth + 1))
         self._parts.restore(op, into)
 
     # -- inputs
@@ -230,13 +230,13 @@ class _BodyEncoder:
         """Writes the constant of a parameter that is given as a Python value, and returns its name."""
         stem = self._names[op.results[0]] if op.results else op.name.removeprefix(PREFIX)
         name = self._names.fresh(f"{stem}_{key}_0")
-        made = block.operations.add()
-        made.type = CONST
-        out = made.outputs.add()
+        built = block.operations.add()
+        built.type = CONST
+        out = built.outputs.add()
         out.name = name
         self._parts.types.encode(data.type, out.type)
-        self._parts.attribute(OPERATION_NAME, TextData(_TEXT, (name,)), made.attributes, op)
-        self._parts.attribute("val", data, made.attributes, op)
+        self._parts.attribute(OPERATION_NAME, TextData(_TEXT, (name,)), built.attributes, op)
+        self._parts.attribute("val", data, built.attributes, op)
         return name
 
     def _bind(self, given: Value | str, into: BindingMessage, op: Operation) -> None:

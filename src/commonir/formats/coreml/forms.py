@@ -131,8 +131,8 @@ def _named_inputs(op: Operation, refuse: Refuse) -> Inputs:
 
 def _attributes(op: Operation, names: FunctionNames, refuse: Refuse) -> dict[str, Data | Compound]:
     out: dict[str, Data | Compound] = {}
-    stated = op.extra.get(OPERATION_NAME)
-    if stated is None and UNNAMED not in op.extra:
+    declared = op.extra.get(OPERATION_NAME)
+    if declared is None and UNNAMED not in op.extra:
         out[OPERATION_NAME] = TextData(_TEXT, (_made_name(op, names),))
     if isinstance(op, Op):
         for f in op.layout.attributes:

@@ -125,9 +125,9 @@ def _means(value: Value, scopes: list[_Scope]) -> bool:
     """Whether the name of an operand leads to it."""
     if isinstance(value.owner, Literal | CompoundLiteral):
         return True
-    found = next((s.names[value.name] for s in reversed(scopes) if value.name in s.names), None)
+    result = next((s.names[value.name] for s in reversed(scopes) if value.name in s.names), None)
     # What nothing defines has a name that nothing has.
-    return found is value if value.owner is not None else found is None
+    return result is value if value.owner is not None else result is None
 
 
 def _define(op: Operation, scope: _Scope, *, is_read: bool) -> bool:
@@ -146,17 +146,17 @@ def _define(op: Operation, scope: _Scope, *, is_read: bool) -> bool:
 
 def output_conflicts(function: Func) -> Mapping[str, str]:
     """Outputs that cannot have their names, each with the reason."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for region in function.specializations:
         end = region.block.last
         named: dict[Value, str] = {a: a.name for a in region.block.arguments}
         inputs = {a.name: a for a in region.block.arguments}
         for value, name in zip(end.values, end.names, strict=False) if isinstance(end, Return) else ():
             if inputs.get(name, value) is not value:
-                found[name] = "an input has that name"
+                result[name] = "an input has that name"
             elif named.setdefault(value, name) != name:
-                found[name] = f"it is the value that is already called '{named[value]}'"
-    return found
+                result[name] = f"it is the value that is already called '{named[value]}'"
+    return result
 
 
 __all__ = ["FunctionNames", "output_conflicts"]

@@ -179,10 +179,10 @@ def _parse(text: str, file: str) -> dict[str, object]:
 
 
 def _check_version(manifest: Mapping[str, object], file: str, faults: Diagnostics) -> None:
-    stated = manifest.get("fileFormatVersion")
-    parts = stated.split(".") if isinstance(stated, str) else []
+    declared = manifest.get("fileFormatVersion")
+    parts = declared.split(".") if isinstance(declared, str) else []
     if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
-        shown = f"'{escape(stated)}'" if isinstance(stated, str) else "none" if stated is None else "no string"
+        shown = f"'{escape(declared)}'" if isinstance(declared, str) else "none" if declared is None else "no string"
         message = f"'fileFormatVersion' must be a string of three numbers such as '1.0.0', found {shown}"
         faults.add(MALFORMED_MANIFEST, message, file=file)
         return
@@ -191,7 +191,7 @@ def _check_version(manifest: Mapping[str, object], file: str, faults: Diagnostic
         newest = ".".join(map(str, NEWEST_FORMAT))
         raise DiagnosticError(
             Diagnostic(
-                NEWER_FORMAT, f"the package has format version {stated}; the newest known is {newest}", file=file
+                NEWER_FORMAT, f"the package has format version {declared}; the newest known is {newest}", file=file
             )
         )
 

@@ -157,9 +157,9 @@ class ProgramReader:
             regions.append(Region([block]))
         if not regions:
             regions.append(Region([Block(types, names)]))
-        made = self._builder.function(name, message.opset, regions)
-        self._keep_attributes(made, message.attributes, message, reading)
-        return made
+        result = self._builder.function(name, message.opset, regions)
+        self._keep_attributes(result, message.attributes, message, reading)
+        return result
 
     def _inputs(self, messages: Iterable[NamedValueTypeMessage], reading: _Reading) -> tuple[list[str], list[Type]]:
         """Names and types of the inputs of a function or block."""

@@ -68,27 +68,27 @@ def read_with_findings(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads a model and tells all that is wrong with it as far as reading shows; None stands for an unreadable one."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        module, _ = _read(path, dialects, limits, found)
+        module, _ = _read(path, dialects, limits, diagnostics)
     except DiagnosticError as error:
-        return None, [*found, *error.diagnostics]
-    return module, list(found)
+        return None, [*diagnostics, *error.diagnostics]
+    return module, list(diagnostics)
 
 
 def check(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads and verifies a model: everything that is wrong with it, each fault once."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        module, faulty = _read(path, dialects, limits, found)
+        module, faulty = _read(path, dialects, limits, diagnostics)
     except DiagnosticError as error:
-        return None, [*found, *error.diagnostics]
-    found.extend(verify_model(module))
+        return None, [*diagnostics, *error.diagnostics]
+    diagnostics.extend(verify_model(module))
     # What could not be read cannot be right either; telling both would tell the same fault twice.
-    found.extend(d for d in verify(module, dialects) if d.where not in faulty)
-    return module, [d.located(file=os.fspath(path)) for d in found]
+    diagnostics.extend(d for d in verify(module, dialects) if d.where not in faulty)
+    return module, [d.located(file=os.fspath(path)) for d in diagnostics]
 
 
 def read_outline(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> ModelOutline:

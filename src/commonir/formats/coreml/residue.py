@@ -118,11 +118,11 @@ def _descend(message: Message, path: str, *, makes_entries: bool) -> Message | N
                 return None
             at = value[n]
         elif step["key"] is not None:
-            wanted = step["key"]
-            found = next((entry for entry in value if entry.key == wanted), None)
+            expected = step["key"]
+            found = next((entry for entry in value if entry.key == expected), None)
             if found is None and not makes_entries:
                 return None
-            at = value.add(key=wanted) if found is None else found
+            at = value.add(key=expected) if found is None else found
         elif at.HasField(field.name) or (makes_entries and step.end() == len(path)):
             at = value
         else:

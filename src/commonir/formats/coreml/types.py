@@ -125,15 +125,15 @@ class TypeDecoder:
     def decode(self, message: ValueTypeMessage) -> DecodedType:
         """The type of a message. A malformed part becomes unknown, and the type `none` stands for a missing one."""
         key = message.SerializeToString()
-        found = self._known.get(key)
-        if found is None:
+        result = self._known.get(key)
+        if result is None:
             faults: list[str] = []
             residue: list[str] = []
             kind = self._decode(message, faults, residue)
             is_exact = not faults and _NO_LENGTH not in residue
             count = kind.count if isinstance(kind, TensorType) and kind.is_static else None
-            found = self._known[key] = DecodedType(kind, tuple(faults), bool(residue), is_exact, count)
-        return found
+            result = self._known[key] = DecodedType(kind, tuple(faults), bool(residue), is_exact, count)
+        return result
 
     def _decode(self, message: ValueTypeMessage, faults: list[str], residue: list[str]) -> Type:
         match message.WhichOneof("type"):
@@ -203,12 +203,12 @@ class TypeEncoder:
 
         Raises: ValueError when the format has no such type.
         """
-        made = self._made.get(type)
-        if made is None:
+        built = self._made.get(type)
+        if built is None:
             _fill(type, into)
             self._made[type] = deepcopy(into)
         else:
-            into.CopyFrom(made)
+            into.CopyFrom(built)
 
 
 def _fill(type: Type, into: ValueTypeMessage) -> None:

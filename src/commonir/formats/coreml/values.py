@@ -117,10 +117,10 @@ class ValueDecoder:
                 if decoded.element_count is None or decoded.element_count > _SMALL_ELEMENTS:
                     return self._immediate(content, decoded)
                 key = decoded.type, content.SerializeToString()
-                found = self._small.get(key)
-                if found is None:
-                    found = self._small[key] = self._immediate(content, decoded)
-                return found
+                result = self._small.get(key)
+                if result is None:
+                    result = self._small[key] = self._immediate(content, decoded)
+                return result
             case "blobFileValue":
                 blob = message.blobFileValue
                 if not isinstance(decoded.type, TensorType):

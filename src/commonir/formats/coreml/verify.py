@@ -52,7 +52,7 @@ _STATE_USERS = frozenset({"mil.read_state", "mil.write_state"})
 
 def verify_model(module: Module) -> list[Diagnostic]:
     """Returns violations of the format in a module and in the models of its pipeline."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     pending = [module]
     while pending:
         at = pending.pop()
@@ -60,9 +60,9 @@ def verify_model(module: Module) -> list[Diagnostic]:
         description = description_of(at)
         if description is not None:
             of_model = [*verify_program(at, description), *_check_parts(at, description.specification_version)]
-            found += [d.located(where=place) if place else d for d in of_model]
+            diagnostics += [d.located(where=place) if place else d for d in of_model]
         pending += reversed(at.modules)
-    return found
+    return diagnostics
 
 
 def _check_parts(module: Module, specified: int) -> Iterator[Diagnostic]:
@@ -78,27 +78,30 @@ def _check_parts(module: Module, specified: int) -> Iterator[Diagnostic]:
 def verify_program(module: Module, description: Description) -> list[Diagnostic]:
     """Everything in a module read from a file, or meant for one, that the format does not allow."""
     functions = [op for op in module.body.operations if isinstance(op, Func)]
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     if not any(isinstance(op, Composition) for op in module.body.operations):
-        found += [*_check_program(module, functions), *_check_versions(functions, description.specification_version)]
-    found += _check_keys(module.extra, "program")
+        diagnostics += [
+            *_check_program(module, functions),
+            *_check_versions(functions, description.specification_version),
+        ]
+    diagnostics += _check_keys(module.extra, "program")
     for function in functions:
-        found += _check_function(function)
+        diagnostics += _check_function(function)
     names: set[str] = set()
     for outermost in functions:
-        found += _check_returned(outermost)
+        diagnostics += _check_returned(outermost)
         for op in outermost.walk():
-            found += _check_names(op, names)
-            found += _check_use(op)
-            found += _check_ranks(op)
-    return [*found, *verify_description(module.functions, description)]
+            diagnostics += _check_names(op, names)
+            diagnostics += _check_use(op)
+            diagnostics += _check_ranks(op)
+    return [*diagnostics, *verify_description(module.functions, description)]
 
 
 def _check_program(module: Module, functions: list[Func]) -> Iterator[Diagnostic]:
     version = module.extra.get(PROGRAM_VERSION)
     if not isinstance(version, IntegerAttr) or version.value != NEWEST_PROGRAM_VERSION:
-        stated = version.value if isinstance(version, IntegerAttr) else "none"
-        message = f"P1: the version of a program must be {NEWEST_PROGRAM_VERSION}, found {stated}"
+        declared = version.value if isinstance(version, IntegerAttr) else "none"
+        message = f"P1: the version of a program must be {NEWEST_PROGRAM_VERSION}, found {declared}"
         yield Diagnostic(MALFORMED_PROGRAM, message, where="program.version")
     if not functions:
         yield Diagnostic(MALFORMED_PROGRAM, "P2: the program has no function", where="program.functions")

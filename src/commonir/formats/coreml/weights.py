@@ -132,15 +132,15 @@ def _keep(source: WeightSource, used: Sequence[Blob], paths: set[str]) -> Planne
     places = {blob.data.metadata_offset: blob.data for blob in used if isinstance(blob.data, BlobData)}
     path = _free_path(relative_path(next(iter(places.values())).name), paths)
     is_whole = source.is_whole or source.referenced <= places.keys()
-    made = PlannedFile(path, source if is_whole else None)
-    moved = {} if is_whole else {offset: made.add(places[offset]) for offset in sorted(places)}
+    result = PlannedFile(path, source if is_whole else None)
+    moved = {} if is_whole else {offset: result.add(places[offset]) for offset in sorted(places)}
     for blob in used:
         if isinstance(blob.data, BlobData):
             name, offset = blob.data.name, blob.data.metadata_offset
             # As the program spells it, where that leads to the file.
-            blob.reference.fileName = name if relative_path(name) == path else made.name
+            blob.reference.fileName = name if relative_path(name) == path else result.name
             blob.reference.offset = moved.get(offset, offset)
-    return made
+    return result
 
 
 def _append(blobs: Iterable[Blob], target: PlannedFile) -> None:
@@ -173,12 +173,12 @@ def _have_same_bytes(a: Data, b: Data) -> bool:
 def _free_path(path: str, taken: set[str]) -> str:
     """A path that no other file has; the first is the one asked for."""
     folder, slash, name = path.rpartition("/")
-    made, n = path, 0
-    while made in taken:
+    result, n = path, 0
+    while result in taken:
         n += 1
-        made = f"{folder}{slash}{n}-{name}"
-    taken.add(made)
-    return made
+        result = f"{folder}{slash}{n}-{name}"
+    taken.add(result)
+    return result
 
 
 def _aligned(offset: int) -> int:

@@ -99,12 +99,12 @@ def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
     from commonir.formats.coreml.values import too_large  # noqa: PLC0415
     from commonir.formats.coreml.weights import plan_weights  # noqa: PLC0415
 
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     message = message_class("Model")()
     model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
     blobs: list[Blob] = []
-    _fill_model(module, model, found, None if taken is None else blobs)
-    found.raise_errors()
+    _fill_model(module, model, diagnostics, None if taken is None else blobs)
+    diagnostics.raise_errors()
     _hold(blob.data.file for blob in blobs if isinstance(blob.data, FileData))
     weights = plan_weights(blobs, set(taken or ()))
     try:

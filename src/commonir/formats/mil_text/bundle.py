@@ -161,7 +161,7 @@ def _data(content: bytes) -> _Data | None:
     """The parts of `coremldata.bin`; None when it is not laid out as expected."""
     if len(content) < _HEAD.size:
         return None
-    kind, stated, target_bytes = _HEAD.unpack_from(content)
+    kind, declared, target_bytes = _HEAD.unpack_from(content)
     begin = _HEAD.size + target_bytes
     if target_bytes > _LONGEST_TARGET or begin + _NUMBER.size > len(content):
         return None
@@ -170,7 +170,7 @@ def _data(content: bytes) -> _Data | None:
         (length,) = _LENGTH.unpack_from(content, at)
         start = at + _LENGTH.size
         if length and start + length <= len(content) and _is_description(content, start, start + length, kind):
-            return _Data(kind, version or stated, content[start : start + length])
+            return _Data(kind, version or declared, content[start : start + length])
     return None
 
 
@@ -243,8 +243,8 @@ class _Schema:
         self._held: Mapping[object, object] = held if _is_mapping(held) else {}
 
     def text(self, key: str) -> str:
-        found = self._held.get(key)
-        return found if isinstance(found, str) else ""
+        result = self._held.get(key)
+        return result if isinstance(result, str) else ""
 
     def number(self, key: str) -> int:
         """A number, which may be written as a string."""
@@ -296,8 +296,8 @@ def _described(description: Description, schema: _Schema) -> Description:
 
 def _with_schema(interface: Interface, schema: _Schema) -> Interface:
     def features(given: tuple[Feature, ...], key: str) -> tuple[Feature, ...]:
-        stated = {s.text("name"): s for s in schema.objects(key)}
-        return tuple([_feature(f, stated[f.name]) if f.name in stated else f for f in given])
+        declared = {s.text("name"): s for s in schema.objects(key)}
+        return tuple([_feature(f, declared[f.name]) if f.name in declared else f for f in given])
 
     return interface._replace(
         inputs=features(interface.inputs, "inputSchema"),

@@ -130,9 +130,9 @@ class ConstantReader:
                 scanner.expect("<")
                 key = self.type(depth + 1)
                 scanner.expect(",")
-                made: Type = MapType(key, self.type(depth + 1))
+                result: Type = MapType(key, self.type(depth + 1))
                 scanner.expect(">")
-                return made
+                return result
             case "tuple":
                 scanner.expect("<")
                 parts: list[Type] = []
@@ -144,9 +144,9 @@ class ConstantReader:
                 return TupleType(tuple(parts))
             case "state":
                 scanner.expect("<")
-                made = StateType(self.type(depth + 1))
+                result = StateType(self.type(depth + 1))
                 scanner.expect(">")
-                return made
+                return result
             case _:
                 return self._tensor(word, (), at)
 
@@ -203,12 +203,12 @@ class ConstantReader:
         kind = self.type(depth)
         at = self._scanner.start
         self._scanner.expect("(")
-        made = self._payload(kind, depth)
+        built = self._payload(kind, depth)
         self._scanner.expect(")")
-        if depth == 0 and isinstance(made, Data) and isinstance(kind, TensorType) and not kind.is_static:
+        if depth == 0 and isinstance(built, Data) and isinstance(kind, TensorType) and not kind.is_static:
             self._fault(f"the type of a constant must have no unknown dimension, found {type_name(kind)}", at)
             return kind, None
-        return kind, made
+        return kind, built
 
     def _fault(self, message: str, at: int) -> None:
         self._report(DiagnosticError(Diagnostic(MALFORMED_VALUE, message)), at)
@@ -251,10 +251,10 @@ class ConstantReader:
         is_complete = True
         while not scanner.at(close):
             n = len(out)
-            made = self._item(kinds[min(n, len(kinds) - 1)] if kinds else tensor(string), depth + 1)
-            is_complete = is_complete and made is not None
-            if made is not None:
-                out.append(made)
+            built = self._item(kinds[min(n, len(kinds) - 1)] if kinds else tensor(string), depth + 1)
+            is_complete = is_complete and built is not None
+            if built is not None:
+                out.append(built)
             if not scanner.take(","):
                 break
         scanner.expect(close)
@@ -285,11 +285,11 @@ class ConstantReader:
         if scanner.text in (BLOB, "nan") or not scanner.is_type:
             return self._payload(expected, depth)
         at = scanner.start
-        kind, made = self.value(depth)
-        if made is not None and not are_compatible(expected, kind):
+        kind, result = self.value(depth)
+        if result is not None and not are_compatible(expected, kind):
             self._fault(f"the constant must be {type_name(expected)}, found {type_name(kind)}", at)
             return None
-        return made
+        return result
 
     # -- tensors
 
@@ -475,10 +475,10 @@ def _with_patterns(data: Data, patterns: Sequence[tuple[int, str]]) -> Data:
 
 
 def _truth(text: str) -> bool:
-    found = _TRUTHS.get(text.strip())
-    if found is None:
+    result = _TRUTHS.get(text.strip())
+    if result is None:
         raise ValueError(text)
-    return found
+    return result
 
 
 def _integer(text: str) -> int:

@@ -85,11 +85,11 @@ class MilScanner(Scanner):
     def about(self, found: Diagnostic, offset: int) -> Diagnostic:
         """A finding about a part of the program, with the line that it is about."""
         place = self.finding("", at=offset)
-        made = found.located(file=self.file)
-        made.notes = (*found.notes, *place.notes)
-        if made.file == self.file:
-            made.line, made.column = place.line, place.column
-        return made
+        result = found.located(file=self.file)
+        result.notes = (*found.notes, *place.notes)
+        if result.file == self.file:
+            result.line, result.column = place.line, place.column
+        return result
 
 
 def quoted(content: str) -> str:

@@ -212,10 +212,10 @@ class _Parser:
         if not regions:
             regions.append(Region([Block(types, names)]))
         self._builder.tell_repeated(labels, "specialization", place)
-        made = self._builder.function(name, opset, regions)
+        built = self._builder.function(name, opset, regions)
         self._place = place
-        self._keep(made, attributes)
-        module.body.append(made)
+        self._keep(built, attributes)
+        module.body.append(built)
         return name
 
     def _opset(self) -> str:
@@ -425,10 +425,10 @@ class _Parser:
             scanner.fail("expected a string with an MLIR attribute", at=at)
         try:
             reader = AttributeReader(text, scanner.file, self._limits)
-            made = reader.attribute()
+            result = reader.attribute()
             if reader.kind != "end":
                 reader.unexpected("the end of the attribute")
-            return made
+            return result
         except DiagnosticError as error:
             scanner.fail(f"the string holds no MLIR attribute: {error.diagnostics[0].message}", at=at)
 

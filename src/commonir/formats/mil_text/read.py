@@ -44,29 +44,29 @@ def read_with_findings(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads a program and tells what is wrong with it as far as reading shows; None stands for an unreadable one."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        program = _read(path, dialects, limits, found)
+        program = _read(path, dialects, limits, diagnostics)
     except DiagnosticError as error:
-        return None, [*found, *error.diagnostics]
-    return program.module, list(found)
+        return None, [*diagnostics, *error.diagnostics]
+    return program.module, list(diagnostics)
 
 
 def check(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads and verifies a program: everything that is wrong with it, each fault once."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        program = _read(path, dialects, limits, found)
+        program = _read(path, dialects, limits, diagnostics)
     except DiagnosticError as error:
-        return None, [*found, *error.diagnostics]
+        return None, [*diagnostics, *error.diagnostics]
     module = program.module
     verified = _verify_format(module)
     # What could not be read cannot be right either; telling both would tell the same fault twice.
     verified += [d for d in verify(module, dialects) if d.where not in program.faulty]
-    found.extend(map(program.locate, verified))
-    return module, [d.located(file=os.fspath(path)) for d in found]
+    diagnostics.extend(map(program.locate, verified))
+    return module, [d.located(file=os.fspath(path)) for d in diagnostics]
 
 
 def parse(

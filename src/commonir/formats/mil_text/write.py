@@ -44,9 +44,9 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help="write a package"))
     target = Path(path)
     weights = _Weights(module)
-    found = Diagnostics()
-    print_program(module, found=found, keeps_model=True, reference=weights.collect)
-    found.raise_errors()
+    diagnostics = Diagnostics()
+    print_program(module, found=diagnostics, keeps_model=True, reference=weights.collect)
+    diagnostics.raise_errors()
     planned = weights.plan(f"{target.stem}{WEIGHTS_SUFFIX}")
     text = print_program(module, keeps_model=True, reference=weights.refer).encode()
     weights.hold()
@@ -87,8 +87,8 @@ class _Weights:
             self._asked.append(None)
             return None
         if id(data) not in self._blobs:
-            made: BlobFileValueMessage = message_class("MILSpec.BlobFileValue")()  # pyright: ignore[reportAssignmentType]  made at run time
-            self._blobs[id(data)] = Blob(data, made)
+            built: BlobFileValueMessage = message_class("MILSpec.BlobFileValue")()  # pyright: ignore[reportAssignmentType]  made at run time
+            self._blobs[id(data)] = Blob(data, built)
         self._asked.append(self._blobs[id(data)])
         return "", 0
 

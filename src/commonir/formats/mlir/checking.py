@@ -60,8 +60,8 @@ def _order_of(module: Module) -> list[Diagnostic]:
 
 def _located(text: str, lines: TextLines, op: Operation, found: Diagnostic) -> Diagnostic:
     """A finding about an operation with its path in the program, and the line where its text begins."""
-    made = placed(found.located(where=path_of(op)), op.location)
-    if made.line is not None and made.column is not None and made.file == lines.file:
-        offset = lines.offset(made.line, made.column)
-        made.notes = (*made.notes, *caret_notes(text, offset, made.line))
-    return made.located(file=lines.file)
+    result = placed(found.located(where=path_of(op)), op.location)
+    if result.line is not None and result.column is not None and result.file == lines.file:
+        offset = lines.offset(result.line, result.column)
+        result.notes = (*result.notes, *caret_notes(text, offset, result.line))
+    return result.located(file=lines.file)

@@ -83,9 +83,9 @@ _REPEATED = frozenset(
 
 def kind_of(proto: AttributeProto) -> int:
     """The kind of an attribute: what it states, else what it holds, as files before IR version 2 leave it."""
-    stated = proto.type
-    if stated:
-        return stated
+    declared = proto.type
+    if declared:
+        return declared
     return next((_KINDS[f.number] for f, _ in proto.ListFields() if f.number in _KINDS), AttributeType.UNDEFINED)
 
 

@@ -66,11 +66,11 @@ class Contents(InMessage):
             return read_contents(proto, kind)
         first = place.pieces[0].offset
         if place.is_typed:
-            made = packed_contents(
+            built = packed_contents(
                 kind, place.field, [self._whole[p.offset : p.offset + p.length] for p in place.pieces]
             )
             is_mapped = self._file is not None and is_fixed(kind.element) and len(place.pieces) == 1
-            return FileData(kind, self._file, first) if is_mapped and self._file is not None else made
+            return FileData(kind, self._file, first) if is_mapped and self._file is not None else built
         if kind.element is string or kind.element.size_bytes(kind.count) != place.length:
             expected = kind.element.size_bytes(kind.count)
             raise TensorError(f"{kind} takes {expected} bytes, found {place.length}")
@@ -104,10 +104,10 @@ class Contents(InMessage):
         if key not in self._files:
             self._files[key] = None
             self._files[key] = self._open(given)
-        found = self._files[key]
-        if found is None:
+        result = self._files[key]
+        if result is None:
             raise ToldError
-        return found
+        return result
 
     def _open(self, given: External) -> MappedFile:
         location = given.location
@@ -152,15 +152,15 @@ class Contents(InMessage):
     def wrong_checksums(self) -> Iterator[Diagnostic]:
         """Compares files with the checksums that tensors state of them; reads each file once."""
         digests: dict[str, str] = {}
-        for (location, stated), tensor in self._checksums.items():
+        for (location, declared), tensor in self._checksums.items():
             file = self._files.get(location)
             if file is None:
                 continue
             if location not in digests:
                 digests[location] = _digest(file)
-            if digests[location] != stated.lower():
+            if digests[location] != declared.lower():
                 message = f"the checksum of '{escape(location)}' is not the one that '{escape(tensor)}' states"
-                notes = (f"expected: {escape(stated)}", f"found: {digests[location]}")
+                notes = (f"expected: {escape(declared)}", f"found: {digests[location]}")
                 yield Diagnostic(MALFORMED_WEIGHTS, message, notes=notes, help="fetch the file again")
 
 

@@ -135,8 +135,8 @@ def declared_fields(declared: type[Message]) -> Mapping[str, Declared]:
 
 def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:
     """Every message declared in a module, in order."""
-    found = [m for m in namespace.values() if isinstance(m, type) and issubclass(m, Message) and m is not Message]
-    return tuple(found)
+    result = [m for m in namespace.values() if isinstance(m, type) and issubclass(m, Message) and m is not Message]
+    return tuple(result)
 
 
 def message_classes(declared: Iterable[type[Message]], package: str) -> Mapping[str, Any]:

@@ -116,8 +116,8 @@ class ModelDecoder(NodeDecoder):
         for f in functions:
             self.functions[f.domain, f.name, f.overload] = onnx.function_symbol(f.domain, f.name, f.overload)
         for function in functions:
-            made = module.body.append(self.function(function))
-            self.local_functions.setdefault(made.sym_name, made)
+            built = module.body.append(self.function(function))
+            self.local_functions.setdefault(built.sym_name, built)
         opsets = opsets_of(model.opset_import)
         graph = self.graph(model.graph, opsets)
         module.body.append(graph)
@@ -174,14 +174,14 @@ class ModelDecoder(NodeDecoder):
         self.place = GRAPH
         self.use_versions(opsets)
         block, defaults = self.outer_block(proto)
-        made = self.graph_operation(proto, opsets, Region([block]), defaults)
+        result = self.graph_operation(proto, opsets, Region([block]), defaults)
         last = block.last
         if last is not None:
             for name, value in last.extra.items():
-                made.set_extra(name, value)
-            for name in made.extra:
+                result.set_extra(name, value)
+            for name in result.extra:
                 last.set_extra(name, None)
-        return made
+        return result
 
     def graph_operation(
         self, proto: GraphProto, opsets: DictionaryAttr, content: Region, defaults: DictionaryAttr
@@ -203,14 +203,14 @@ class ModelDecoder(NodeDecoder):
         opsets = opsets_of(proto.opset_import)
         self.use_versions(opsets)
         names = tuple(proto.input)
-        stated = {info.name: self._type(info) for info in proto.value_info}
-        block = Block([stated.get(n, unknown) for n in names], names)
-        scope = Scope(stated)
+        declared = {info.name: self._type(info) for info in proto.value_info}
+        block = Block([declared.get(n, unknown) for n in names], names)
+        scope = Scope(declared)
         scope.values.update(zip(names, block.arguments, strict=True))
         end = self.fill(block, proto.node, list(proto.output), scope)
         self.check_references(proto.node, proto.attribute_proto)
         defaults, rest, _ = self.dictionary(proto.attribute_proto, scope)
-        made = onnx.LocalFunction(
+        new_op = onnx.LocalFunction(
             symbol,
             proto.name,
             opsets,
@@ -220,13 +220,15 @@ class ModelDecoder(NodeDecoder):
             tuple(proto.attribute),
             defaults,
         )
-        keep(made, unknown_fields.ATTRIBUTE_FIELDS, rest)
+        keep(new_op, unknown_fields.ATTRIBUTE_FIELDS, rest)
         if not self._is_plain_list(proto.opset_import):
-            made.set_extra(unknown_fields.OPSETS, unknown_fields.array(map(unknown_fields.form_of, proto.opset_import)))
-        self.keep_texts(made, proto.doc_string, proto.metadata_props[:])
-        self._keep_infos(made, proto.value_info, block, end.outputs)
-        keep(made, unknown_fields.FIELDS, self.leftover(proto, _OF_FUNCTION))
-        return made
+            new_op.set_extra(
+                unknown_fields.OPSETS, unknown_fields.array(map(unknown_fields.form_of, proto.opset_import))
+            )
+        self.keep_texts(new_op, proto.doc_string, proto.metadata_props[:])
+        self._keep_infos(new_op, proto.value_info, block, end.outputs)
+        keep(new_op, unknown_fields.FIELDS, self.leftover(proto, _OF_FUNCTION))
+        return new_op
 
     def check_references(self, nodes: Repeated[NodeProto], formals: Repeated[AttributeProto]) -> None:
         """Tells of references to attributes of the function that are of another kind."""
@@ -246,10 +248,10 @@ class ModelDecoder(NodeDecoder):
             frozen |= {sparse.values.name for sparse in proto.sparse_initializer[:]}
         inputs = [info for info in proto.input[:] if info.name not in frozen]
         types = [self._type(info) for info in inputs]
-        stated = {info.name: self._type(info) for info in (*proto.value_info[:], *outputs)}
+        declared = {info.name: self._type(info) for info in (*proto.value_info[:], *outputs)}
         names = [info.name for info in inputs]
         block = Block(types, names, proto.name)
-        scope = Scope(stated, around)
+        scope = Scope(declared, around)
         for v in block.arguments:
             self.define(v.name, v, scope, "input")
         of_defaults: dict[str, Rest] = {unknown_fields.STORAGE: [], unknown_fields.DEFAULT_FIELDS: []}
@@ -372,11 +374,11 @@ class ModelDecoder(NodeDecoder):
         part = f"initializer '{tensor.name}'"
         data = self.tensor(tensor, part)
         kind = scope.stated.get(tensor.name, unknown) if data is None else data.type
-        made = onnx.Initializer.build({"value": MISSING if data is None else data}, [kind])
-        block.append(made)
-        self.keep_tensor(made, tensor)
-        made.output.name = tensor.name
-        self.define(tensor.name, made.output, scope, part)
+        new_op = onnx.Initializer.build({"value": MISSING if data is None else data}, [kind])
+        block.append(new_op)
+        self.keep_tensor(new_op, tensor)
+        new_op.output.name = tensor.name
+        self.define(tensor.name, new_op.output, scope, part)
 
     def _sparse_initializer(self, sparse: SparseTensorProto, block: Block, scope: Scope) -> None:
         name = sparse.values.name
@@ -386,17 +388,17 @@ class ModelDecoder(NodeDecoder):
         if values is None or indices is None or any(d < 0 for d in dims):
             return
         arguments = {"values": values, "indices": indices, "dims": dims}
-        made = onnx.SparseInitializer.build(arguments, [TensorType(values.element, dims)])
-        block.append(made)
-        made.output.name = name
+        new_op = onnx.SparseInitializer.build(arguments, [TensorType(values.element, dims)])
+        block.append(new_op)
+        new_op.output.name = name
         around = {
             "values": self.around_contents(sparse.values),
             "indices": self.around_contents(sparse.indices, named=False),
         }
         rest = [(part, DictionaryAttr(tuple(r))) for part, (r, _) in around.items() if r]
-        keep(made, unknown_fields.FIELDS, [*rest, *self.leftover(sparse, _OF_SPARSE)])
-        keep(made, unknown_fields.STORAGE, [(part, StringAttr(form)) for part, (_, form) in around.items() if form])
-        self.define(name, made.output, scope, part)
+        keep(new_op, unknown_fields.FIELDS, [*rest, *self.leftover(sparse, _OF_SPARSE)])
+        keep(new_op, unknown_fields.STORAGE, [(part, StringAttr(form)) for part, (_, form) in around.items() if form])
+        self.define(name, new_op.output, scope, part)
 
     def keep_tensor(self, op: Operation, tensor: TensorProto) -> None:
         """Keeps what a tensor says beyond its contents, and how it holds them."""

@@ -172,7 +172,7 @@ def data_type(element: ElementType) -> int:
 
     Raises: ValueError for a type that ONNX does not have.
     """
-    found = DATA_TYPES.get(element)
-    if found is None:
+    result = DATA_TYPES.get(element)
+    if result is None:
         raise ValueError(f"ONNX has no element type {element}")
-    return found
+    return result

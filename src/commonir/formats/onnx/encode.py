@@ -87,10 +87,10 @@ class ModelEncoder:
         module = self.module
         model = create(ModelProto)
         write_opsets(graph.opset_import, module.extra.get(unknown_fields.OPSETS), model.opset_import)
-        stated = module.extra.get(onnx.IR_VERSION)
+        declared = module.extra.get(onnx.IR_VERSION)
         default = dict(graph.opset_import.entries).get("")
         oldest = IR_VERSIONS.get(_integer(default), max(IR_VERSIONS.values()))
-        model.ir_version = oldest if stated is None else _integer(stated)
+        model.ir_version = oldest if declared is None else _integer(declared)
         about = metadata_of(module)
         for name, value in (
             ("producer_name", text(module.extra.get(onnx.PRODUCER_NAME))),
@@ -136,11 +136,11 @@ def write_opsets(versions: DictionaryAttr, forms: Attribute | None, into: Repeat
     known: dict[str, int] = {}
     for entry in kept_forms:
         known.setdefault(entry.domain, entry.version)
-    wanted = {domain: _integer(version) for domain, version in versions.entries}
-    if kept_forms and known == wanted:
+    expected = {domain: _integer(version) for domain, version in versions.entries}
+    if kept_forms and known == expected:
         into.extend(kept_forms)
         return
-    for domain, version in wanted.items():
+    for domain, version in expected.items():
         imported = into.add()
         imported.domain = domain
         imported.version = version

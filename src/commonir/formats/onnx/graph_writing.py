@@ -82,8 +82,8 @@ def write_texts(op: Operation, into: Repeated[StringStringEntryProto]) -> None:
 
 def add_text(into: Repeated[StringStringEntryProto], key: str, value: str) -> None:
     """Adds a text with its name."""
-    made = into.add()
-    made.key, made.value = key, value
+    built = into.add()
+    built.key, built.value = key, value
 
 
 class GraphEncoder:
@@ -107,11 +107,11 @@ class GraphEncoder:
 
     def graph(self) -> GraphProto:
         """The message of the outermost graph."""
-        made = create(GraphProto)
-        made.name = self.outer.symbol_name
-        self._pending.append((self.outer.body, made, 0))
+        result = create(GraphProto)
+        result.name = self.outer.symbol_name
+        self._pending.append((self.outer.body, result, 0))
         self._run()
-        return made
+        return result
 
     def function(self, op: onnx.LocalFunction, into: FunctionProto) -> None:
         """Fills in the message of a local function, without versions of operator sets."""
@@ -202,8 +202,8 @@ class GraphEncoder:
         self._merge(holder.extra.get(unknown_fields.FIELDS), into, holder)
 
     def _inputs(self, holder: Operation | None, block: Block, into: GraphProto) -> None:
-        stated = None if holder is None else unknown_fields.kept_names(holder, unknown_fields.DECLARED_INPUTS)
-        if holder is None or stated is None:
+        declared = None if holder is None else unknown_fields.kept_names(holder, unknown_fields.DECLARED_INPUTS)
+        if holder is None or declared is None:
             for v in block.arguments:
                 self.value_info(v, "input", holder, into.input.add())
             return
@@ -214,7 +214,7 @@ class GraphEncoder:
             if isinstance(op, onnx.Initializer | onnx.SparseInitializer)
         }
         # Those that came after the file was read come last.
-        for name in [*stated, *(name for name in own if name not in stated)]:
+        for name in [*declared, *(name for name in own if name not in declared)]:
             v = own.get(name) or constants.get(name)
             if v is not None:
                 self.value_info(v, "input", holder, into.input.add())
@@ -224,16 +224,16 @@ class GraphEncoder:
         last = block.last
         outputs = last.outputs if isinstance(last, onnx.Return) else ()
         shown = {*block.arguments, *outputs}
-        stated = unknown_fields.kept_names(holder, unknown_fields.VALUE_INFO)
+        declared = unknown_fields.kept_names(holder, unknown_fields.VALUE_INFO)
         values = [v for op in block.operations for v in op.results if v in self.names]
-        if stated is None:
+        if declared is None:
             for v in values:
                 if v not in shown and not isinstance(v.owner, onnx.Initializer | onnx.SparseInitializer):
                     self.value_info(v, "value", holder, into.add())
             return
         by_name = {self.name_of(v): v for v in (*block.arguments, *values)}
         forms = unknown_fields.kept(holder, unknown_fields.TYPE_FORMS)
-        for name in stated:
+        for name in declared:
             v = by_name.get(name)
             if v is not None:
                 self.value_info(v, "value", holder, into.add())
@@ -302,13 +302,13 @@ class GraphEncoder:
             self.weights.append(Weight(header, data, unknown_fields.TYPED in storage))
 
     def _sparse_initializer(self, op: onnx.SparseInitializer, into: GraphProto) -> None:
-        made = into.sparse_initializer.add()
+        built = into.sparse_initializer.add()
         stored = unknown_fields.kept(op, unknown_fields.STORAGE)
-        made.values.name = self.name_of(op.output)
-        self.tensor(op.values, made.values, text(stored.get("values")))
-        self.tensor(op.indices, made.indices, text(stored.get("indices")))
-        made.dims.extend(op.dims)
-        self._merge(op.extra.get(unknown_fields.FIELDS), made, op)
+        built.values.name = self.name_of(op.output)
+        self.tensor(op.values, built.values, text(stored.get("values")))
+        self.tensor(op.indices, built.indices, text(stored.get("indices")))
+        built.dims.extend(op.dims)
+        self._merge(op.extra.get(unknown_fields.FIELDS), built, op)
 
     def tensor(self, data: Data, into: TensorProto, storage: str = "") -> None:
         """Fills in a tensor."""
@@ -363,9 +363,9 @@ class GraphEncoder:
 
     def _node_name(self, op: Operation) -> str:
         """The name that the operation had; several made of one get a number, for names of nodes must differ."""
-        stated = text(op.extra.get(onnx.NODE_NAME))
-        if stated:
-            return stated
+        declared = text(op.extra.get(onnx.NODE_NAME))
+        if declared:
+            return declared
         name = stem = op.location.name if op.location is not None else ""
         number = 0
         while name in self._node_names:
@@ -393,10 +393,10 @@ class GraphEncoder:
         """Fills in the attributes of a definition in the order of the file."""
         references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
         names = [*unknown_fields.written_attributes(op), *references]
-        stated = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
-        if stated is not None:
+        declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
+        if declared is not None:
             # What is a default now, but is stated, is written; what came later comes last.
-            names = [*stated, *(name for name in names if name not in stated)]
+            names = [*declared, *(name for name in names if name not in declared)]
         if not names:
             return
         fields = {f.spelling: f for f in (*op.layout.attributes, *op.layout.regions)}
@@ -405,14 +405,14 @@ class GraphEncoder:
         for name in names:
             f = fields.get(name)
             if name in references:
-                made = into.add()
-                made.name, made.ref_attr_name = name, text(references[name])
+                built = into.add()
+                built.name, built.ref_attr_name = name, text(references[name])
             elif f is not None and (value := op.field_value(f)) is not None and value is not MISSING:
-                made = into.add()
-                self._attribute(f, value, made, text(storage.get(name)))
+                built = into.add()
+                self._attribute(f, value, built, text(storage.get(name)))
             else:
                 continue
-            self._merge(rests.get(name), made, op)
+            self._merge(rests.get(name), built, op)
 
     def _open_node(self, op: onnx.Custom | onnx.Call, into: NodeProto) -> list[str]:
         if isinstance(op, onnx.Call):
@@ -448,25 +448,25 @@ class GraphEncoder:
         references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
         values |= references
         rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
-        stated = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER) or []
-        for name in [*(n for n in stated if n in values), *(n for n in values if n not in stated)]:
-            made = into.add()
+        declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER) or []
+        for name in [*(n for n in declared if n in values), *(n for n in values if n not in declared)]:
+            built = into.add()
             value = values[name]
             rest = rests.get(name)
             entries = dict(rest.entries) if isinstance(rest, DictionaryAttr) else {}
             storage = text(entries.pop(unknown_fields.STORAGE, None))
             if isinstance(value, DictionaryAttr):
-                self._merge(value, made, op)
+                self._merge(value, built, op)
                 continue
-            made.name = name
+            built.name = name
             if name in references:
-                made.ref_attr_name = text(value)
+                built.ref_attr_name = text(value)
             elif isinstance(value, Region):
-                made.type = AttributeType.GRAPH
-                self.nested(value.block, made.g, name)
+                built.type = AttributeType.GRAPH
+                self.nested(value.block, built.g, name)
             else:
-                self._open_attribute(value, made, storage)
-            self._merge(DictionaryAttr(tuple(entries.items())), made, op)
+                self._open_attribute(value, built, storage)
+            self._merge(DictionaryAttr(tuple(entries.items())), built, op)
 
     def _open_attribute(self, value: Attribute, into: AttributeProto, storage: str) -> None:
         match value:

@@ -20,8 +20,8 @@ def function_place(symbol: str) -> str:
 
 def node_part(node: NodeProto, n: int) -> str:
     """The last part of the place of a node."""
-    made = [name for name in node.output if name]
-    return f"node[{n}] '{node.name or (made or [node.op_type])[0]}'"
+    built = [name for name in node.output if name]
+    return f"node[{n}] '{node.name or (built or [node.op_type])[0]}'"
 
 
 class Places:

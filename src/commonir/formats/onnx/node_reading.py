@@ -192,8 +192,8 @@ class NodeDecoder(ABC):
             said[_INPUT] = said[_INPUT][:]
         outputs: list[str] = said[_OUTPUT][:] if _OUTPUT in said else []
         trailing = _without_trailing(outputs) if outputs and not outputs[-1] else 0
-        stated = scope.stated
-        types = [stated.get(name, unknown) for name in outputs]
+        declared = scope.stated
+        types = [declared.get(name, unknown) for name in outputs]
         self._at = node, n
         op = self.operation(node, said, n, types, scope)
         name = said.get(_NODE_NAME)
@@ -238,11 +238,11 @@ class NodeDecoder(ABC):
 
     def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
         """The form of fields of a node that are there and empty. A file says the same of all of its nodes."""
-        found = self._empty.get(names)
-        if found is None:
+        result = self._empty.get(names)
+        if result is None:
             empty = StringAttr("")
-            found = self._empty[names] = DictionaryAttr(tuple([(name, empty) for name in names]))
-        return found
+            result = self._empty[names] = DictionaryAttr(tuple([(name, empty) for name in names]))
+        return result
 
     def operation(self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: Scope) -> Operation:
         """The operation of a node, in no block yet; `said` are its fields by number, and `types` those that the file
@@ -350,11 +350,11 @@ class NodeDecoder(ABC):
         key = function, types, op.attributes, op.absent
         if key not in self._instances:
             try:
-                made = function.instance(types, dict(op.attributes.entries), op.absent)
+                built = function.instance(types, dict(op.attributes.entries), op.absent)
             except (DiagnosticError, NotationError):
                 self._instances[key] = ()
             else:
-                self._instances[key] = tuple([v.type for v in made.outputs])
+                self._instances[key] = tuple([v.type for v in built.outputs])
         return self._instances[key]
 
     def _open(
@@ -420,8 +420,8 @@ class NodeDecoder(ABC):
         """
         present = attribute.ListFields()
         if len(present) == _OF_PLAIN and not self.keeps_unknown:
-            (first, _), (field, held), (last, stated) = present
-            plain = PLAIN_VALUES.get(stated) if first.number == _NAME and last.number == _TYPE else None
+            (first, _), (field, held), (last, declared) = present
+            plain = PLAIN_VALUES.get(declared) if first.number == _NAME and last.number == _TYPE else None
             if plain is not None and field.number == plain.number:
                 return ReadAttribute(plain.decoded(held))
         kind = kind_of(attribute)
@@ -487,9 +487,9 @@ class NodeDecoder(ABC):
         outer, at = self.place, self._at
         if at is not None:
             self.place = f"{outer}.{node_part(*at)}.{proto.name}"
-        made = self.nested(proto.g, scope)
+        result = self.nested(proto.g, scope)
         self.place, self._at = outer, at
-        return made
+        return result
 
     def _sparse(self, proto: SparseTensorProto) -> DictionaryAttr:
         entries: Rest = [

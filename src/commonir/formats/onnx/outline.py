@@ -13,8 +13,8 @@ from commonir.ir.module import Module
 
 def outline(module: Module) -> Outline:
     """Returns the metadata around the graph of a model."""
-    stated = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
-    producer = " ".join(filter(None, (stated.get(onnx.PRODUCER_NAME), stated.get(onnx.PRODUCER_VERSION))))
+    declared = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
+    producer = " ".join(filter(None, (declared.get(onnx.PRODUCER_NAME), declared.get(onnx.PRODUCER_VERSION))))
     about = metadata_of(module)
     texts = (*zip(about._fields[:-1], about[:-1], strict=True), *about.user_defined)
     metadata = {key: value for key, value in texts if value}
@@ -42,5 +42,5 @@ def _annotations(module: Module) -> tuple[str, ...]:
 
 
 def _opsets_text(opsets: DictionaryAttr) -> str:
-    stated = [(domain or "ai.onnx", v.value) for domain, v in opsets.entries if isinstance(v, IntegerAttr)]
-    return ", ".join([f"{domain} {version}" for domain, version in stated])
+    declared = [(domain or "ai.onnx", v.value) for domain, v in opsets.entries if isinstance(v, IntegerAttr)]
+    return ", ".join([f"{domain} {version}" for domain, version in declared])

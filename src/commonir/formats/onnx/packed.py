@@ -50,16 +50,16 @@ def _decoded(pieces: Iterable[memoryview], code: str, *, is_narrow: bool) -> Ite
     # Heavy, and only loaded where a model has large tensors in this form.
     import numpy as np  # noqa: PLC0415
 
-    wanted = np.dtype(f"<{code}")
+    expected = np.dtype(f"<{code}")
     for piece in pieces:
         for part in _whole_parts(piece):
-            numbers = _varints(np.frombuffer(part, np.uint8)).view(np.int64 if wanted.kind == "i" else np.uint64)
+            numbers = _varints(np.frombuffer(part, np.uint8)).view(np.int64 if expected.kind == "i" else np.uint64)
             if is_narrow:
-                numbers = numbers.astype(np.int32 if wanted.kind == "i" else np.uint32)
-            bounds = np.iinfo(wanted)
+                numbers = numbers.astype(np.int32 if expected.kind == "i" else np.uint32)
+            bounds = np.iinfo(expected)
             if numbers.size and not (bounds.min <= int(numbers.min()) and int(numbers.max()) <= bounds.max):
                 raise PackedError("a number is none of its type")
-            yield numbers.astype(wanted)
+            yield numbers.astype(expected)
 
 
 def _varints(content: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -42,34 +42,34 @@ def read(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads a model and tells what is wrong with it as far as reading shows; None stands for an unreadable one."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     file = os.fspath(path)
     try:
-        module = _read(file, dialects, limits, found).module
+        module = _read(file, dialects, limits, diagnostics).module
     except DiagnosticError as error:
-        return None, [d.located(file=file) for d in (*found, *error.diagnostics)]
-    return module, [d.located(file=file) for d in found]
+        return None, [d.located(file=file) for d in (*diagnostics, *error.diagnostics)]
+    return module, [d.located(file=file) for d in diagnostics]
 
 
 def check(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads and verifies a model: everything that is wrong with it, each fault once."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     file = os.fspath(path)
     try:
-        made = _read(file, dialects, limits, found)
+        result = _read(file, dialects, limits, diagnostics)
     except DiagnosticError as error:
-        return None, [d.located(file=file) for d in (*found, *error.diagnostics)]
-    found.extend(made.contents.wrong_checksums())
+        return None, [d.located(file=file) for d in (*diagnostics, *error.diagnostics)]
+    diagnostics.extend(result.contents.wrong_checksums())
     # What could not be read cannot be right either; telling both would tell the same fault twice.
     places = Places()
     wrong = [
-        *verify(made.module, dialects, lambda op, found: found.located(where=places.place_of(op))),
-        *verify_model(made.module),
+        *verify(result.module, dialects, lambda op, found: found.located(where=places.place_of(op))),
+        *verify_model(result.module),
     ]
-    found.extend(d for d in wrong if d.where not in made.faulty)
-    return made.module, [d.located(file=file) for d in found]
+    diagnostics.extend(d for d in wrong if d.where not in result.faulty)
+    return result.module, [d.located(file=file) for d in diagnostics]
 
 
 def loads(content: bytes, dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -> tuple[Module, list[Diagnostic]]:
@@ -77,19 +77,19 @@ def loads(content: bytes, dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -
 
     Raises: DiagnosticError when they are none.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     whole = memoryview(content)
     remaining = _cut(whole, limits, "")
-    module = _decode(remaining, Contents(remaining, whole), dialects, limits, found, "").module
-    return module, list(found)
+    module = _decode(remaining, Contents(remaining, whole), dialects, limits, diagnostics, "").module
+    return module, list(diagnostics)
 
 
 def decoded(message: ModelProto, dialects: Dialects, file: str) -> tuple[Module, list[Diagnostic]]:
     """The module of a message whose file is, or would be, at a path, and what is wrong with it."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     contents = Contents(Cut(b"", (), b""), memoryview(b""), file)
-    module = ModelDecoder(dialects, found, contents).module(message)
-    return module, [d.located(file=file or None) for d in found]
+    module = ModelDecoder(dialects, diagnostics, contents).module(message)
+    return module, [d.located(file=file or None) for d in diagnostics]
 
 
 def _read(file: str, dialects: Dialects, limits: Limits, found: Diagnostics) -> _Read:

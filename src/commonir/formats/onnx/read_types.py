@@ -63,10 +63,10 @@ def _sized(said: bytes) -> TensorType | None:
     element, dims = ELEMENTS.get(inside[0][1]), inside[1][1].dim
     sizes: list[int] = []
     for d in dims:
-        stated = d.ListFields()
-        if [f.number for f, _ in stated] != _SIZE or stated[0][1] < 0:
+        declared = d.ListFields()
+        if [f.number for f, _ in declared] != _SIZE or declared[0][1] < 0:
             return None
-        sizes.append(stated[0][1])
+        sizes.append(declared[0][1])
     return None if element is None else TensorType(element, tuple(sizes))
 
 
@@ -82,15 +82,15 @@ class TypeReader:
     def read(self, proto: TypeProto) -> tuple[Type, bool]:
         """The type that a message says, `unknown` where it says none, and whether it says no more than that."""
         key = proto.SerializeToString()
-        found = self._known.get(key)
-        if found is None:
+        result = self._known.get(key)
+        if result is None:
             sized = _sized(key)
             if sized is None or len(sized.static_shape) > self._max_rank:
-                found = self._any(proto)
+                result = self._any(proto)
             else:
-                found = sized, True
-            self._known[key] = found
-        return found
+                result = sized, True
+            self._known[key] = result
+        return result
 
     def _any(self, proto: TypeProto) -> tuple[Type, bool]:
         kind = self._read(proto)
@@ -146,10 +146,10 @@ class TypeReader:
                 return None
 
     def _named(self, name: str) -> Dim:
-        found = self._dims.get(name)
-        if found is None:
-            found = self._dims[name] = self._expression(name)
-        return found
+        result = self._dims.get(name)
+        if result is None:
+            result = self._dims[name] = self._expression(name)
+        return result
 
     def _expression(self, name: str) -> Dim:
         if not name.isidentifier() and len(name) <= _LONGEST_EXPRESSION:

@@ -26,14 +26,14 @@ class Scope:
         """The value that a name stands for here."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope.values.get(name)
-            if found is not None:
-                return found
+            result = scope.values.get(name)
+            if result is not None:
+                return result
             scope = scope._outer
-        found = self._forward.get(name)
-        if found is None:
-            found = self._forward[name] = Value(self.stated.get(name, unknown), None, 0, name)
-        return found
+        result = self._forward.get(name)
+        if result is None:
+            result = self._forward[name] = Value(self.stated.get(name, unknown), None, 0, name)
+        return result
 
     def leave(self) -> None:
         """Hands on what stays undefined at the end of a graph: the one around it may define that behind."""

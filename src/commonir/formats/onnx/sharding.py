@@ -49,8 +49,8 @@ class Configuration(NamedTuple):
 
 def configurations(module: Module) -> tuple[Configuration, ...]:
     """The configurations of several devices that a model has."""
-    made = [_configuration(form) for form in _items(module.extra.get(unknown_fields.CONFIGURATION))]
-    return tuple([Configuration(c.name, c.num_devices) for c in made])
+    built = [_configuration(form) for form in _items(module.extra.get(unknown_fields.CONFIGURATION))]
+    return tuple([Configuration(c.name, c.num_devices) for c in built])
 
 
 def _configuration(form: Attribute) -> DeviceConfigurationProto:

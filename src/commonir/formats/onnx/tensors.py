@@ -100,9 +100,9 @@ def _texts(proto: TensorProto, kind: TensorType) -> Data:
 
 
 def _field(element: ElementType) -> tuple[str, str]:
-    found = _FIELDS.get(element)
-    if found is not None:
-        return found
+    result = _FIELDS.get(element)
+    if result is not None:
+        return result
     codes = _SIGNED if element.kind == "int" else _UNSIGNED
     # Elements of less than a byte are packed first.
     return "int32_data", codes[element.bits] if element.bits in codes and element.bits >= _BYTE_BITS else "B"

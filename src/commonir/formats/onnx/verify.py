@@ -63,20 +63,20 @@ def verify_model(module: Module) -> list[Diagnostic]:
     places = Places()
     graphs = [op for op in module.body.operations if isinstance(op, onnx.Graph)]
     functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
-    found = list(_check_versions(module))
+    result = list(_check_versions(module))
     domains = {f.domain for f in functions}
     for holder in (*graphs, *functions):
-        found += _check_holder(holder, domains, places)
-    found += _check_functions(module, functions)
-    found += check_sharding(module, places)
-    return found
+        result += _check_holder(holder, domains, places)
+    result += _check_functions(module, functions)
+    result += check_sharding(module, places)
+    return result
 
 
 def _check_versions(module: Module) -> Iterator[Diagnostic]:
-    stated = module.extra.get(onnx.IR_VERSION)
-    if stated is None:
+    declared = module.extra.get(onnx.IR_VERSION)
+    if declared is None:
         return  # the writer states it
-    version = stated.value if isinstance(stated, IntegerAttr) else 0
+    version = declared.value if isinstance(declared, IntegerAttr) else 0
     if version < 1:
         yield Diagnostic(MALFORMED_PROGRAM, "M1: the model states no version of the IR", where="ir_version")
     elif version > NEWEST_IR_VERSION:
@@ -207,10 +207,10 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     for v, kind in zip(op.results, derived.types, strict=False):
         if not isinstance(v.type, TensorType) or not isinstance(kind, TensorType) or v.type.rank != kind.rank:
             continue
-        for axis, (stated, found) in enumerate(zip(v.type.shape or (), kind.shape or (), strict=False)):
-            if isinstance(stated, int) and isinstance(found, DimExpr):
-                told = f"axis {axis} of '{v.name}' is stated as {stated}, and the operator gives {found}"
-                yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {told}")
+        for axis, (declared, found) in enumerate(zip(v.type.shape or (), kind.shape or (), strict=False)):
+            if isinstance(declared, int) and isinstance(found, DimExpr):
+                reported = f"axis {axis} of '{v.name}' is stated as {declared}, and the operator gives {found}"
+                yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {reported}")
 
 
 def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], places: Places) -> Iterator[Diagnostic]:

@@ -170,20 +170,20 @@ class _Parser:
 
     def _opsets(self, into: Repeated[OperatorSetIdProto]) -> None:
         def one() -> None:
-            made = into.add()
-            made.domain = self._text()
+            built = into.add()
+            built.domain = self._text()
             self._expect(":")
-            made.version = self._whole()
+            built.version = self._whole()
 
         self._expect("[")
         self._several("]", one)
 
     def _texts(self, into: Repeated[StringStringEntryProto]) -> None:
         def one() -> None:
-            made = into.add()
-            made.key = self._text()
+            built = into.add()
+            built.key = self._text()
             self._expect(":")
-            made.value = self._text()
+            built.value = self._text()
 
         self._expect("[")
         self._several("]", one)
@@ -225,9 +225,9 @@ class _Parser:
     def _parameter(self, function: FunctionProto) -> str:
         if not self._has_type():
             return self._quotable()
-        made = function.value_info.add()
-        self._value_info(made)
-        return made.name
+        result = function.value_info.add()
+        self._value_info(result)
+        return result.name
 
     # -- graphs
 
@@ -419,22 +419,22 @@ class _Parser:
 
     def _attribute(self, into: AttributeProto) -> None:
         into.name = self._name()
-        stated: AttributeType | None = None
+        declared: AttributeType | None = None
         if self._accept(":"):
             word = self._word
             name = self._name()
             if name not in _ATTRIBUTE_TYPES:
                 fail(f"'{escape(name)}' is not a kind of attribute", word.line, self._file)
-            stated = _ATTRIBUTE_TYPES[name]
+            declared = _ATTRIBUTE_TYPES[name]
         self._expect("=")
         if self._accept("@"):
             into.ref_attr_name = self._name()
-            if stated is not None:
-                into.type = stated
+            if declared is not None:
+                into.type = declared
         elif self._accept("["):
-            self._list(into, stated)
+            self._list(into, declared)
         else:
-            self._single(into, stated)
+            self._single(into, declared)
 
     def _single(self, into: AttributeProto, stated: AttributeType | None) -> None:
         if stated is AttributeType.TYPE_PROTO:

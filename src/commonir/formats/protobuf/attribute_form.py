@@ -69,9 +69,9 @@ def to_message(kind: type[Message], attribute: DictionaryAttr) -> Message:
 
     Raises: WRONG_ATTRIBUTE when it stands for none.
     """
-    made = kind()
-    merge_into(made, attribute)
-    return made
+    result = kind()
+    merge_into(result, attribute)
+    return result
 
 
 def merge_into(message: Message, attribute: DictionaryAttr) -> None:

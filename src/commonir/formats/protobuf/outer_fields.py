@@ -47,14 +47,14 @@ class OuterFields:
 
 def outer_fields(content: bytes | mmap.mmap, start: int, stop: int) -> OuterFields:
     """Returns the fields of the message between two offsets."""
-    found = OuterFields()
+    result = OuterFields()
     at = start
     for _ in range(_MAX_FIELDS):
         if at == stop:
-            return found
+            return result
         tag, at = _varint(content, at, stop)
         number, wire = (tag >> 3, tag & 7) if tag is not None else (0, 0)
-        if number == 0 or found.wire_types.setdefault(number, wire) != wire:
+        if number == 0 or result.wire_types.setdefault(number, wire) != wire:
             break
         length = _FIXED_BYTES.get(wire, 0)
         if wire in (VARINT, BYTES):
@@ -66,13 +66,13 @@ def outer_fields(content: bytes | mmap.mmap, start: int, stop: int) -> OuterFiel
             break
         end = at + length
         if end > stop:
-            found.missing_bytes = end - stop
-            return found
+            result.missing_bytes = end - stop
+            return result
         if wire == BYTES:
-            found.spans[number] = at, end
+            result.spans[number] = at, end
         at = end
-    found.is_protobuf = False
-    return found
+    result.is_protobuf = False
+    return result
 
 
 def _varint(content: bytes | mmap.mmap, at: int, stop: int) -> tuple[int | None, int]:

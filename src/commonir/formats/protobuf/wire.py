@@ -139,15 +139,15 @@ def parse(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str,
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=where, file=file))
     if limits.max_nesting_depth < Limits().max_nesting_depth:
         _check(kind, buffer, limits, file=file, where=where)
-    made = kind()
+    result = kind()
     try:
         # Takes any buffer; the stub only knows of bytes.
-        made.ParseFromString(buffer)  # pyright: ignore[reportArgumentType]
+        result.ParseFromString(buffer)  # pyright: ignore[reportArgumentType]
     except DecodeError:
         _check(kind, buffer, limits, file=file, where=where)
         message = "the content is not a valid protobuf message"
         raise DiagnosticError(Diagnostic(DAMAGED_MESSAGE, message, where=where, file=file)) from None
-    return made
+    return result
 
 
 def _check(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str, where: str) -> None:

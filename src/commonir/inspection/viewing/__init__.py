@@ -51,12 +51,12 @@ def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> D
 
 
 def _graphs(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Graphs:
-    found = figure_of(module, marks, name)
-    if not found.graphs:
+    result = figure_of(module, marks, name)
+    if not result.graphs:
         message = "there is nothing to draw: the program has no function with a body"
         help = "`cir show MODEL` prints any program as text"
         raise DiagnosticError(Diagnostic(NOT_DRAWN, message, help=help))
-    return found
+    return result
 
 
 _FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": page}

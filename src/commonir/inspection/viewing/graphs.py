@@ -130,8 +130,8 @@ class _Reading:
         if skipped:
             self.skipped += len(skipped)
             label = f"{plural(len(skipped), 'operation')} left out"
-            used, made = [v for op in skipped for v in op.values_used], [r for op in skipped for r in op.results]
-            boxes.add(Node("skipped", label, "", (label,)), used, made)
+            used, built = [v for op in skipped for v in op.values_used], [r for op in skipped for r in op.results]
+            boxes.add(Node("skipped", label, "", (label,)), used, built)
             for op in ops[len(ops) - room // 2 :]:
                 boxes.add(*self._box(op))
         for node, value in _ends(block, holder):
@@ -148,9 +148,9 @@ class _Reading:
         if len(weights) > _MOST_WEIGHTS:
             notes.append(f"and {len(weights) - _MOST_WEIGHTS} more weights")
         detail = " · ".join(filter(None, [op.first_name, _short(op.results[0].type) if op.results else ""]))
-        told = [*_told(op), *dict.fromkeys([line for lines in marked for line in lines])]
+        reported = [*_told(op), *dict.fromkeys([line for lines in marked for line in lines])]
         notes += dict.fromkeys([lines[0] for lines in marked])
-        node = Node(kind, op.name.partition(".")[2] or op.name, detail, tuple(told), tuple(notes), blocks)
+        node = Node(kind, op.name.partition(".")[2] or op.name, detail, tuple(reported), tuple(notes), blocks)
         return node, [*op.operands, *self._captured.get(op, ())], op.results
 
 
@@ -173,14 +173,14 @@ class _Boxes:
     def lines(self) -> Iterator[Line]:
         """The lines between them, one for all values that go the same way."""
         for target, used in enumerate(self._used):
-            told: dict[int, dict[str, None]] = {}
+            reported: dict[int, dict[str, None]] = {}
             for value in used:
                 source = self._makers.get(value)
                 if source is not None and source != target:
-                    told.setdefault(source, {})[_value_text(value)] = None
+                    reported.setdefault(source, {})[_value_text(value)] = None
                 elif source is None and _owner_block(value) is not self._block:
                     self._outside[value] = None
-            for source, texts in told.items():
+            for source, texts in reported.items():
                 is_back = source > target
                 yield Line(min(source, target), max(source, target), tuple(texts), is_back)
 

@@ -76,8 +76,8 @@ class _Drawing:
             *self._ends(),
         ]
         heads = "\n".join(self._heads(width))
-        told = (self._name, self._summary(), self._alerts, self._left_out)
-        return Drawing(width, height, "\n".join(body), heads, self._heads_top, *told)
+        reported = (self._name, self._summary(), self._alerts, self._left_out)
+        return Drawing(width, height, "\n".join(body), heads, self._heads_top, *reported)
 
     # -- what is told above
 
@@ -87,8 +87,12 @@ class _Drawing:
         known = format_bytes(sum(size or 0 for size in sizes))
         exchanged = [f"{plural(len(sizes), 'message')}, {known}"] if sizes else []
         exchanged += [f"{n:,} {kind}" for kind, n in Counter(map(self._kind_of, self._timeline.meetings)).items()]
-        told = [plural(self._timeline.world_size, "rank"), plural(steps, "operation"), *(exchanged or ["no messages"])]
-        return " · ".join(told)
+        reported = [
+            plural(self._timeline.world_size, "rank"),
+            plural(steps, "operation"),
+            *(exchanged or ["no messages"]),
+        ]
+        return " · ".join(reported)
 
     def _kind_of(self, together: Mapping[int, int]) -> str:
         """Returns the label of a step at which all ranks proceed together."""
@@ -285,7 +289,7 @@ class _Drawing:
         side, middle = sign * self._box / 2, _HEIGHT / 2
         begin = (away + side, self._top_of(source) + middle) if source else None
         end = (there - side, self._top_of(target) + middle) if target else None
-        told = [f"rank {arrow.source.rank} → rank {arrow.destination}", _message(arrow)]
+        reported = [f"rank {arrow.source.rank} → rank {arrow.destination}", _message(arrow)]
         lead = tail = ""
         if begin is None and end is not None:
             if arrow.source.step < 0:
@@ -295,7 +299,7 @@ class _Drawing:
             else:
                 begin = (end[0] - sign * 40, self._gap_top + _HEIGHT - 12)
         elif begin is not None and arrow.target is None:
-            yield self._lost(begin, (there - side - sign * 14, begin[1] + _PITCH / 2), told)
+            yield self._lost(begin, (there - side - sign * 14, begin[1] + _PITCH / 2), reported)
             return
         elif begin is not None and end is None:
             is_away = arrow.target is not None and arrow.target.step < 0
@@ -309,7 +313,7 @@ class _Drawing:
             ends = f"{arrow.source.rank}.{arrow.source.step}"
             ends += "" if arrow.target is None else f" {arrow.target.rank}.{arrow.target.step}"
             path = element("path", class_="message", d=drawn)
-            yield element("g", title(told), path, tip, class_="arrow", data_ends=ends)
+            yield element("g", title(reported), path, tip, class_="arrow", data_ends=ends)
 
     def _route(self, begin: Place, end: Place, lane: int) -> str:
         """A line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
@@ -345,9 +349,9 @@ class _Drawing:
             other = stuck.get(peer)
             height = begin[1] if other is None else self._top_of(other) + _HEIGHT / 2
             end = (self._center[peer] - (sign * self._box / 2 if other is not None else 0), height)
-            told = title([f"rank {rank} waits for rank {peer}"])
+            reported = title([f"rank {rank} waits for rank {peer}"])
             line = element("path", class_="await", d=self._route(begin, end, rank))
-            yield element("g", told, line, _tip(begin, end, "point"), class_="arrow")
+            yield element("g", reported, line, _tip(begin, end, "point"), class_="arrow")
 
 
 def _message(arrow: Arrow) -> str:

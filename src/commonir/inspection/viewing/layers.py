@@ -80,19 +80,19 @@ class _Layers:
         """The places where a line passes layers, made for it; None for one that is not drawn."""
         if self._layer[target] - self._layer[source] > _LONGEST:
             return None
-        made: list[int] = []
+        result: list[int] = []
         before = source
         for layer in range(self._layer[source] + 1, self._layer[target]):
-            made.append(len(self._layer))
+            result.append(len(self._layer))
             self._layer.append(layer)
             self._widths.append(_LINE_ROOM)
             self._above.append([before])
             self._below.append([])
-            self._below[before].append(made[-1])
-            before = made[-1]
+            self._below[before].append(result[-1])
+            before = result[-1]
         self._above[target].append(before)
         self._below[before].append(target)
-        return made
+        return result
 
     def _is_line(self, n: int) -> bool:
         return n >= len(self._boxes)

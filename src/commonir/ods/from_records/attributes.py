@@ -123,21 +123,21 @@ class Attributes:
 
     def check(self, record: Record) -> AttributeCheck:
         """Returns the check of a record."""
-        found = self._checks.get(record)
-        if found is None:
-            found = self._checks[record] = self._check(record)
-        return found
+        result = self._checks.get(record)
+        if result is None:
+            result = self._checks[record] = self._check(record)
+        return result
 
     def _check(self, record: Record) -> AttributeCheck:
         kind, summary = self.kind(record), text_of(record, "summary") or record.name_text
         if is_a(record, "DerivedAttr"):
             return AttributeCheck(kind, summary, lambda _: True)
         if is_a(record, "Property"):
-            asked = self._of_property(record)
-            return AttributeCheck(kind, summary, asked.holds, asked.unknown)
+            requested = self._of_property(record)
+            return AttributeCheck(kind, summary, requested.holds, requested.unknown)
         if is_a(record, "ConstantAttr"):
-            wanted = self.value(record)
-            return AttributeCheck(kind, summary, lambda a: wanted is None or a is wanted)
+            expected = self.value(record)
+            return AttributeCheck(kind, summary, lambda a: expected is None or a is expected)
         held = self._predicates.of(record)
         return AttributeCheck(kind, summary, held.holds, held.unknown)
 
@@ -169,10 +169,10 @@ class Attributes:
     def kind(self, record: Record) -> AttrType[Any]:
         """How values of an attribute are held."""
         base = base_of(record)
-        found = self._kinds.get(base)
-        if found is None:
-            found = self._kinds[base] = self._kind(base)
-        return found
+        result = self._kinds.get(base)
+        if result is None:
+            result = self._kinds[base] = self._kind(base)
+        return result
 
     def _kind(self, base: Record) -> AttrType[Any]:
         held = record_of(base, "attr") if is_a(base, "ConstantAttr") else None
@@ -278,10 +278,10 @@ class Attributes:
             return None
         kind, text = self.kind(held), normal(text_of(record, "value"))
         try:
-            found: Attribute = kind.to_attribute(self.parsed(kind, base_of(held), text))
+            result: Attribute = kind.to_attribute(self.parsed(kind, base_of(held), text))
         except ValueError:
             return None
-        return found
+        return result
 
 
 def base_of(record: Record) -> Record:

@@ -93,10 +93,10 @@ class _Words:
     def of_number(self, number: int) -> Enum:
         if not self.is_plain:
             return self.members(number)
-        found = next((m for m, n in self.numbers.items() if n == number), None)
-        if found is None:
+        result = next((m for m, n in self.numbers.items() if n == number), None)
+        if result is None:
             raise ValueError(f"{number} is the number of no case of {', '.join(self.by_word)}")
-        return found
+        return result
 
     def text(self, value: Enum) -> str:
         """A value in words."""
@@ -121,15 +121,15 @@ class _Words:
         if not isinstance(value, str):
             raise ValueError(f"expected {'some' if not self.is_plain else 'one'} of {self._known()}, found {value!r}")
         words = [value] if self.is_plain else re.split(r"[|,]", value.strip("<> "))
-        found: list[Enum] = []
+        result: list[Enum] = []
         for word in words:
             if word.strip() not in self.by_word:
                 raise ValueError(f"expected one of {self._known()}, found '{word.strip()}'")
-            found.append(self.by_word[word.strip()])
+            result.append(self.by_word[word.strip()])
         if self.is_plain:
-            return found[0]
+            return result[0]
         number = 0
-        for member in found:
+        for member in result:
             number |= int(member.value)
         return self.members(number)
 

@@ -271,8 +271,8 @@ def _method(name: str, argument: str) -> Path | None:
         width = int(argument) if argument else None
         return lambda v: _BY_WIDTH[name](v, width)
     if name == "eq" and (found := re.fullmatch(r"APInt\(\d+, (-?\d+)\)", argument)):
-        wanted = int(found[1])
-        return lambda v: _number(v) == wanted
+        expected = int(found[1])
+        return lambda v: _number(v) == expected
     if argument:
         return None
     if name in _METHODS or name in _CLASSES_OF_TYPES:
@@ -353,9 +353,9 @@ def _leaf(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> 
     if text == variable:
         return lambda v: v is not None  # an attribute that is there
     for read in (_isa, _quantified, _let, _membership, _order, _comparison):
-        found = read(text, classes, variable, depth)
-        if found is not None:
-            return found
+        result = read(text, classes, variable, depth)
+        if result is not None:
+            return result
     path = path_of(text, variable)
     return None if path is None else _guarded(lambda v: path(v) is True)
 
@@ -435,8 +435,8 @@ def _comparison(text: str, _classes: Mapping[str, Test], variable: str, _: int) 
     path = path_of(found[1], variable) if found else None
     if found is None or path is None:
         return None
-    compare, wanted = _COMPARISONS[found[2]], _literal(found[3])
-    return _guarded(lambda v: compare(path(v), wanted))
+    compare, expected = _COMPARISONS[found[2]], _literal(found[3])
+    return _guarded(lambda v: compare(path(v), expected))
 
 
 def _literal(text: str) -> object:

@@ -49,14 +49,14 @@ class DefiningOlder(Defining):
 
     def traits(self) -> list[Trait]:
         named = [each.name_text for each in records_of(self.record, "properties")]
-        found = [_PROPERTIES.get(name) or Trait(name, "as its definition states") for name in named]
+        result = [_PROPERTIES.get(name) or Trait(name, "as its definition states") for name in named]
         for name in texts_of(self.record, "traits"):
-            made = _BY_NAME.get(name) or KNOWN_TRAITS.get(name)
-            if made is None:
+            built = _BY_NAME.get(name) or KNOWN_TRAITS.get(name)
+            if built is None:
                 self.unknown.append(f"trait {name}")
-            found.append(made or Trait(name, "as its definition states"))
+            result.append(built or Trait(name, "as its definition states"))
         self.unknown += [f"{name}: {_first_line(text)}" for name, text in self._code()]
-        return found
+        return result
 
     def _code(self) -> Iterator[tuple[str, str]]:
         """Yields the C++ code in the record."""

@@ -83,20 +83,20 @@ class RecordOp(MlirOp):
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        found = super().properties
+        result = super().properties
         if not self.added:
-            return found
+            return result
         unset = {f.spelling for f in self.layout.attributes if self.field_value(f) == f.default}
-        return {k: v for k, v in found.items() if k not in self.added or k not in unset}
+        return {k: v for k, v in result.items() if k not in self.added or k not in unset}
 
     def _result(self, field: Field, place: Places) -> object:
         fields = self.layout.results
-        stated = self.layout.by_name.get(RESULT_SIZES)
-        if stated is not None:
-            sizes = self.field_value(stated) or ()
+        declared = self.layout.by_name.get(RESULT_SIZES)
+        if declared is not None:
+            sizes = self.field_value(declared) or ()
             at, count = sum(sizes[: place.group]), sum(sizes[place.group : place.group + 1])
-            found = self.results[at : at + count]
-            return found if field.variadic else found[0] if found else None
+            result = self.results[at : at + count]
+            return result if field.variadic else result[0] if result else None
         if not self.equal_results:
             return super()._result(field, place)
         fixed = sum(not f.variadic for f in fields)
@@ -114,9 +114,9 @@ class RecordOp(MlirOp):
 
     def _wrong_results(self) -> Iterator[Diagnostic]:
         """Results whose division an attribute says, so that it is not told by how many there are."""
-        stated = self.layout.by_name.get(RESULT_SIZES)
-        sizes = () if stated is None else self.field_value(stated)
-        if stated is not None and (len(sizes) != len(self.layout.results) or sum(sizes) != len(self.results)):
+        declared = self.layout.by_name.get(RESULT_SIZES)
+        sizes = () if declared is None else self.field_value(declared)
+        if declared is not None and (len(sizes) != len(self.layout.results) or sum(sizes) != len(self.results)):
             message = f"{self.name}: '{RESULT_SIZES}' {list(sizes)} does not divide {len(self.results)} results"
             yield Diagnostic(WRONG_RESULT_TYPE, message)
             return
@@ -177,13 +177,13 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
 
     def named(cpp: str) -> str | None:
         namespace, _, title = cpp.rpartition("::")
-        found = out.get(cpp)
-        dialect = None if found is not None else dialects.get(namespace)
+        result = out.get(cpp)
+        dialect = None if result is not None else dialects.get(namespace)
         for name, versions in dialect.operations.items() if dialect is not None else ():
             # Ours are called as upstream's, without the ending.
             if f"{versions[-1].__name__}Op" == title:
                 return name
-        return found
+        return result
 
     return named
 
@@ -289,8 +289,8 @@ class Defining:
         constraint = self.means.types.constraint(base or record)
         self.unknown += self.means.types.unknown(base or record)
         default: object = None if optional and kind is FieldKind.OPERAND else MISSING
-        made = SpelledField(name, kind, pattern=constraint, variadic=many, optional=optional, default=default, doc=doc)
-        self.add(name, made)
+        built = SpelledField(name, kind, pattern=constraint, variadic=many, optional=optional, default=default, doc=doc)
+        self.add(name, built)
 
     def _attribute(self, record: Record, name: str, doc: str) -> None:
         attributes = self.means.attributes
@@ -302,7 +302,7 @@ class Defining:
         except ValueError as reason:
             self.vague_reasons.append(str(reason))
             is_vague = True
-        made = SpelledField(
+        built = SpelledField(
             name,
             FieldKind.ATTRIBUTE,
             type=found.kind,
@@ -312,8 +312,8 @@ class Defining:
             doc=doc,
         )
         # What forms in C++ leave out, they say themselves.
-        made.elided = MISSING if flag_of(self.record, "hasCustomAssemblyFormat") else elided
-        self.add(name, made)
+        built.elided = MISSING if flag_of(self.record, "hasCustomAssemblyFormat") else elided
+        self.add(name, built)
         own = next(reversed(self.fields))
         self.constraints[own] = record
         if is_vague:
@@ -404,11 +404,11 @@ class Defining:
     def traits(self) -> list[Trait]:
         """The traits that the record states."""
         scene = self._scene()
-        found = traits_of(self.record, scene)
+        result = traits_of(self.record, scene)
         if self.own is None:
             # A class of ours has the defaults, and checks what a record states in C++ of several values together.
             self.unknown += [*self.vague_reasons, *scene.unknown]
-        return found
+        return result
 
     def assembly(self) -> str:
         """The assembly format that the record states; "" where a directive in it is C++ that we do not have."""

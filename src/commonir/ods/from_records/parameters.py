@@ -62,9 +62,9 @@ def forms_of(records: Records) -> Mapping[str, ParameterForm]:
     out: dict[str, ParameterForm] = {}
     for mark, kind in (("!", "TypeDef"), ("#", "AttrDef")):
         for record in records.deriving(kind):
-            made = _form(record, enumerations)
-            if made is not None:
-                out[f"{mark}{made.dialect}.{made.mnemonic}"] = made
+            built = _form(record, enumerations)
+            if built is not None:
+                out[f"{mark}{built.dialect}.{built.mnemonic}"] = built
     return MappingProxyType(out)
 
 

@@ -63,13 +63,13 @@ class Predicates:
     def read(self, record: Record, variable: str = SELF, depth: int = 0) -> Predicate:
         """Reads a predicate on a variable."""
         key = record, variable
-        found = self._known.get(key)
-        if found is None:
+        result = self._known.get(key)
+        if result is None:
             if depth > _MAX_DEPTH:
                 message = f"predicates are more than {_MAX_DEPTH} deep within each other"
                 raise DiagnosticError(record.locations[0].diagnostic(NESTING_TOO_DEEP, message))
-            found = self._known[key] = self._made(record, variable, depth)
-        return found
+            result = self._known[key] = self._made(record, variable, depth)
+        return result
 
     def _made(self, record: Record, variable: str, depth: int) -> Predicate:
         if not is_a(record, "CombinedPred"):

@@ -65,8 +65,8 @@ class Pat<dag src, dag res> {
 """
 
 _ELEMENTS = {
-    **{f"{sign}{bits}": (f"is{word}Integer({bits})", f"{bits}-bit {word.lower()} integer", f"IntegerType({bits}{made})")
-       for sign, word, made in (("I", "Signless", ""), ("SI", "Signed", ", true"), ("UI", "Unsigned", ", false"))
+    **{f"{sign}{bits}": (f"is{word}Integer({bits})", f"{bits}-bit {word.lower()} integer", f"IntegerType({bits}{arg})")
+       for sign, word, arg in (("I", "Signless", ""), ("SI", "Signed", ", true"), ("UI", "Unsigned", ", false"))
        for bits in (1, 4, 8, 16, 32, 64)},
     **{f"F{bits}": (f"isF{bits}()", f"{bits}-bit float", f"F{bits}Type()") for bits in (16, 32, 64)},
     "BF16": ("isBF16()", "bfloat16", "BF16Type()"),

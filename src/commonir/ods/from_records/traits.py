@@ -96,8 +96,8 @@ def traits_of(op: Record, scene: Scene) -> list[Trait]:
     """The traits of a definition, each once, in order."""
     out: dict[str, Trait] = {}
     for record in _flat(records_of(op, "traits")):
-        for made in _made(record, scene):
-            out.setdefault(made.name, made)
+        for built in _made(record, scene):
+            out.setdefault(built.name, built)
     if any(isinstance(each, ImplicitTerminator) for each in out.values()):
         out.pop(known.SingleBlock.name, None)
     return list(out.values())
@@ -211,10 +211,10 @@ def _typing(record: Record, scene: Scene) -> Iterator[Trait]:
 def _along(path: Path) -> Callable[[Type], Type | None]:
     def transform(type: Type) -> Type | None:
         try:
-            found = path(type)
+            result = path(type)
         except NotThere:
             return None
-        return found if isinstance(found, Type) else None
+        return result if isinstance(result, Type) else None
 
     return transform
 

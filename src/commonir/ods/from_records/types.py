@@ -79,10 +79,10 @@ class Types:
 
     def constraint(self, record: Record) -> TypeConstraint:
         """The set of types that a record states."""
-        found = self._made.get(record)
-        if found is None:
-            found = self._made[record] = self._constraint(record)
-        return found
+        result = self._made.get(record)
+        if result is None:
+            result = self._made[record] = self._constraint(record)
+        return result
 
     def _constraint(self, record: Record) -> TypeConstraint:
         title, held = title_of(record), self._predicates.of(record)

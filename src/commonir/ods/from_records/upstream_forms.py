@@ -40,8 +40,8 @@ def _name(reader: FormReader, spelling: str) -> str:
 def _field(op: Op, spelling: str) -> Value | None:
     """The value of an operand of which there is one at most."""
     field = next(f for f in op.layout.by_name.values() if f.spelling == spelling)
-    found: object = op.field_value(field)
-    return found if isinstance(found, Value) else None
+    result: object = op.field_value(field)
+    return result if isinstance(result, Value) else None
 
 
 class _AtomicForm:

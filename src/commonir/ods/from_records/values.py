@@ -21,8 +21,8 @@ def value_of(record: Record, name: str) -> Value | None:
 
 def text_of(record: Record, name: str) -> str:
     """A field that is text; "" when it is not set."""
-    found = value_of(record, name)
-    return found.value if isinstance(found, String) else ""
+    result = value_of(record, name)
+    return result.value if isinstance(result, String) else ""
 
 
 def states(record: Record, name: str) -> bool:
@@ -38,14 +38,14 @@ def flag_of(record: Record, name: str) -> bool:
 
 def number_of(record: Record, name: str, default: int = 0) -> int:
     """A field that is a number."""
-    found = value_of(record, name)
-    return found.value if isinstance(found, Bit | Int) else default
+    result = value_of(record, name)
+    return result.value if isinstance(result, Bit | Int) else default
 
 
 def record_of(record: Record, name: str) -> Record | None:
     """A field that is a record."""
-    found = value_of(record, name)
-    return found.record if isinstance(found, DefRef) else None
+    result = value_of(record, name)
+    return result.record if isinstance(result, DefRef) else None
 
 
 def records_of(record: Record, name: str) -> Iterator[Record]:

@@ -39,20 +39,20 @@ def compress(module: Module, found: Diagnostics | None = None) -> int:
     Raises: DiagnosticError (E0276 for edges that are not those of a program, E0302, E0601).
     """
     gone = 0
-    told = Diagnostics() if found is None else found
+    diagnostics = Diagnostics() if found is None else found
     for rank in [op for op in module.body.operations if isinstance(op, ark.Rank)]:
         nodes = _Nodes(rank)
         nodes.remove_virtual()
         if rank.generation in ark.MERGING_GENERATIONS:
             nodes.merge()
-        told.extend(_lost_names(rank))
-        told.extend(_moved_too_far(rank, nodes))
-        made = _rebuilt(rank, nodes)
-        hand_on_contents(rank, made)
-        gone += len(rank.producers) - len(made.producers)
+        diagnostics.extend(_lost_names(rank))
+        diagnostics.extend(_moved_too_far(rank, nodes))
+        built = _rebuilt(rank, nodes)
+        hand_on_contents(rank, built)
+        gone += len(rank.producers) - len(built.producers)
         block = rank.parent
         assert block is not None
-        block.insert_before(rank, made)
+        block.insert_before(rank, built)
         rank.erase()
     return gone
 
@@ -210,9 +210,9 @@ def _rebuilt(rank: ark.Rank, nodes: _Nodes) -> ark.Rank:
             body.append(copied(op, values, {"node": number}))
     producers, consumers = nodes.edges({node: number for number, node in enumerate(kept)})
     generation = rank.generation if kept else ""
-    made = ark.Rank(rank.sym_name, rank.rank, rank.world_size, generation, producers, consumers, Region([body]))
-    made.location = rank.location
-    return made
+    new_op = ark.Rank(rank.sym_name, rank.rank, rank.world_size, generation, producers, consumers, Region([body]))
+    new_op.location = rank.location
+    return new_op
 
 
 _VIEW = (
@@ -239,10 +239,10 @@ def _tensor(value: Value, values: dict[Value, Value]) -> Operation:
         message = f"tensor '{value.name}' of {value.type} is used before anything gives it"
         raise DiagnosticError(Diagnostic(ARK_EDGES, message))
     view = {name: getattr(giver, name) for name in _VIEW}
-    made = ark.Tensor.build({"tensor_id": giver.result_id, **view}, [value.type], giver.location)
-    made.results[0].name = value.name
-    values[value] = made.results[0]
-    return made
+    new_op = ark.Tensor.build({"tensor_id": giver.result_id, **view}, [value.type], giver.location)
+    new_op.results[0].name = value.name
+    values[value] = new_op.results[0]
+    return new_op
 
 
 # -- memory

@@ -51,14 +51,14 @@ def _fill(holder: ark.Tensor | ark.VirtualOp, view: View, content: Data) -> None
     kind, block = holder.result_.type, holder.parent
     assert isinstance(kind, TensorType)
     assert block is not None
-    wanted = holder.view
-    made = holder.with_attributes(
-        content=DeferredData(kind, lambda: ArrayData(kind, _part(content.array(), view, wanted)))
+    expected = holder.view
+    built = holder.with_attributes(
+        content=DeferredData(kind, lambda: ArrayData(kind, _part(content.array(), view, expected)))
     )
-    block.insert_before(holder, made)
-    made.location = holder.location
-    made.results[0].name = holder.result_.name
-    holder.result_.replace_all_uses_with(made.results[0])
+    block.insert_before(holder, built)
+    built.location = holder.location
+    built.results[0].name = holder.result_.name
+    holder.result_.replace_all_uses_with(built.results[0])
     holder.erase()
 
 

@@ -14,11 +14,11 @@ def copied(op: ark.ArkOp | ark.Tensor, values: dict[Value, Value], changed: Mapp
     added to `values`.
     """
     arguments = {f.name: _mapped(op.field_value(f), values) for f in op.layout.arguments}
-    made = type(op).build({**arguments, **changed}, [r.type for r in op.results], op.location)
-    for before, after in zip(op.results, made.results, strict=True):
+    result = type(op).build({**arguments, **changed}, [r.type for r in op.results], op.location)
+    for before, after in zip(op.results, result.results, strict=True):
         after.name = before.name
         values[before] = after
-    return made
+    return result
 
 
 def _mapped(held: object, values: Mapping[Value, Value]) -> object:

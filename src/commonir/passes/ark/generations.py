@@ -27,19 +27,19 @@ def in_generation(module: Module, generation: str) -> Module:
         help = did_you_mean(generation, ark.GENERATIONS) or f"generations: {', '.join(ark.GENERATIONS)}"
         message = f"there is no generation '{generation}' of ARK files"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-    made = Module(module.extra, module.entry)
-    found: list[Diagnostic] = []
+    result = Module(module.extra, module.entry)
+    diagnostics: list[Diagnostic] = []
     for op in module.body.operations:
         if isinstance(op, ark.Rank):
             changed = _Changed(op, generation)
-            made.body.append(changed.rank())
-            found += changed.found
+            result.body.append(changed.rank())
+            diagnostics += changed.found
         else:
             message = f"a program of ARK has no place for {op.name}"
-            found.append(Diagnostic(UNSUPPORTED_CONVERSION, message))
-    if found:
-        raise DiagnosticError(*found)
-    return made
+            diagnostics.append(Diagnostic(UNSUPPORTED_CONVERSION, message))
+    if diagnostics:
+        raise DiagnosticError(*diagnostics)
+    return result
 
 
 class _Changed:
@@ -64,9 +64,9 @@ class _Changed:
             body.append(self._copy(op, numbers))
         generation = self._generation if producers else ""
         number, world = rank.rank, rank.world_size
-        made = ark.Rank(rank.sym_name, number, world, generation, producers, consumers, Region([body]))
-        made.location = rank.location
-        return made
+        new_op = ark.Rank(rank.sym_name, number, world, generation, producers, consumers, Region([body]))
+        new_op.location = rank.location
+        return new_op
 
     def _copy(self, op: Operation, numbers: dict[ark.ArkOp, int]) -> Operation:
         if not isinstance(op, ark.ArkOp | ark.Tensor):
@@ -105,8 +105,8 @@ class _Changed:
         if self._generation == ark.V1:
             return derived
         for name, value in derived.items():
-            stated: object = getattr(op, name)
-            if stated is not None and stated != value:
+            declared: object = getattr(op, name)
+            if declared is not None and declared != value:
                 self._refuse(op, f"'{name}' says something else than the tensors, {list(value)}")
         return dict.fromkeys(derived)
 
@@ -134,10 +134,10 @@ def _divided(rank: ark.Rank, ops: Sequence[ark.ArkOp]) -> tuple[Lists, Lists]:
         if op.node < len(inside):
             inside[op.node].append(n)
     edges = set(_by_tensors(ops, numbers))
-    told = {(ops[a].node, ops[b].node) for a, b in edges}
-    for b, stated in enumerate(rank.producers):
-        for a in stated:
-            if (a, b) not in told and a < len(inside) and inside[a] and inside[b]:
+    reported = {(ops[a].node, ops[b].node) for a, b in edges}
+    for b, declared in enumerate(rank.producers):
+        for a in declared:
+            if (a, b) not in reported and a < len(inside) and inside[a] and inside[b]:
                 edges.add((inside[a][-1], inside[b][0]))
     before: list[list[int]] = [[] for _ in ops]
     after: list[list[int]] = [[] for _ in ops]

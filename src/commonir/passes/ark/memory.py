@@ -73,18 +73,18 @@ class Memory:
     def read(self, view: View) -> Value:
         """Returns the contents of a view."""
         buffer = self._buffers[view.buffer]
-        found = buffer.known.get(view)
-        if found is None:
-            found = self._found(buffer, view)
-            self._place(found)
-            buffer.remember(view, found)
-        return found
+        result = buffer.known.get(view)
+        if result is None:
+            result = self._found(buffer, view)
+            self._place(result)
+            buffer.remember(view, result)
+        return result
 
     def _found(self, buffer: _Buffer, view: View) -> Value:
         for part in reversed(buffer.parts):
-            found = self._cut(part, view)
-            if found is not None:
-                return found
+            result = self._cut(part, view)
+            if result is not None:
+                return result
             if overlap(part.view, view):
                 self._settle(buffer)
                 whole = self._cut(buffer.parts[0], view)
@@ -110,12 +110,12 @@ class Memory:
     def _array(self, value: Value, element: ElementType, shape: Sizes) -> Value:
         """The first bytes of a value as an array."""
         key = (value, element, shape)
-        found = self._arrays.get(key)
-        if found is None:
-            found = _bytes_as(value, 0, prod(shape) * element.bits // 8, element, shape)
-            self._place(found)
-            self._arrays[key] = found
-        return found
+        result = self._arrays.get(key)
+        if result is None:
+            result = _bytes_as(value, 0, prod(shape) * element.bits // 8, element, shape)
+            self._place(result)
+            self._arrays[key] = result
+        return result
 
     def _settle(self, buffer: _Buffer) -> None:
         """Makes one part of all, which has every byte of the buffer."""
@@ -261,12 +261,12 @@ def _bytes_as(value: Value, start: int, stop: int, element: ElementType, shape: 
         value = _sliced(_reshaped(value, (count,)), (first,), (last - first,))
     if source.bits == element.bits:
         return _reshaped(_cast(value, element), shape)
-    wanted = element.bits // 8
+    expected = element.bits // 8
     flat = _reshaped(value, (last - first,))
-    if wanted > item:
-        return _reshaped(core.bits_as(_reshaped(flat, ((stop - start) // wanted, wanted // item)), element), shape)
-    narrow = _reshaped(core.bits_as(flat, element), ((last - first) * item // wanted,))
-    return _reshaped(_sliced(narrow, ((start - first * item) // wanted,), ((stop - start) // wanted,)), shape)
+    if expected > item:
+        return _reshaped(core.bits_as(_reshaped(flat, ((stop - start) // expected, expected // item)), element), shape)
+    narrow = _reshaped(core.bits_as(flat, element), ((last - first) * item // expected,))
+    return _reshaped(_sliced(narrow, ((start - first * item) // expected,), ((stop - start) // expected,)), shape)
 
 
 __all__ = ["Memory"]

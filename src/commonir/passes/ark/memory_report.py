@@ -75,9 +75,9 @@ class _Uses:
         self._keep(communication)
 
     def _declare(self, op: ark.HoldsView) -> None:
-        stated = op.op_name if isinstance(op, ark.VirtualOp) else ""
-        if stated or op.buffer not in self._names:
-            self._names[op.buffer] = stated or f"%{op.result_.name}"
+        declared = op.op_name if isinstance(op, ark.VirtualOp) else ""
+        if declared or op.buffer not in self._names:
+            self._names[op.buffer] = declared or f"%{op.result_.name}"
         if op.content is not None:
             self._weights.add(op.buffer)
         if op.recv_tags:

@@ -39,23 +39,23 @@ def memory_to_values(module: Module) -> Module:
 
     Raises: DiagnosticError (E0601, those of messages, and what `ods.check_operation` finds), with every finding.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for op in module.body.operations:
         if isinstance(op, ark.Rank):
-            found.extend(_misplaced(op))
-    found.raise_errors()
+            diagnostics.extend(_misplaced(op))
+    diagnostics.raise_errors()
     communication = communicate(module)
-    found.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.found])
+    diagnostics.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.found])
     meanings = _Meanings()
-    made = Module(neutral_attributes(module), module.entry)
+    result = Module(neutral_attributes(module), module.entry)
     with no_collection():
         for op in module.body.operations:
             if isinstance(op, ark.Rank):
-                made.body.append(_Lowering(op, communication, meanings, found).function())
+                result.body.append(_Lowering(op, communication, meanings, diagnostics).function())
             else:
-                made.body.append(op.clone_shallow((), ()))
-    found.raise_errors()
-    return made
+                result.body.append(op.clone_shallow((), ()))
+    diagnostics.raise_errors()
+    return result
 
 
 def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
@@ -101,14 +101,14 @@ class _Meanings:
 
     def of(self, op: ark.ArkOp) -> _Meaning:
         """Returns the computation of an operation. Raises: DiagnosticError when it cannot be expressed."""
-        stated = [op.field_value(f) for f in op.layout.attributes if f.name not in _OF_ONE]
+        declared = [op.field_value(f) for f in op.layout.attributes if f.name not in _OF_ONE]
         # Zeros of both signs are equal, but not the same number.
-        attributes = tuple([repr(v) if isinstance(v, float) else v for v in stated])
+        attributes = tuple([repr(v) if isinstance(v, float) else v for v in declared])
         key = (type(op), attributes, tuple([v.type for v in op.operands]))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = _Meaning(op)
-        return found
+        result = self._known.get(key)
+        if result is None:
+            result = self._known[key] = _Meaning(op)
+        return result
 
 
 class _Lowering:
@@ -136,12 +136,12 @@ class _Lowering:
         sizes: dict[int, int] = {}
         for view in self._views.values():
             sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
-        stated = dict(sizes)
+        declared = dict(sizes)
         for op, events in self._exchanged.items():
             for message in [self._messages.get((op, e.source)) for e in events if isinstance(e, Take)]:
                 if message is not None and message.landing is not None:
                     view = message.landing.view
-                    self._check_landing(op, message.put, view, stated.get(view.buffer, 0))
+                    self._check_landing(op, message.put, view, declared.get(view.buffer, 0))
                     sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
         return sizes
 
@@ -162,11 +162,11 @@ class _Lowering:
         block.append(ml_program.Return(outputs))
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
-        made = ml_program.Func(rank.sym_name, signature, Region([block]), rank.output_names)
-        made.location = rank.location
+        result = ml_program.Func(rank.sym_name, signature, Region([block]), rank.output_names)
+        result.location = rank.location
         if rank.world_size > 1:
-            core.set_rank(made, rank.rank, rank.world_size)
-        return made
+            core.set_rank(result, rank.rank, rank.world_size)
+        return result
 
     def _begin(self) -> None:
         """Fills memory with inputs and known contents."""
@@ -229,9 +229,9 @@ class _Lowering:
             return
         key = (values.get(op.x, op.x), op.to)
         if key not in self._casts:
-            made = clone(op, values)
-            self._append(made)
-            self._casts[key] = made.y
+            built = clone(op, values)
+            self._append(built)
+            self._casts[key] = built.y
         values[op.y] = self._casts[key]
 
     def _write(self, target: Value, value: Value, op: ark.ArkOp) -> None:
@@ -266,9 +266,9 @@ class _Lowering:
         message = self._messages.get((event.op, event.source))
         kind = None if message is None else core.as_tensor(message.put.payload.type)
         element, shape = (expected.element, expected.shape) if kind is None else (kind.element, kind.static_shape)
-        made = core.Recv(event.source, event.tag, shape, element)
-        self._append(made)
-        return made.y
+        new_op = core.Recv(event.source, event.tag, shape, element)
+        self._append(new_op)
+        return new_op.y
 
     def _as(self, value: Value, view: View, op: ark.ArkOp) -> Value:
         """A value in the shape of a view. Raises: DiagnosticError when it does not fit."""

@@ -57,10 +57,10 @@ class Elementary:
     def _add(self, op: Operation) -> None:
         operands = tuple([self.values[v] for v in op.operands])
         written = written_out(op, operands, self._block)
-        made = [self._block.append(op.clone_shallow(operands, ()))] if written is None else written[0]
-        results = made[0].results if written is None else written[1]
+        built = [self._block.append(op.clone_shallow(operands, ()))] if written is None else written[0]
+        results = built[0].results if written is None else written[1]
         inside = tuple([self.values[v] for v in op.values_used if v in self.values]) if op.regions else ()
-        nodes = [Node(m, op, m.operands + inside, is_inner=written is not None) for m in made]
+        nodes = [Node(m, op, m.operands + inside, is_inner=written is not None) for m in built]
         self.of_source[op] = nodes
         for node in nodes:
             for v in dict.fromkeys(node.used):
@@ -73,11 +73,15 @@ class Elementary:
 
     def _fixed(self) -> set[Value]:
         """The values that follow from constants alone."""
-        found: set[Value] = set()
+        result: set[Value] = set()
         for node in self.nodes:
-            if all(v in found for v in node.op.operands) and isinstance(node.op, Op) and node.op.has_trait(traits.Pure):
-                found.update(node.op.results)
-        return found
+            if (
+                all(v in result for v in node.op.operands)
+                and isinstance(node.op, Op)
+                and node.op.has_trait(traits.Pure)
+            ):
+                result.update(node.op.results)
+        return result
 
 
 def written_out(
@@ -91,7 +95,7 @@ def written_out(
     if not isinstance(op, Op) or not _is_composite(op):
         return None
     values: dict[Value, Value] = {}
-    made: list[Operation] = []
+    result: list[Operation] = []
     pending: list[tuple[Op, tuple[Value, ...]]] = [(op, tuple(operands))]
     after: dict[Operation, tuple[Value, ...]] = {}
     while pending:
@@ -102,7 +106,7 @@ def written_out(
         given = tuple([_last(v, values) for v in given])
         if not _is_composite(here):
             copy = block.append(here.clone_shallow(given, ()))
-            made.append(copy)
+            result.append(copy)
             values.update(zip(here.results, copy.results, strict=True))
             continue
         try:
@@ -115,7 +119,7 @@ def written_out(
         if len(inner) < len(expansion.operations) or any(o.regions for o in inner):
             return None
         pending.extend([(o, o.operands) for o in reversed(inner)])
-    return made, tuple([_last(v, values) for v in op.results])
+    return result, tuple([_last(v, values) for v in op.results])
 
 
 def _last(value: Value, values: dict[Value, Value]) -> Value:

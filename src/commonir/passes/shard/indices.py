@@ -76,25 +76,25 @@ class Indices:
     def runs(self, op: Op) -> tuple[Run, ...]:
         """The indices that are nothing but places."""
         key = _key(op)
-        found = self._runs.get(key)
-        if found is None:
-            found = self._runs[key] = tuple(_runs(op))
-        return found
+        result = self._runs.get(key)
+        if result is None:
+            result = self._runs[key] = tuple(_runs(op))
+        return result
 
     def run_at(self, op: Op, is_result: bool, number: int, axis: int) -> Run | None:
         """The only index that runs over an axis of an operand or a result."""
-        found = [r for r in self.runs(op) if axis in r.at(is_result, number)]
-        return found[0] if len(found) == 1 else None
+        results = [r for r in self.runs(op) if axis in r.at(is_result, number)]
+        return results[0] if len(results) == 1 else None
 
     def may_divide(self, op: Op, run: Run, period: int) -> bool:
         """Whether an operation can be divided along an index in blocks of a period."""
         if not run.may_be_divided(period, self._ranks):
             return False
         key = (_key(op), run)
-        found = self._agrees.get(key)
-        if found is None:
-            found = self._agrees[key] = self._says_the_same(op, run)
-        return found
+        result = self._agrees.get(key)
+        if result is None:
+            result = self._agrees[key] = self._says_the_same(op, run)
+        return result
 
     def _says_the_same(self, op: Op, run: Run) -> bool:
         kinds = list(zip(_parts(op.operands, run, False, self._ranks), op.operands, strict=True))
@@ -119,9 +119,9 @@ def on_parts(op: Op, operands: Sequence[Value], splits: Sequence[Split | None], 
     """
     split = splits[0] if splits else None
     changes: Mapping[str, object] = {} if split is None else _sizes_of_parts(op, split, ranks)
-    made = copied(op, tuple(operands), (), **changes)
-    assert isinstance(made, Op)
-    return made
+    result = copied(op, tuple(operands), (), **changes)
+    assert isinstance(result, Op)
+    return result
 
 
 def _sizes_of_parts(op: Op, split: Split, ranks: int) -> Mapping[str, object]:

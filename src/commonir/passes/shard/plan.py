@@ -177,17 +177,17 @@ class Trial:
         self._divide(node, run, split.period, cause)
 
     def _reshape(self, node: Node, op: core.Reshape, cause: Value | None) -> None:
-        given, made = self._split(op.x), self._split(op.y)
+        given, built = self._split(op.x), self._split(op.y)
         shapes = [v.type.shape if isinstance(v.type, TensorType) else None for v in (op.x, op.y)]
         sizes = [tuple([d for d in s or () if d is not None]) for s in shapes]
         ranks = self.plan.ranks
         if given is not None:
             split = reshaped(given, sizes[0], sizes[1], ranks)
-            if split is None or made not in (None, split):
+            if split is None or built not in (None, split):
                 raise Conflict(node, cause, f"{name_of(node)} cannot be divided in {ranks} parts")
             self._assign(op.y, split, node, cause, is_wanted=False)
-        elif made is not None:
-            split = reshaped(made, sizes[1], sizes[0], ranks)
+        elif built is not None:
+            split = reshaped(built, sizes[1], sizes[0], ranks)
             if split is None:
                 raise Conflict(node, cause, f"{name_of(node)} cannot be divided in {ranks} parts")
             self._want(node, 0, split, op.y)

@@ -43,7 +43,7 @@ def separate_products(function: Function) -> int:
 def _pieces(value: Value) -> list[_Piece] | None:
     """Returns the users of a value, when all of them take ranges of the last axis."""
     shape = _shape(value)
-    found: list[_Piece] = []
+    results: list[_Piece] = []
     for user in value.users:
         match user:
             case core.Split(axis=axis, sizes=sizes) if axis % len(shape) == len(shape) - 1:
@@ -51,17 +51,17 @@ def _pieces(value: Value) -> list[_Piece] | None:
                 for size, result in zip(sizes, user.results, strict=True):
                     if not isinstance(size, int):
                         return None
-                    found.append(_Piece(result, start, size))
+                    results.append(_Piece(result, start, size))
                     start += size
             case core.Slice(starts=starts, y=y):
                 length, first, whole = _shape(y)[-1], starts[-1], shape[-1]
                 fits = _shape(y)[:-1] == shape[:-1] and all(step == 1 for step in user.steps)
                 if not (fits and isinstance(length, int) and isinstance(first, int) and isinstance(whole, int)):
                     return None
-                found.append(_Piece(y, first + whole if first < 0 else first, length))
+                results.append(_Piece(y, first + whole if first < 0 else first, length))
             case _:
                 return None
-    return found or None
+    return results or None
 
 
 def _chain(value: Value) -> list[Operation] | None:
@@ -105,9 +105,9 @@ def _replace(chain: list[Operation], piece: _Piece) -> None:
     last = chain[0]
     block = last.parent
     assert block is not None
-    for made in operations_behind((here,)):
-        made.location = last.location
-        block.insert_before(last, made)
+    for built in operations_behind((here,)):
+        built.location = last.location
+        block.insert_before(last, built)
     here.name = piece.result.name
     piece.result.replace_all_uses_with(here)
 
@@ -120,9 +120,9 @@ def _range(value: Value, axis: int, piece: _Piece) -> Value:
     shape[axis] = piece.size
     kind = TensorType(data.element, tuple(shape))
     cut = (slice(None),) * axis + (slice(piece.start, piece.start + piece.size),)
-    made = core.constant(DeferredData(kind, lambda: ArrayData(kind, data.array()[cut].copy())))
-    made.name = value.name
-    return made
+    result = core.constant(DeferredData(kind, lambda: ArrayData(kind, data.array()[cut].copy())))
+    result.name = value.name
+    return result
 
 
 def _constant(value: Value) -> Data | None:

@@ -46,17 +46,17 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     divide = divide_batch if parallel is Parallel.DATA else divide_products
     divided = divide(program, ranks) if ranks > 1 else Divided(Plan(program, ranks), ())
     todo = units(divided.plan, main)
-    made = Module(module.extra)
+    result = Module(module.extra)
     calls = any(isinstance(op, core.Call) for op in main.walk())
     for op in module.body.operations:
         # Each rank has states of its own, under the same names.
         if isinstance(op, ml_program.Global) or (calls and op is not main):
-            made.body.append(clone(op))
+            result.body.append(clone(op))
     for rank in range(ranks):
-        made.body.append(RankWriter(divided.plan, main, rank).function(todo))
+        result.body.append(RankWriter(divided.plan, main, rank).function(todo))
     if ranks > 1:
-        _tell(divided, main, made, parallel, findings)
-    return made
+        _tell(divided, main, result, parallel, findings)
+    return result
 
 
 def _check(main: Function, parallel: Parallel) -> None:
@@ -76,11 +76,11 @@ def _check(main: Function, parallel: Parallel) -> None:
 def _separated(module: Module, main: ml_program.Func) -> ml_program.Func:
     """The function with products apart whose result is cut into pieces of different sizes; itself without such."""
     copy = Module(module.extra)
-    made = copy.body.append(clone(main))
-    if not separate_products(made):
+    built = copy.body.append(clone(main))
+    if not separate_products(built):
         return main
-    remove_unused(made.body)
-    return made
+    remove_unused(built.body)
+    return built
 
 
 def _tell(divided: Divided, source: Function, made: Module, parallel: Parallel, findings: Diagnostics) -> None:

@@ -120,12 +120,12 @@ def _summed_with_weights(node: Node, program: Elementary, plan: Plan) -> tuple[R
         return ()
     if not any(isinstance(e, Fold) and e.fn == "add" for k in infer(op).kernels for e in walk(k.body)):
         return ()
-    found: list[Run] = []
+    result: list[Run] = []
     for run in plan.indices.runs(op):
         fixed = {op.operands[p.number] in program.fixed for p in run.places if not p.is_result}
         if run.is_summed and fixed == {True, False}:
-            found.append(run)
-    return tuple(found)
+            result.append(run)
+    return tuple(result)
 
 
 def _layer(plan: Plan, node: Node, reason: str) -> Layer:

@@ -100,14 +100,14 @@ def _is_told_by_parts(plan: Plan, unit: Unit, nodes: Sequence[Node]) -> bool:
         return False
     if found is None or len(found[0]) != len(nodes):
         return False
-    for made, node in zip(found[0], nodes, strict=True):
+    for built, node in zip(found[0], nodes, strict=True):
         splits = [plan.split_of(v) for v in node.op.results]
         types = [
             v.type if s is None else part_type(v.type, s, ranks) for v, s in zip(node.op.results, splits, strict=True)
         ]
-        if type(made) is not type(node.op) or [v.type for v in made.results] != types:
+        if type(built) is not type(node.op) or [v.type for v in built.results] != types:
             return False
-        if not _states_the_same(plan, made, node):
+        if not _states_the_same(plan, built, node):
             return False
     return True
 
@@ -150,7 +150,7 @@ class RankWriter:
         outputs = tuple([self._value(v, plan.split_of(v)) for v in plan.program.outputs])
         self._block.append(ml_program.Return(outputs))
         remove_unused(self._block)
-        made = ml_program.Func(
+        result = ml_program.Func(
             f"rank{self._rank}",
             FunctionType(tuple(types), tuple([v.type for v in outputs])),
             Region([self._block]),
@@ -159,8 +159,8 @@ class RankWriter:
             source.arg_attrs,
             source.res_attrs,
         )
-        core.set_rank(made, self._rank, plan.ranks)
-        return made
+        core.set_rank(result, self._rank, plan.ranks)
+        return result
 
     def _write(self, unit: Unit) -> None:
         op = unit.op
@@ -173,14 +173,14 @@ class RankWriter:
             operands = tuple([self._value(v, n) for v, n in zip(unit.operands, unit.needs, strict=True)])
         splits = [self._plan.split_of(v) for v in unit.results]
         if op.regions:
-            made = self._with_regions(op, operands)
+            built = self._with_regions(op, operands)
         elif isinstance(op, Op) and any(s is not None for s in (*unit.needs, *splits)):
-            made = on_parts(op, operands, splits, self._plan.ranks)
+            built = on_parts(op, operands, splits, self._plan.ranks)
         else:
-            made = op.clone_shallow(operands, ())
-        made.location = op.location
-        self._block.append(made)
-        for v, its, split in zip(unit.results, made.results, splits, strict=True):
+            built = op.clone_shallow(operands, ())
+        built.location = op.location
+        self._block.append(built)
+        for v, its, split in zip(unit.results, built.results, splits, strict=True):
             expected = v.type if split is None else part_type(v.type, split, self._plan.ranks)
             if its.type is not expected:
                 raise InternalError(f"{op.name} on parts gives {its.type}, not {expected}")
@@ -206,10 +206,10 @@ class RankWriter:
             constant = self._constants.get(value)
             data = constant.constant_data() if constant is not None else None
             if data is not None:
-                made = core.constant(part_of(data, need, self._rank, self._plan.ranks))
+                built = core.constant(part_of(data, need, self._rank, self._plan.ranks))
             else:
-                made = self._cut(self._whole(value), need)
-            self._parts[key] = self._placed(made, value.name)
+                built = self._cut(self._whole(value), need)
+            self._parts[key] = self._placed(built, value.name)
         return self._parts[key]
 
     def _whole(self, value: Value) -> Value:

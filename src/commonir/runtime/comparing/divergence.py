@@ -107,7 +107,7 @@ def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[st
 
     Raises: DiagnosticError (INTERFACES_DIFFER) when an input of one side is unknown to the other and was not given.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     out: list[dict[str, Array]] = []
     for mine, other in ((a, b), (b, a)):
         missing = [n for n in mine.inputs if n not in given]
@@ -116,14 +116,14 @@ def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[st
             loose = [n for n in other.inputs if n not in mine.inputs]
             near = did_you_mean(name, loose) or (f"the other has {', '.join(loose)}" if loose else None)
             advice = "rename it with `cir edit --rename OLD=NEW`, or give values for the inputs of both"
-            found.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=advice)
+            diagnostics.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=advice)
         out.append({n: _converted(given[n], v) for n, v in mine.inputs.items() if n in given})
     known = {*a.inputs, *b.inputs}
     for name in given:
         if name not in known:
             help = did_you_mean(name, known) or f"the inputs are {', '.join(known) or 'none'}"
-            found.add(INTERFACES_DIFFER, f"no program has an input '{name}'", help=help)
-    found.raise_errors()
+            diagnostics.add(INTERFACES_DIFFER, f"no program has an input '{name}'", help=help)
+    diagnostics.raise_errors()
     return out[0], out[1]
 
 
@@ -131,17 +131,17 @@ def _converted(array: Array, value: Value) -> Array:
     """An array in another width of the same kind, where that keeps its values, floats up to rounding."""
     if not isinstance(value.type, TensorType):
         return array
-    wanted = dtype_of(value.type.element.name)
+    expected = dtype_of(value.type.element.name)
     have = np.asarray(array)
-    if have.dtype == wanted or "O" in (have.dtype.kind, wanted.kind):
+    if have.dtype == expected or "O" in (have.dtype.kind, expected.kind):
         return have
-    is_float = [name_of(d).startswith(("f", "bf")) for d in (have.dtype, wanted)]
+    is_float = [name_of(d).startswith(("f", "bf")) for d in (have.dtype, expected)]
     if all(is_float):
         with np.errstate(over="ignore"):
-            return have.astype(wanted)
+            return have.astype(expected)
     if not any(is_float):
-        made = have.astype(wanted)
-        return made if np.array_equal(made.astype(have.dtype), have) else have
+        result = have.astype(expected)
+        return result if np.array_equal(result.astype(have.dtype), have) else have
     return have
 
 

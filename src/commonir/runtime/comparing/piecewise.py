@@ -117,12 +117,12 @@ class PiecewiseRun:
         total = 0
         for op in steps:
             sizes = [self._size_bytes(v.type) for v in op.results]
-            made = sum(n for n in sizes if n is not None)
-            if piece and total + made > self._piece_bytes:
+            built = sum(n for n in sizes if n is not None)
+            if piece and total + built > self._piece_bytes:
                 yield piece
                 piece, total = [], 0
             piece.append(op)
-            total += made
+            total += built
             if None in sizes:
                 yield piece
                 piece, total = [], 0
@@ -136,8 +136,8 @@ class PiecewiseRun:
         return known.element.size_bytes(prod(known.static_shape))
 
     def _run_piece(self, piece: Sequence[Operation], needed: Counter[Value]) -> None:
-        made = {v for op in piece for v in op.results}
-        given = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in made))
+        built = {v for op in piece for v in op.results}
+        given = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in built))
         for op in piece:
             needed.subtract(_captured(op))
         outputs = [v for op in piece for v in op.results if needed[v] > 0]
@@ -162,9 +162,9 @@ class PiecewiseRun:
             raise time_is_up()
         start = time.monotonic()
         options = self._options._replace(time_limit_seconds=limit - self._seconds)
-        found = self._engine.prepare(module, None, options).run(feeds)
+        result = self._engine.prepare(module, None, options).run(feeds)
         self._seconds += time.monotonic() - start
-        return found
+        return result
 
     def _learn(self, type: Type, shape: tuple[int, ...]) -> None:
         """Keeps the sizes that only running could tell."""
@@ -188,16 +188,16 @@ class PiecewiseRun:
         returned = [(_output_name(n), v) for n, v in enumerate(end.operands)]
         end.erase()
         function = clone(self._function, keep=lambda _: False)
-        made = Module(entry=self._function.symbol_name)
+        result = Module(entry=self._function.symbol_name)
         # What the piece refers to by name: globals, and the functions it calls.
         if any(isinstance(op, _REFERRING) for o in piece for op in o.walk()):
             for op in self._module.body.operations:
                 if op is not self._function:
-                    made.body.append(clone(op))
-        made.body.append(function)
+                    result.body.append(clone(op))
+        result.body.append(function)
         assert isinstance(function, Function)
         function.give_interface(NewInterface(block, returnable(function, block, returned), {}, {}, {}))
-        return made
+        return result
 
 
 # No value of a file has such a name.

@@ -62,10 +62,10 @@ def profile(
     executable.run(inputs)
     first = time.perf_counter() - start
     whole = _timed(executable, inputs, repeats)
-    wanted = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
-    run = _ProfiledRun(side, inputs, wanted, repeats, options)
-    for n, _ in enumerate(run.values(wanted)):
-        tell(f"running operations: {n + 1} of {len(wanted)}")
+    expected = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
+    run = _ProfiledRun(side, inputs, expected, repeats, options)
+    for n, _ in enumerate(run.values(expected)):
+        tell(f"running operations: {n + 1} of {len(expected)}")
     return Profile(
         engine=side.engine.name,
         function=side.function.symbol_name,
@@ -130,7 +130,7 @@ class _ProfiledRun(PiecewiseRun):
 
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         executable = self._engine.prepare(module, None, self._options)
-        found = executable.run(feeds)
+        result = executable.run(feeds)
         timing = _timed(executable, feeds, self._repeats)
         named = [v for op in self._piece for v in op.results if v in self._wanted]
         name = next((n for n, v in (*self._side.values.items(), *self._side.outputs.items()) if v in named), "")
@@ -143,11 +143,11 @@ class _ProfiledRun(PiecewiseRun):
                 operations=tuple([op.name for op in self._piece]),
                 seconds=timing.median,
                 least_seconds=timing.least,
-                size_bytes=sum(flat_array(x).nbytes for x in found.values()),
+                size_bytes=sum(flat_array(x).nbytes for x in result.values()),
                 flops=flops if isinstance(flops, int) else None,
             )
         )
-        return found
+        return result
 
 
 def save_trace(found: Profile, path: str | os.PathLike[str]) -> None:
@@ -159,8 +159,8 @@ def save_trace(found: Profile, path: str | os.PathLike[str]) -> None:
     at = 0.0
     for entry in found.entries:
         duration = entry.seconds * _MICROSECONDS
-        told = {"value": entry.name, "type": entry.type, "bytes": entry.size_bytes, "flops": entry.flops}
-        common = {"ph": "X", "pid": 1, "tid": 1, "cat": found.engine, "args": told}
+        reported = {"value": entry.name, "type": entry.type, "bytes": entry.size_bytes, "flops": entry.flops}
+        common = {"ph": "X", "pid": 1, "tid": 1, "cat": found.engine, "args": reported}
         events.append({"name": entry.operation or entry.name, "ts": at, "dur": duration, **common})
         at += duration
     with atomic_file(path) as out:

@@ -93,11 +93,11 @@ def round_to_half(source: Array, out: Array) -> None:
     if source.size < _FEW or not source.flags.c_contiguous or not out.flags.c_contiguous or source.shape != out.shape:
         np.copyto(out, source.astype(np.float16))
         return
-    given, wanted = source.reshape(-1), out.reshape(-1)
+    given, expected = source.reshape(-1), out.reshape(-1)
     step, near = np.empty((2, min(_BLOCK, given.size)), np.float32)
     for k in range(0, given.size, _BLOCK):
         part = given[k : k + _BLOCK]
-        _round(part, step[: part.size], near[: part.size], wanted[k : k + _BLOCK])
+        _round(part, step[: part.size], near[: part.size], expected[k : k + _BLOCK])
 
 
 _HALF_MAX = 65520.0

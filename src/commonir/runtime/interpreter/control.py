@@ -68,9 +68,9 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
     match op:
         case core.If():
             region = op.then if bool(values[op.condition]) else op.orelse
-            found = _yielded(region.block, dict(values), runner)
+            result = _yielded(region.block, dict(values), runner)
             learn_types(op.results, region.block.last.operands if region.block.last else ())
-            return found
+            return result
         case core.While():
             return _loop(op, values, runner)
         case core.Scan():
@@ -200,12 +200,12 @@ class Globals:
 
         Raises: DiagnosticError (E0703 when they are not of its type, E0708 when they are undefined).
         """
-        found = self.state.get(source.sym_name)
-        if found is not None:
-            faults = list(misfit(source, found))
+        result = self.state.get(source.sym_name)
+        if result is not None:
+            faults = list(misfit(source, result))
             if faults:
                 raise DiagnosticError(*faults)
-            return found
+            return result
         if source.data is not None:
             return source.data.array()
         message = f"global @{source.sym_name} is loaded before anything is stored"
@@ -223,8 +223,8 @@ class Globals:
 
     def store(self, target: ml_program.Global, array: Array) -> None:
         """Replaces the contents by a copy in the element type that the global declares."""
-        made = declared(array, target.type)
-        self.state[target.sym_name] = np.array(array) if made is array else made
+        built = declared(array, target.type)
+        self.state[target.sym_name] = np.array(array) if built is array else built
 
 
 class HoldsState:

@@ -208,11 +208,11 @@ class Evaluator:
         return None if infer(placed).is_open else placed
 
     def _stated(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
-        stated = self._statements.of(op, operands, self._sizes)
-        inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
-        self.run_block(stated.block, inner)
-        learn_types(op.results, stated.outputs)
-        return tuple([inner[v] for v in stated.outputs])
+        declared = self._statements.of(op, operands, self._sizes)
+        inner = {**used_inside(op, values), **{v: operands[n] for n, v in declared.inputs.items()}}
+        self.run_block(declared.block, inner)
+        learn_types(op.results, declared.outputs)
+        return tuple([inner[v] for v in declared.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
         arrays = dict(zip(operand_names(op), operands, strict=True))

@@ -138,10 +138,10 @@ class Scope:
         """The expression over the grid: an array of as many axes as there are indices in scope, each full or of size
         1.
         """
-        found = self.values.get(e)
-        if found is None:
-            found = self.values[e] = self._computed(e)
-        return found
+        result = self.values.get(e)
+        if result is None:
+            result = self.values[e] = self._computed(e)
+        return result
 
     def _computed(self, e: Expr) -> Array:
         dtype = self.held(e.dtype)

@@ -61,14 +61,14 @@ class Statements:
         shapes = tuple([(v.type, x.shape if is_array(x) else None) for v, x in zip(op.operands, operands, strict=True)])
         attributes = with_sizes(op, sizes) if kept.mentions_sizes else {}
         key = (shapes, tuple([(n, _content_of(operands[n])) for n in read]), tuple(attributes.items()))
-        found = kept.statements.get(key)
-        if found is None:
+        result = kept.statements.get(key)
+        if result is None:
             types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
-            found = kept.statements[key] = _stated(op, operands, types, read, attributes)
+            result = kept.statements[key] = _stated(op, operands, types, read, attributes)
             if len(kept.statements) > KEPT_STATEMENTS:
                 kept.statements.popitem(last=False)
         kept.statements.move_to_end(key)
-        return found
+        return result
 
 
 class _Kept:
@@ -105,19 +105,19 @@ def stated_by(
     Raises: DiagnosticError when it does, or when operands contradict its definition.
     """
     values = [_constant(t, operands[n]) if n in read else Value(t) for n, t in enumerate(types)]
-    made = op.clone_shallow(tuple(values), ())
+    built = op.clone_shallow(tuple(values), ())
     if attributes:
-        made = made.with_attributes(**attributes)
+        built = built.with_attributes(**attributes)
     regions = _copied_regions(op)
-    made.regions = tuple(regions.values())
+    built.regions = tuple(regions.values())
     if not op.states_types:
         # What states its types was checked with them; here it has those that carry them.
-        check_use(made)
+        check_use(built)
     block = Block()
     constants = operations_behind([values[n] for n in read])
     for constant in constants:
         block.append(constant)
-    outputs = append(block, expand(made, values, regions))
+    outputs = append(block, expand(built, values, regions))
     block.append(core.Yield(outputs))
     for constant in constants:
         if not any(r.is_used for r in constant.results):

@@ -62,12 +62,12 @@ class StridedScope(Scope):
             return source
         seen = source
         for view, _ in e.tensor.steps:
-            made = _viewing(view, seen.shape)
-            if made is None:
+            built = _viewing(view, seen.shape)
+            if built is None:
                 return super().access(e)
-            seen = made(seen)
-        made = self._strided(seen.shape, positions)
-        return super().access(e) if made is None else made(seen)
+            seen = built(seen)
+        built = self._strided(seen.shape, positions)
+        return super().access(e) if built is None else built(seen)
 
     def _is_whole(self, source: Array, positions: Sequence[_Affine]) -> bool:
         """Returns whether positions are those of all elements of an array along the indices in scope."""

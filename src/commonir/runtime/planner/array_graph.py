@@ -360,7 +360,7 @@ class Opaque(Node):
         return self.label, id(self) if self.is_drawn else self.key
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        made = Opaque(
+        built = Opaque(
             self.label,
             self.key,
             self.run,
@@ -369,7 +369,7 @@ class Opaque(Node):
             is_fallback=self.is_fallback,
             is_drawn=self.is_drawn,
         )
-        return graph.add(made)
+        return graph.add(built)
 
 
 class Part(Node):
@@ -403,13 +403,13 @@ class Graph:
     def add(self, node: Node) -> Node:
         """The node, or the one of the same content that is known; a node of constants becomes a constant."""
         key = (type(node), tuple([n.id for n in node.inputs]), node.parameters)
-        found = self._known.get(key)
-        if found is None:
-            found = self._folded(node) or node
-            if found.id < 0:
-                found.id = len(self._known)
-            self._known[key] = found
-        return found
+        result = self._known.get(key)
+        if result is None:
+            result = self._folded(node) or node
+            if result.id < 0:
+                result.id = len(self._known)
+            self._known[key] = result
+        return result
 
     def _folded(self, node: Node) -> Node | None:
         """The constant that a node of constants is, unless it is far larger than them or a mere view."""
@@ -431,14 +431,14 @@ class Graph:
 
     def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
         """A constant; the array is not to change any more."""
-        made: Array = np.asarray(array, dtype, order="C")
-        node = Constant(made)
+        built: Array = np.asarray(array, dtype, order="C")
+        node = Constant(built)
         key = (Constant, (), node.parameters)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = node
+        result = self._known.get(key)
+        if result is None:
+            result = self._known[key] = node
             node.id = len(self._known) - 1
-        return found
+        return result
 
     def view(self, source: Node, offset: int, strides: Sequence[int], shape: Sequence[int]) -> Node:
         """Elements of a node by strides over its row-major order; the node itself when that is all of it.
@@ -481,15 +481,15 @@ class Graph:
 
     def reshaped(self, source: Node, shape: Sequence[int]) -> Node:
         """The elements in row-major order under another shape, copied only where strides do not allow it."""
-        wanted = tuple(shape)
-        if source.shape == wanted:
+        expected = tuple(shape)
+        if source.shape == expected:
             return source
         lay = self.layout(source)
-        strides = reshaped_strides(lay.shape, lay.strides, wanted)
+        strides = reshaped_strides(lay.shape, lay.strides, expected)
         if strides is None:
-            made = self.copy(source)
-            return self.view(made, 0, plain_strides(wanted), wanted)
-        return self.view(lay.base, lay.offset, strides, wanted)
+            built = self.copy(source)
+            return self.view(built, 0, plain_strides(expected), expected)
+        return self.view(lay.base, lay.offset, strides, expected)
 
     def transposed(self, source: Node, order: Sequence[int]) -> Node:
         """The axes in another order."""
@@ -509,8 +509,8 @@ class Graph:
         lays = [self.layout(self.broadcast(n, whole)) for n in inputs]
         groups = merged_axes(whole, [lay.strides for lay in lays])
         small = tuple([prod(whole[d] for d in g) for g in groups])
-        made = [self._over(lay, groups, small) for lay in lays]
-        node = self.add(Map(fn, tuple(made), small, dtype))
+        built = [self._over(lay, groups, small) for lay in lays]
+        node = self.add(Map(fn, tuple(built), small, dtype))
         return self.view(node, 0, plain_strides(whole), whole) if small != whole else node
 
     def _over(self, lay: Layout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:

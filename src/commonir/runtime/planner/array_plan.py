@@ -87,8 +87,8 @@ class Nested(Opaque):
         self.program = program
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        made = tuple([graph.copy(n) for n in inputs])
-        return graph.add(Nested(self.label, self.key, self.program, made, self.shapes))
+        built = tuple([graph.copy(n) for n in inputs])
+        return graph.add(Nested(self.label, self.key, self.program, built, self.shapes))
 
 
 def _run_once(program: NestedProgram, shapes: Sequence[tuple[Shape, DType]], *inputs: Array) -> list[Array]:
@@ -185,10 +185,10 @@ class ArrayPlan:
             case Input() | Part():
                 pass
             case Nested():
-                made = node.program.bound([self._arrays[n.id] for n in node.inputs], self._outs(node))
-                self._add(node, [made])
-                self.nested += made.plans
-                self.labels += [label for p in made.plans for label in p.labels]
+                built = node.program.bound([self._arrays[n.id] for n in node.inputs], self._outs(node))
+                self._add(node, [built])
+                self.nested += built.plans
+                self.labels += [label for p in built.plans for label in p.labels]
             case Opaque() if len(node.shapes) > 1:
                 inputs = [self._arrays[n.id] for n in node.inputs]
                 self._add(node, bind_parts(node, inputs, self._outs(node)))
@@ -315,9 +315,9 @@ class _Assignment:
             if end < first:
                 pool[n] = (last, array)
                 return array
-        made = np.full(node.shape, node.fill, node.dtype)
-        pool.append((last, made))
-        return made
+        result = np.full(node.shape, node.fill, node.dtype)
+        pool.append((last, result))
+        return result
 
     def arrays(self) -> dict[int, Array]:
         """An array for each node that has memory of its own."""

@@ -66,10 +66,10 @@ class BlockScope(ABC):
 
     def value(self, value: Value) -> Traced:
         """A value as a node. Raises: NotTraceable."""
-        found = self.traced.get(value)
-        if found is None:
-            found = self.traced[value] = self.outer(value)
-        return found
+        result = self.traced.get(value)
+        if result is None:
+            result = self.traced[value] = self.outer(value)
+        return result
 
     def trace(self, op: Operation) -> dict[str, int]:
         """Adds the results of an operation; returns the sizes that they tell.
@@ -214,15 +214,15 @@ class BlockScope(ABC):
         if len(op.ys) != count:
             raise NotTraceable(op.name)  # only running tells how many slices there are
         outside = _Outside(self)
-        made: list[Body] = []
+        built: list[Body] = []
         found: list[Traced] = []
         for region in (op.condition, op.body):
             inner = _Inner(outside)
             given = [inner.argument(t, t.node.shape) for t in initial]
             found = inner.trace_block(region.block, given)
-            made.append(inner.made(given, found, count))
+            built.append(inner.made(given, found, count))
         _check_alike(op, initial, found)
-        condition, body = made
+        condition, body = built
         loop = Loop(body, count, self.memory_limit_bytes, condition=condition)
         return self._nested(op, loop, [*[t.node for t in initial], *outside.nodes], found)
 
@@ -324,9 +324,9 @@ class _Inner(BlockScope):
             case View() if is_constant(node):
                 return self.graph.view(self._outer_node(node.inputs[0]), node.offset, node.strides, node.shape)
             case _:
-                made = self._input(node, node.shape)
-                self._read[made.id] = node
-                return made
+                result = self._input(node, node.shape)
+                self._read[result.id] = node
+                return result
 
     def need_elements(self, nodes: Sequence[Node]) -> NotTraceable:
         inputs = [n for n in reachable(nodes) if isinstance(n, Input)]

@@ -127,8 +127,8 @@ class NumpyExecutable(HoldsState):
             return None
         places = {v: n for n, v in enumerate(self._function.inputs)}
         read = [places[v] for v in segment.inputs if isinstance(v, Value) and v in places]
-        made = {v: n for n, v in enumerate(segment.outputs)}
-        outputs = [(n, made[v], v.type) for n, v in self._outputs if v in made]
+        built = {v: n for n, v in enumerate(segment.outputs)}
+        outputs = [(n, built[v], v.type) for n, v in self._outputs if v in built]
         if len(read) < len(segment.inputs) or len(outputs) < len(self._outputs):
             return None
         pinned = [(places[v], bound[places[v]].tobytes()) for v in segment.pinned]
@@ -415,13 +415,13 @@ class _BlockRunner:
     def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
         """An operation whose meaning depends on the values of its operands."""
         try:
-            stated = self._shared.statements.of(op, operands, self._dims)
+            declared = self._shared.statements.of(op, operands, self._dims)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
-        inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
-        self.run_block(stated.block, inner)
-        learn_types(op.results, stated.outputs)
-        return tuple([inner[v] for v in stated.outputs])
+        inner = {**used_inside(op, values), **{v: operands[n] for n, v in declared.inputs.items()}}
+        self.run_block(declared.block, inner)
+        learn_types(op.results, declared.outputs)
+        return tuple([inner[v] for v in declared.outputs])
 
 
 def _is_pure(op: Operation) -> bool:

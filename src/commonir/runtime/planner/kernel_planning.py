@@ -180,10 +180,10 @@ class _Planner:
 
     def slot(self, e: Expr) -> Slot:
         """The node of an expression; each expression is planned once."""
-        found = self.done.get(e)
-        if found is None:
-            found = self.done[e] = self._planned(e)
-        return found
+        result = self.done.get(e)
+        if result is None:
+            result = self.done[e] = self._planned(e)
+        return result
 
     def _planned(self, e: Expr) -> Slot:
         match e:
@@ -208,16 +208,16 @@ class _Planner:
         """A conversion; of what is computed in half precision to single precision there is none."""
         slot = self.slot(body)
         node = slot.node
-        wanted = compute_dtype(to)
+        expected = compute_dtype(to)
         if rounds_to_half(body, to):
-            single = to is f16 and node.dtype == wanted
+            single = to is f16 and node.dtype == expected
             node = self.graph.map(
-                "round to half" if single else "cast", [node], wanted if single else dtype_of(to.name)
+                "round to half" if single else "cast", [node], expected if single else dtype_of(to.name)
             )
         elif to.is_integer and body.dtype in (f16, bf16):
             node = self.graph.map("cast", [node], dtype_of(body.dtype.name))
-        if node.dtype != wanted:
-            node = self.graph.map("cast", [node], wanted)
+        if node.dtype != expected:
+            node = self.graph.map("cast", [node], expected)
         return Slot(node, slot.axes)
 
     def apply(self, e: Apply) -> Slot:
@@ -261,10 +261,10 @@ class _Planner:
 
     def access(self, e: Access) -> Slot:
         """A read: one view where positions are affine, else a lookup."""
-        found = self.reshaped(e)
-        if found is None:
-            found = self.affine(self.stored_view(e.tensor), e.at)
-        return found if found is not None else self.lookup(self.stored_view(e.tensor), e.at, e.tensor.name)
+        result = self.reshaped(e)
+        if result is None:
+            result = self.affine(self.stored_view(e.tensor), e.at)
+        return result if result is not None else self.lookup(self.stored_view(e.tensor), e.at, e.tensor.name)
 
     def reshaped(self, e: Access) -> Slot | None:
         """All elements in row-major order under other axes; the strides of the operand may allow it without a copy."""
@@ -307,10 +307,10 @@ class _Planner:
 
     def stored_view(self, tensor: Tensor) -> Node:
         """The node of an operand with its views applied."""
-        found = self.stored.get(tensor)
-        if found is None:
-            found = self.stored[tensor] = self._stored(tensor)
-        return found
+        result = self.stored.get(tensor)
+        if result is None:
+            result = self.stored[tensor] = self._stored(tensor)
+        return result
 
     def _stored(self, tensor: Tensor) -> Node:
         if not tensor.steps:
@@ -502,12 +502,12 @@ class _Planner:
             b, n = rows.source, [*n[:-2], rows.joined]
         left = self.matrices(a, batch, m, summed, not n)
         right = self.matrices(b, batch, summed, n, not m)
-        made = self.graph.add(Product(left, right))
+        built = self.graph.add(Product(left, right))
         axes = (*batch, *m, *n)
-        node = self.graph.reshaped(made, self.sizes(axes))
+        node = self.graph.reshaped(built, self.sizes(axes))
         if rows is not None:
             axes = (*axes[:-1], *rows.axes)
-            node = self.graph.view(made, 0, [*self.graph.layout(node).strides[:-1], rows.pitch, 1], self.sizes(axes))
+            node = self.graph.view(built, 0, [*self.graph.layout(node).strides[:-1], rows.pitch, 1], self.sizes(axes))
         return Slot(self.graph.transposed(node, [axes.index(i) for i in kept]), kept)
 
     def running_rows(self, x: Slot, columns: Sequence[str]) -> _Rows | None:
@@ -551,8 +551,8 @@ class _Planner:
         strides = self.graph.layout(node).strides
         if by_vector and is_constant(node) and not batch and shape[0] != shape[1] and strides[shape[0] < shape[1]] != 1:
             turned = node if shape[0] < shape[1] else self.graph.transposed(node, (1, 0))
-            made = self.graph.copy(turned)
-            return made if turned is node else self.graph.transposed(made, (1, 0))
+            result = self.graph.copy(turned)
+            return result if turned is node else self.graph.transposed(result, (1, 0))
         return node if is_blas(shape, strides) else self.graph.copy(node)
 
 

@@ -18,11 +18,11 @@ def with_loops(module: Module, function: str | None = None) -> Module:
     # Not the whole module: each of its functions may be run.
     if not any(_is_nesting(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
-    made = clone(module)
-    pending = [op for op in made.walk() if _is_nesting(op)]
+    result = clone(module)
+    pending = [op for op in result.walk() if _is_nesting(op)]
     while pending:
         pending += _expand(pending.pop())
-    return made
+    return result
 
 
 def _is_nesting(op: Operation) -> bool:

@@ -74,16 +74,16 @@ def _declared(function: Function) -> dict[str, _Likeness] | None:
     """The arrays that the declared types of inputs tell; None when there is more to ask of inputs than they do."""
     if function.input_ports:
         return None
-    found: dict[str, _Likeness] = {}
+    result: dict[str, _Likeness] = {}
     for name, value in zip(names_of(function), function.inputs, strict=True):
         kind = value.type
         if not isinstance(kind, TensorType) or not kind.is_static:
             return None
         try:
-            found[name] = _Like(dtype_of(kind.element.name), kind.static_shape)
+            result[name] = _Like(dtype_of(kind.element.name), kind.static_shape)
         except KeyError:  # numpy holds no such elements
             return None
-    return found
+    return result
 
 
 class Binder:
@@ -116,10 +116,10 @@ class Binder:
         last = self._last
         if last is None or len(given) != len(last):
             return None
-        found: list[Array] = []
+        result: list[Array] = []
         for name, like in last.items():
             x = given.get(name)
             if not like.fits(x):
                 return None
-            found.append(x)  # pyright: ignore[reportArgumentType]  what is a list stands for a value, too (`values.py`)
-        return tuple(found)
+            result.append(x)  # pyright: ignore[reportArgumentType]  what is a list stands for a value, too (`values.py`)
+        return tuple(result)

@@ -179,10 +179,10 @@ class Schedule:
 
     def of(self, block: Block) -> BlockSchedule:
         """Returns the schedule of a block."""
-        found = self._blocks.get(block)
-        if found is None:
-            found = self._blocks[block] = BlockSchedule(block)
-        return found
+        result = self._blocks.get(block)
+        if result is None:
+            result = self._blocks[block] = BlockSchedule(block)
+        return result
 
     def segments(self) -> Iterator[Segment]:
         """Returns every plan."""

@@ -104,10 +104,10 @@ class _SegmentPlanner(BlockScope):
         learned: dict[str, int] = {}
         while stop < len(operations) and self._is_traced(operations[stop], learned):
             stop += 1
-        made = {v for op in operations[start:stop] for v in op.results}
-        outputs = tuple([v for v in self.traced if v in made and is_needed(v, stop)])
-        wanted = [self.traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
-        nodes = simplified(self.graph, wanted)
+        built = {v for op in operations[start:stop] for v in op.results}
+        outputs = tuple([v for v in self.traced if v in built and is_needed(v, stop)])
+        expected = [self.traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
+        nodes = simplified(self.graph, expected)
         plan = ArrayPlan([n for _, n in self._inputs], nodes, self.memory_limit_bytes)
         inputs = tuple([v for v, _ in self._inputs])
         return Segment(stop, plan, inputs, outputs, tuple(self._stored), learned, tuple(self._pinned or ()))
@@ -153,8 +153,8 @@ class _SegmentPlanner(BlockScope):
             return NotTraceable("elements")
         inputs = [n for n in reachable(nodes) if isinstance(n, Input)]
         values = [self._inputs[n.position][0] for n in inputs]
-        wanted = [v for v in values if isinstance(v, Value) and self._may_be_pinned(v)]
-        return _NeedsElements(wanted) if wanted and len(wanted) == len(values) else NotTraceable("elements")
+        expected = [v for v in values if isinstance(v, Value) and self._may_be_pinned(v)]
+        return _NeedsElements(expected) if expected and len(expected) == len(values) else NotTraceable("elements")
 
     def _may_be_pinned(self, value: Value) -> bool:
         dtype, array = _dtype(value), self._given[value]

@@ -63,9 +63,9 @@ class _Rewriter:
         self._affine: dict[int, _Affine] = {}
         self._made: dict[int, Node] = {}
         for node in nodes:
-            made = self._rebuilt(node)
-            self._made[node.id] = made
-            self._uses[made.id] = max(self._uses.get(made.id, 0), self._old_uses[node.id])
+            built = self._rebuilt(node)
+            self._made[node.id] = built
+            self._uses[built.id] = max(self._uses.get(built.id, 0), self._old_uses[node.id])
 
     def new(self, node: Node) -> Node:
         """What stands for a node."""
@@ -74,18 +74,18 @@ class _Rewriter:
     def _rebuilt(self, node: Node) -> Node:
         inputs = tuple([self._made[n.id] for n in node.inputs])
         same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-        made = node if same else node.rebuilt(self._graph, inputs)
-        if not isinstance(made, Map) and isinstance(made, View) and isinstance(node, Map):
-            return made
-        match made:
+        result = node if same else node.rebuilt(self._graph, inputs)
+        if not isinstance(result, Map) and isinstance(result, View) and isinstance(node, Map):
+            return result
+        match result:
             case Map(fn="minimum"):
-                return self._clipped(made)
-            case Map(fn=fn) if fn in _AFFINE and made.dtype.kind == "f":
-                return self._as_affine(made)
+                return self._clipped(result)
+            case Map(fn=fn) if fn in _AFFINE and result.dtype.kind == "f":
+                return self._as_affine(result)
             case Reduce(fn="add"):
-                return self._inner_product(made)
+                return self._inner_product(result)
             case _:
-                return made
+                return result
 
     def _is_single(self, node: Node) -> bool:
         """Returns whether nothing else uses a node and what it is a view of."""
@@ -99,9 +99,9 @@ class _Rewriter:
         found = self._affine_of(node, self._inner) or self._affine_of(node, lambda x: _Affine(x, None, None))
         if found is None:
             return node
-        made = self._emitted(found, node)
-        self._affine[made.id] = found
-        return made
+        result = self._emitted(found, node)
+        self._affine[result.id] = found
+        return result
 
     def _affine_of(self, node: Map, inner_of: Callable[[Node], _Affine]) -> _Affine | None:
         """The node as a factor and a summand of a source, taking up those of its operand that `inner_of` gives; None
@@ -136,15 +136,15 @@ class _Rewriter:
     def _inner(self, x: Node) -> _Affine:
         """The affine form of an operand that nothing else uses, looking through a view that only reshapes."""
         base = x.inputs[0] if isinstance(x, View) and covers(x) else x
-        found = self._affine.get(base.id)
-        if found is None or not self._is_single(x):
+        result = self._affine.get(base.id)
+        if result is None or not self._is_single(x):
             return _Affine(x, None, None)
         if base is x:
-            return found
-        parts = [p for p in (found.factor, found.summand) if p is not None]
+            return result
+        parts = [p for p in (result.factor, result.summand) if p is not None]
         if any(p.shape != () for p in parts):
             return _Affine(x, None, None)
-        return _Affine(self._graph.reshaped(found.source, x.shape), found.factor, found.summand)
+        return _Affine(self._graph.reshaped(result.source, x.shape), result.factor, result.summand)
 
     def _scaled(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine | None:
         factor = c if a.factor is None else self._joined("multiply", a.factor, c, dtype)
@@ -190,8 +190,8 @@ class _Rewriter:
         if view is not None:
             if factor.shape != () or view.size != product.size:
                 return self._through_view(view, product, factor)
-            made = self._scaled_product(product, factor)
-            return None if made is None else self._graph.view(made, view.offset, view.strides, view.shape)
+            built = self._scaled_product(product, factor)
+            return None if built is None else self._graph.view(built, view.offset, view.strides, view.shape)
         return self._scaled_product(product, factor)
 
     def _through_view(self, view: View, product: Product, factor: Node) -> Node | None:
@@ -204,8 +204,8 @@ class _Rewriter:
             return None
         if factor.shape[:1] != (factor.size,) or view.shape[0] != factor.size:
             return None
-        made = self._scaled_product(product, self._graph.reshaped(factor, (factor.size, 1)))
-        return None if made is None else self._graph.reshaped(made, view.shape)
+        built = self._scaled_product(product, self._graph.reshaped(factor, (factor.size, 1)))
+        return None if built is None else self._graph.reshaped(built, view.shape)
 
     def _scaled_product(self, product: Product, factor: Node) -> Node | None:
         a, b = product.inputs

@@ -70,9 +70,9 @@ class Communicator:
         Raises: DiagnosticError (E0708, E0709, E0717).
         """
         start = time.perf_counter()
-        found = self._executed(op, values)
+        result = self._executed(op, values)
         self.seconds += time.perf_counter() - start
-        return found
+        return result
 
     def _executed(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         match op:
@@ -120,12 +120,12 @@ class Communicator:
         """What was posted for an operation, which is done now where it could not be ahead; `kind` is what will come."""
         if self._ahead and self._ahead[0] is op:
             self._post_next(transport)
-        found = self._posted.pop(op, None)
-        if found is None:
+        result = self._posted.pop(op, None)
+        if result is None:
             return _post(op, transport, kind)
-        self._posted_bytes -= sum([_size_bytes(p.kind) for p in found])
+        self._posted_bytes -= sum([_size_bytes(p.kind) for p in result])
         self._post_ahead()
-        return found
+        return result
 
     def _wait(self, op: Operation, key: Key | None = None) -> Wait:
         return Wait(op.name, path_of(op, self._places), key)

@@ -227,9 +227,9 @@ class LocalTransport:
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
         """The array of a receive, when it has come; see `Transport`."""
-        found = self._exchange.take(posted.key, wait)
-        check_message(found, posted, wait)
-        return found
+        result = self._exchange.take(posted.key, wait)
+        check_message(result, posted, wait)
+        return result
 
     def barrier(self, wait: Wait) -> None:
         """Waits until all ranks are here; see `Transport`."""

@@ -57,12 +57,12 @@ class DividedExecutable(HoldsState):
         every = range(self._ranks.world_size)
         kept = {full_name(rank, name): array for name, array in self.state.items() for rank in every}
         self._executable.state = State(kept)
-        found = whole_outputs(self._before, self._ranks, self._executable.run(given))
+        result = whole_outputs(self._before, self._ranks, self._executable.run(given))
         first = full_name(0, "")
         states = {name: array for name, array in self._executable.state.items() if name.startswith(first)}
         self.state.clear()
         self.state.update({name.removeprefix(first): array for name, array in states.items()})
-        return found
+        return result
 
 
 def _part(name: str, array: Array, kind: Type, rank: int, ranks: int) -> Array:

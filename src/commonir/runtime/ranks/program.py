@@ -49,7 +49,7 @@ class Ranks(NamedTuple):
 
         Raises: DiagnosticError (E0702) for names of none.
         """
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         out: list[dict[str, T]] = [{} for _ in self.functions]
         exact = {full_name(rank, name): (rank, name) for rank, own in enumerate(names) for name in own}
         for name, value in given.items():
@@ -57,14 +57,14 @@ class Ranks(NamedTuple):
             if name not in exact and not holders:
                 known = [*exact, *{n for own in names for n in own}]
                 help = did_you_mean(name, known) or f"the {what}s are {', '.join(exact) or 'none'}"
-                found.add(UNKNOWN_INPUT, f"no rank has the {what} '{name}'", help=help)
+                diagnostics.add(UNKNOWN_INPUT, f"no rank has the {what} '{name}'", help=help)
             elif name not in exact:
                 for rank in holders:
                     out[rank].setdefault(name, value)
         for name, (rank, own) in exact.items():
             if name in given:
                 out[rank][own] = given[name]
-        found.raise_errors()
+        diagnostics.raise_errors()
         return out
 
     def inputs_by_rank(self, given: Mapping[str, Array]) -> list[dict[str, Array]]:
@@ -88,7 +88,7 @@ def ranks_of(module: Module, function: str | None = None) -> Ranks | None:
     Raises: DiagnosticError (E0709) when not all are there, or one of them is named.
     """
     functions = core.ranks_of(module)
-    sizes = {f: told[1] for f in functions if (told := core.rank_of(f)) is not None}
+    sizes = {f: reported[1] for f in functions if (reported := core.rank_of(f)) is not None}
     if not sizes or set(sizes.values()) == {1}:
         return None
     if function is not None:
@@ -110,8 +110,8 @@ def _faults(module: Module, sizes: Mapping[Function, int]) -> Iterator[Diagnosti
         if size != world_size:
             message = f"'{f.symbol_name}' is of a program of {size} ranks, others are of one of {world_size}"
             yield Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(f))
-    stated = [(told[0], f) for f in module.functions.values() if (told := core.rank_of(f)) is not None]
-    have = {rank for rank, _ in stated}
+    declared = [(reported[0], f) for f in module.functions.values() if (reported := core.rank_of(f)) is not None]
+    have = {rank for rank, _ in declared}
     # A file may state any number of ranks.
     first = [str(rank) for rank in islice((rank for rank in range(world_size) if rank not in have), _LISTED)]
     count = world_size - len([rank for rank in have if 0 <= rank < world_size])
@@ -121,10 +121,10 @@ def _faults(module: Module, sizes: Mapping[Function, int]) -> Iterator[Diagnosti
         message += f"{', '.join(first)}{more} {'is' if count == 1 else 'are'} not there"
         help = "open the files of all ranks: they lie in one folder, or are named one by one"
         yield Diagnostic(UNSUPPORTED_EXECUTION, message, help=help)
-    if len(have) < len(stated) or any(not 0 <= rank < world_size for rank in have):
-        message = f"ranks must be told apart and below {world_size}, found {', '.join(str(r) for r, _ in stated)}"
+    if len(have) < len(declared) or any(not 0 <= rank < world_size for rank in have):
+        message = f"ranks must be told apart and below {world_size}, found {', '.join(str(r) for r, _ in declared)}"
         yield Diagnostic(UNSUPPORTED_EXECUTION, message)
-    for _, f in stated:
+    for _, f in declared:
         for op in f.walk():
             yield from _peer_faults(op, world_size)
 

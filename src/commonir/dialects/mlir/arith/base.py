@@ -51,12 +51,12 @@ def is_number(type: Type) -> bool:
 def is_float(value: Value, number: float) -> bool:
     """Returns whether every element of a value is known to be a number, zeros with their sign; NaN is NaN."""
     data = known_data(value)
-    found = None if data is None else data.splat()
-    if not isinstance(found, float):
+    result = None if data is None else data.splat()
+    if not isinstance(result, float):
         return False
     if math.isnan(number):
-        return math.isnan(found)
-    return found == number and math.copysign(1, found) == math.copysign(1, number)
+        return math.isnan(result)
+    return result == number and math.copysign(1, result) == math.copysign(1, number)
 
 
 class IntBinary(

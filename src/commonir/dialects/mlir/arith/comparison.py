@@ -155,13 +155,13 @@ class _SelectForm:
         second = reader.use()
         extra = reader.dictionary()
         reader.expect(":")
-        kind = stated = reader.type()
+        kind = declared = reader.type()
         if reader.take(","):
             kind = reader.type()
         else:
-            stated = boolean
+            declared = boolean
         values = {
-            "condition": reader.resolve(condition, stated),
+            "condition": reader.resolve(condition, declared),
             "true_value": reader.resolve(first, kind),
             "false_value": reader.resolve(second, kind),
         }

@@ -150,9 +150,9 @@ def _product_alone(op: MulSIExtended | MulUIExtended, editor: Editor) -> bool:
 
 
 def _only(op: Op, instead: type[Op], editor: Editor) -> bool:
-    made = instead(*op.operands)
-    editor.insert(made, op)
-    editor.replace_uses(op.results[0], made.results[0])
+    built = instead(*op.operands)
+    editor.insert(built, op)
+    editor.replace_uses(op.results[0], built.results[0])
     editor.erase(op)
     return True
 
@@ -226,10 +226,10 @@ def _exchanged(predicate: CmpIPredicate) -> CmpIPredicate:
 
 
 def _truth_like(operand: Value, is_true: bool) -> Value | None:
-    made = CmpI(CmpIPredicate.EQ, operand, operand)
-    kind = made.result_.type
+    built = CmpI(CmpIPredicate.EQ, operand, operand)
+    kind = built.result_.type
     # Left as a user, it would keep the operand.
-    made.erase()
+    built.erase()
     return filled(Constant, kind, is_true)
 
 
@@ -384,11 +384,11 @@ def _compare_integers(op: CmpF, editor: Editor) -> bool:
         return False
     predicate, bound = found
     if isinstance(predicate, bool):
-        made = _truth_like(source.in_, predicate)
-        if made is None or not isinstance(made.owner, Op):
+        built = _truth_like(source.in_, predicate)
+        if built is None or not isinstance(built.owner, Op):
             return False
-        editor.insert(made.owner, op)
-        editor.replace(op, (made,))
+        editor.insert(built.owner, op)
+        editor.replace(op, (built,))
         return True
     limit = filled(Constant, source.in_.type, bound)
     if limit is None or not isinstance(limit.owner, Op):
@@ -405,9 +405,9 @@ def _convert_at_once(op: TruncF, editor: Editor) -> bool:
     source = op.in_.owner
     if not isinstance(source, SIToFP | UIToFP) or op.roundingmode is not None:
         return False
-    made = type(source).build({"in_": source.in_}, (op.out.type,))
-    editor.insert(made, op)
-    editor.replace(op, (made.out,))
+    built = type(source).build({"in_": source.in_}, (op.out.type,))
+    editor.insert(built, op)
+    editor.replace(op, (built.out,))
     return True
 
 

@@ -15,17 +15,17 @@ from commonir.symbolic.constraints import NotationError
 
 def dims_in(expr: AffineExpr) -> tuple[int, ...]:
     """The dimensions that an expression mentions, each once, in order."""
-    found: dict[int, None] = {}
+    result: dict[int, None] = {}
     pending = [expr]
     while pending:
         match pending.pop():
             case AffineDim(position=d):
-                found[d] = None
+                result[d] = None
             case AffineBinary(lhs=lhs, rhs=rhs):
                 pending += (rhs, lhs)
             case _:
                 pass
-    return tuple(found)
+    return tuple(result)
 
 
 class Term(NamedTuple):

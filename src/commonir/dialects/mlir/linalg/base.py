@@ -46,10 +46,10 @@ class TypeFn(Enum):
 def _maps(attr: Attribute) -> tuple[AffineMap, ...]:
     if not isinstance(attr, ArrayAttr):
         raise ValueError(f"expected an array of affine maps, found {attr!r}")
-    found = [v.map for v in attr.values if isinstance(v, AffineMapAttr)]
-    if len(found) != len(attr.values):
+    result = [v.map for v in attr.values if isinstance(v, AffineMapAttr)]
+    if len(result) != len(attr.values):
         raise ValueError(f"expected affine maps, found {attr!r}")
-    return tuple(found)
+    return tuple(result)
 
 
 def _to_map(value: object) -> AffineMap:

@@ -45,19 +45,19 @@ class Scalars:
         return self._append("linalg.index", (), {"dim": IntegerAttr(dim, i64)}, index)
 
     def _append(self, name: str, operands: Sequence[Value], attributes: Mapping[str, Attribute], type: Type) -> Value:
-        made = self.block.append(self.create(name, operands, attributes, (type,)))
-        return made.results[0]
+        result = self.block.append(self.create(name, operands, attributes, (type,)))
+        return result.results[0]
 
     def chosen(self, like: Value, *, whole: str = "", real: str = "", truth: str = "", complex: str = "") -> str:
         """The operation for a type. Raises: DiagnosticError (E0503) when there is none for it."""
         kind = like.type
-        found = ""
+        result = ""
         if isinstance(kind, ElementType):
             by_kind = {"float": real, "complex": complex, "bool": truth or whole, "int": whole, "index": whole}
-            found = by_kind.get(kind.kind, "")
-        if not found:
+            result = by_kind.get(kind.kind, "")
+        if not result:
             raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{self.name}: unsupported non numeric type {kind}"))
-        return found
+        return result
 
     # -- what bodies are made of
 

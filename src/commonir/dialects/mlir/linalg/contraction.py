@@ -37,9 +37,9 @@ def contraction(op: Structured, summand: Value, kept: Sequence[int], sizes: Mapp
     mentioned = {d for f in factors for d in f.dims}
     if len(factors) < 2 or len(sizes) > len(_LETTERS) or any(d not in mentioned for d in sizes if d not in kept):
         return None
-    found = _convolution(op, factors, kept, sizes) if len(factors) == 2 else None
-    if found is not None:
-        return found
+    result = _convolution(op, factors, kept, sizes) if len(factors) == 2 else None
+    if result is not None:
+        return result
     values = tuple([_lifted(op, f, sizes) for f in factors])
     held = [d for d in kept if d in mentioned]
     terms = ",".join(["".join([_LETTERS[d] for d in f.dims]) for f in factors])

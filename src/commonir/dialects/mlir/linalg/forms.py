@@ -336,8 +336,8 @@ def _payload_body(
     given, there = block.arguments[: len(inputs)], block.arguments[len(inputs) :]
     operands = (*there, *given) if before_first else given
     types = before if before_first else [block.arguments[-1].type] if before else inputs[-1:]
-    made = block.append(reader.create(name, operands, attributes, types[:1]))
-    block.append(reader.create("linalg.yield", made.results, {}, ()))
+    built = block.append(reader.create(name, operands, attributes, types[:1]))
+    block.append(reader.create("linalg.yield", built.results, {}, ()))
     return Region([block])
 
 

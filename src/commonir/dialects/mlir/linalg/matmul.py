@@ -167,14 +167,14 @@ class MatmulLike(MappedOp):
         """Returns how the explicit maps contradict the operation's name; None when they do not."""
         formula = self.formula
         assert formula is not None
-        usual, stated = formula.maps(), self.indexing()
-        if len(stated) != len(usual):
+        usual, declared = formula.maps(), self.indexing()
+        if len(declared) != len(usual):
             return f"indexing_map attribute must have {len(usual)} affine maps"
-        if any(m.dims != len(formula.dims) for m in stated):
+        if any(m.dims != len(formula.dims) for m in declared):
             return "unexpected dim expression in map result"
-        if stated[-1] is not usual[-1]:
+        if declared[-1] is not usual[-1]:
             return "unexpected output map result"
-        for m, u in zip(stated[:-1], usual[:-1], strict=True):
+        for m, u in zip(declared[:-1], usual[:-1], strict=True):
             if not {*m.results} <= {*u.results} or len({*m.results}) != len(m.results) or not m.results:
                 return "unexpected dim expression in map result"
         return None
@@ -294,10 +294,10 @@ class Elementwise(NamedOp, name="linalg.elementwise"):
 
     @classmethod
     def scalars_of(cls, attributes: Mapping[str, Attribute]) -> Body:
-        stated = attributes.get("kind")
-        if stated is None:
+        declared = attributes.get("kind")
+        if declared is None:
             raise ValueError("requires attribute 'kind'")
-        return elementwise(elementwise_kind.from_attribute(stated).value)
+        return elementwise(elementwise_kind.from_attribute(declared).value)
 
 
 def is_projected_permutation(map: AffineMap) -> bool:

@@ -105,8 +105,8 @@ def kinds_of(is_reduced: Sequence[bool]) -> tuple[IteratorType, ...]:
 
 
 def _unsigned(attributes: Mapping[str, Attribute]) -> bool:
-    stated = attributes.get("cast")
-    return stated is not None and type_function.from_attribute(stated) is TypeFn.CAST_UNSIGNED
+    declared = attributes.get("cast")
+    return declared is not None and type_function.from_attribute(declared) is TypeFn.CAST_UNSIGNED
 
 
 class PointwiseOp(NamedOp):

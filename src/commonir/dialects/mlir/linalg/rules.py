@@ -31,17 +31,17 @@ def _cast(value: Value, wanted: Type, before: Operation, editor: Editor) -> Valu
     """A value as one of another type; None where no definition of casts is known."""
     if value.type is wanted:
         return value
-    made = editor.made(CAST, (value,), (wanted,), before)
-    return None if made is None else made.results[0]
+    built = editor.made(CAST, (value,), (wanted,), before)
+    return None if built is None else built.results[0]
 
 
 def _on(op: StructuredOp, operands: Sequence[Value], editor: Editor) -> tuple[Value, ...]:
     """Puts an operation on other operands before one, with its body; its results have the types of what is written."""
-    made = op.clone_shallow(tuple(operands), tuple([region.take() for region in op.regions]))
-    for result, value in zip(made.results, made.written, strict=True):
+    built = op.clone_shallow(tuple(operands), tuple([region.take() for region in op.regions]))
+    for result, value in zip(built.results, built.written, strict=True):
         result.retype(value.type)
-    editor.insert(made, op)
-    return made.results
+    editor.insert(built, op)
+    return built.results
 
 
 def _replace_on(op: StructuredOp, operands: Sequence[Value], editor: Editor) -> bool:
@@ -89,9 +89,9 @@ def _cast_before(op: StructuredOp, editor: Editor) -> bool:
         return False
     for n, result in enumerate(op.results):
         for user in result.users:
-            wanted = user.results[0].type if isinstance(user, definition) else result.type
-            if wanted is not result.type and user.parent is op.parent and _tells_more(wanted, result.type):
-                out = _cast(op.written[n], wanted, op, editor)
+            expected = user.results[0].type if isinstance(user, definition) else result.type
+            if expected is not result.type and user.parent is op.parent and _tells_more(expected, result.type):
+                out = _cast(op.written[n], expected, op, editor)
                 if out is not None:
                     written = [out if m == n else v for m, v in enumerate(op.written)]
                     return _replace_on(op, (*op.read, *written), editor)
@@ -109,18 +109,18 @@ def _tell_sizes(op: StructuredOp, editor: Editor) -> bool:
     known: dict[int | None, int] = {}
     for value, dims in zip(op.operands, places, strict=True):
         source = _source_of_cast(value, editor)
-        for told in (value, source):
-            sizes = None if told is None else sizes_of(told.type)
+        for reported in (value, source):
+            sizes = None if reported is None else sizes_of(reported.type)
             for d, size in zip(dims, sizes or (), strict=False):
                 if size is not None:
                     known.setdefault(d, size)
     new: list[Value] = []
     for value, dims in zip(op.operands, places, strict=True):
-        kind, wanted = value.type, value.type
+        kind, expected = value.type, value.type
         if isinstance(kind, TensorType) and kind.shape is not None:
             sizes = [n if isinstance(n, int) else known.get(d) for n, d in zip(kind.shape, dims, strict=True)]
-            wanted = kind.with_shape(tuple(sizes))
-        cast = _cast(value, wanted, op, editor)
+            expected = kind.with_shape(tuple(sizes))
+        cast = _cast(value, expected, op, editor)
         new.append(value if cast is None else cast)
     return new != [*op.operands] and _replace_on(op, new, editor)
 
@@ -159,10 +159,10 @@ def _hands_on(op: Generic, editor: Editor) -> bool:
             return False
         values.append(value)
     casts = [_cast(v, r.type, op, editor) for v, r in zip(values, op.results, strict=True)]
-    made = [v for v in casts if v is not None]
-    if len(made) < len(casts):
+    built = [v for v in casts if v is not None]
+    if len(built) < len(casts):
         return False
-    editor.replace(op, made)
+    editor.replace(op, built)
     return True
 
 
@@ -183,9 +183,9 @@ def _filled_instead(op: Copy | Transpose, editor: Editor) -> bool:
 
 def _fill_of(fill: Fill, out: Value) -> Fill:
     """The same fill of another tensor."""
-    made = clone(fill, {fill.written[0]: out})
-    made.results[0].retype(out.type)
-    return made
+    result = clone(fill, {fill.written[0]: out})
+    result.results[0].retype(out.type)
+    return result
 
 
 def _turned(op: Transpose, editor: Editor) -> bool:
@@ -230,13 +230,13 @@ def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
         if not isinstance(kind, TensorType) or sizes is None:
             return False
         turned_sizes = [sizes[n] for n in order]
-        wanted = kind.with_shape(tuple([n if isinstance(n, int) else None for n in turned_sizes]))
+        expected = kind.with_shape(tuple([n if isinstance(n, int) else None for n in turned_sizes]))
         dynamic = tuple([n for n in turned_sizes if isinstance(n, Value)])
-        empty = editor.made("tensor.empty", (dynamic,), (wanted,), op)
+        empty = editor.made("tensor.empty", (dynamic,), (expected,), op)
         if empty is None:
             return False
         fields = {"input": value, "init": empty.results[0], "permutation": order}
-        turned = Transpose.build({**fields, "region_": _moving(kind.element)}, (wanted,))
+        turned = Transpose.build({**fields, "region_": _moving(kind.element)}, (expected,))
         editor.insert(turned, op)
         value = turned.results[0]
     return _rearranged(op, Broadcast, value, dimensions, editor)
@@ -247,10 +247,10 @@ def _sizes_made(value: Value, before: Operation, editor: Editor) -> list[int | V
     out: list[int | Value] = []
     for axis, size in enumerate(sizes_of(value.type) or ()):
         place = editor.position(axis, before) if size is None else None
-        told = None if place is None else editor.made("tensor.dim", (value, place), (index,), before)
-        if size is None and told is None:
+        reported = None if place is None else editor.made("tensor.dim", (value, place), (index,), before)
+        if size is None and reported is None:
             return None
-        out.append(told.results[0] if told is not None else size or 0)
+        out.append(reported.results[0] if reported is not None else size or 0)
     return out
 
 
@@ -335,10 +335,10 @@ def _continued(op: Fill, editor: Editor) -> bool:
     """A tensor of equal elements that is continued by the same is a larger one."""
     changed = False
     for user in _users(op, ("tensor.pad",), editor):
-        last, wanted = user.regions[0].blocks[0].last, user.results[0].type
-        if last is None or last.operands != op.read or static_sizes_of(wanted) is None:
+        last, expected = user.regions[0].blocks[0].last, user.results[0].type
+        if last is None or last.operands != op.read or static_sizes_of(expected) is None:
             continue
-        empty = editor.made("tensor.empty", ((),), (wanted,), user)
+        empty = editor.made("tensor.empty", ((),), (expected,), user)
         if empty is not None:
             editor.substitute(user, _fill_of(op, empty.results[0]))
             changed = True

@@ -39,16 +39,16 @@ class Structured(NamedTuple):
 
         Raises: NotKnownError when one is not known; NotationError when nothing tells one.
         """
-        found: dict[int, Dim] = {}
+        result: dict[int, Dim] = {}
         for v, m in zip(self.operands, self.maps, strict=True):
             shape = core.tensor_type(v).shape
             if shape is None:
                 raise NotKnownError("the rank of an operand is not known before running")
             for e, size in zip(m.results, shape, strict=True):
                 d = plain_dim(e)
-                if d is not None and size is not None and not isinstance(found.get(d), int):
-                    found[d] = size if isinstance(size, int) else found.get(d, size)
-        missing = [d for d in range(self.rank) if d not in found]
+                if d is not None and size is not None and not isinstance(result.get(d), int):
+                    result[d] = size if isinstance(size, int) else result.get(d, size)
+        missing = [d for d in range(self.rank) if d not in result]
         if missing:
             raise NotationError(f"nothing tells the size of dimension d{missing[0]}")
-        return found
+        return result

@@ -253,12 +253,12 @@ class WinogradInputTransform(
 
     def reference(self, input: Value, output: Value) -> Value:
         t = _TRANSFORMS[self.fmr]
-        wanted = _shape(output)
+        expected = _shape(output)
         matrix = _constant(t.input, core.tensor_type(input).element)
-        x = _tiled(_tiled(input, 2, t, wanted[1], wanted[3]), 1, t, wanted[0], wanted[2])
+        x = _tiled(_tiled(input, 2, t, expected[1], expected[3]), 1, t, expected[0], expected[2])
         # Its axes are image, tile and place along the height, tile and place along the width, channel.
-        x = core.einsum((matrix, x), "pa,niajbc->nipjbc") if wanted[0] != 1 else x
-        x = core.einsum((matrix, x), "qb,nipjbc->nipjqc") if wanted[1] != 1 else x
+        x = core.einsum((matrix, x), "pa,niajbc->nipjbc") if expected[0] != 1 else x
+        x = core.einsum((matrix, x), "qb,nipjbc->nipjqc") if expected[1] != 1 else x
         return core.transpose(x, (2, 4, 1, 3, 0, 5))
 
 

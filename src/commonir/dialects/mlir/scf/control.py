@@ -146,8 +146,8 @@ class If(
             yield from differing_types(self, f"C2: what the {what} region yields", yielded(nested), types)
 
     def reference(self, condition: Value, *, thenRegion: Region, elseRegion: Region) -> tuple[Value, ...] | core.If:
-        made = core.If(condition, thenRegion, elseRegion if elseRegion.blocks else yielding())
-        return made.results or made
+        new_op = core.If(condition, thenRegion, elseRegion if elseRegion.blocks else yielding())
+        return new_op.results or new_op
 
 
 class _ForForm:
@@ -288,15 +288,15 @@ class For(
         end_with(block, core.add(block.arguments[0], step), *values)
         condition = Block([a.type for a in block.arguments])
         end_with(condition, compare(condition.arguments[0], upperBound))
-        made = core.While((lowerBound, *initArgs), Region([condition]), region)
+        new_op = core.While((lowerBound, *initArgs), Region([condition]), region)
         if self._advances(step) or self._has_rounds(lowerBound, upperBound) is False:
-            return made.results[1:] or made
+            return new_op.results[1:] or new_op
         # A loop without results is none of its values, and would be left out.
         ends = core.logical_not(compare(lowerBound, upperBound))
         if self._advances(step) is None:
             ends = core.logical_or(compare(core.splat(0, step), step), ends)
         required = core.Require(ends, f"{self.name}: the step has to be positive, or the loop never ends")
-        return Requiring(required, made.results[1:] or made.results)
+        return Requiring(required, new_op.results[1:] or new_op.results)
 
 
 class _WhileForm:
@@ -403,18 +403,18 @@ class While(
                 op.detach()
             body.append(op)
         answer.append(core.Yield((answer.arguments[0],)))
-        made = core.While(state, Region([answer]), Region([body]))
-        return made.results[1:] or made
+        new_op = core.While(state, Region([answer]), Region([body]))
+        return new_op.results[1:] or new_op
 
 
 def _copied(nested: Region) -> Region:
     """A region of the same operations."""
     source = nested.block
-    made = Block([a.type for a in source.arguments])
-    values = dict(zip(source.arguments, made.arguments, strict=True))
+    built = Block([a.type for a in source.arguments])
+    values = dict(zip(source.arguments, built.arguments, strict=True))
     for op in source.operations:
-        made.append(clone(op, values))
-    return Region([made])
+        built.append(clone(op, values))
+    return Region([built])
 
 
 class _ExecuteForm:

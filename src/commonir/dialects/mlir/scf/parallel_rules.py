@@ -30,11 +30,11 @@ def _rounds(low: int | Value, high: int | Value, step: int | Value) -> int | Non
 def _changed(op: Forall | Parallel, fields: Mapping[str, object], kept: Sequence[int], editor: Editor) -> Op:
     """Puts an operation with other fields before one, with its region and some of its results."""
     arguments = {f.name: op.field_value(f) for f in op.layout.arguments}
-    made = type(op).build({**arguments, **fields, "region": op.region.take()}, [op.results[n].type for n in kept])
+    result = type(op).build({**arguments, **fields, "region": op.region.take()}, [op.results[n].type for n in kept])
     for name, attr in op.extra.items():
-        made.set_extra(name, attr)
-    editor.insert(made, op)
-    return made
+        result.set_extra(name, attr)
+    editor.insert(result, op)
+    return result
 
 
 # -- scf.parallel
@@ -63,8 +63,8 @@ def _one_round(op: Parallel, editor: Editor) -> bool:
     op.region.block.keep_arguments(kept)
     names = ("lowerBound", "upperBound", "step")
     fields = {name: tuple([bounds[n][place] for n in kept]) for place, name in enumerate(names)}
-    made = _changed(op, fields, range(len(op.results)), editor)
-    editor.replace(op, made.results)
+    built = _changed(op, fields, range(len(op.results)), editor)
+    editor.replace(op, built.results)
     return True
 
 
@@ -100,8 +100,8 @@ def _merged(op: Parallel, editor: Editor) -> bool:
         "upperBound": (*op.upperBound, *inner.upperBound),
         "step": (*op.step, *inner.step),
     }
-    made = Parallel.build({**fields, "region": inner.region.take()}, ())
-    return editor.substitute(op, made)
+    built = Parallel.build({**fields, "region": inner.region.take()}, ())
+    return editor.substitute(op, built)
 
 
 # -- scf.forall
@@ -129,11 +129,11 @@ def _bounds_of(op: Forall) -> list[list[int | Value]]:
 def _known_bounds(op: Forall, editor: Editor) -> bool:
     """Bounds and steps that are known stand as numbers."""
     bounds = _bounds_of(op)
-    told = [[n if (known := _number(n)) is None else known for n in given] for given in bounds]
-    if told == bounds:
+    reported = [[n if (known := _number(n)) is None else known for n in given] for given in bounds]
+    if reported == bounds:
         return False
-    made = _changed(op, _fields_of(told), range(len(op.results)), editor)
-    editor.replace(op, made.results)
+    built = _changed(op, _fields_of(reported), range(len(op.results)), editor)
+    editor.replace(op, built.results)
     return True
 
 
@@ -159,8 +159,8 @@ def _few_positions(op: Forall, editor: Editor) -> bool:
             editor.replace_uses(block.arguments[n], position)
     block.keep_arguments([*kept, *range(len(axes), len(block.arguments))])
     bounds = [[given[n] for n in kept] for given in _bounds_of(op)]
-    made = _changed(op, _fields_of(bounds), range(len(op.results)), editor)
-    editor.replace(op, made.results)
+    built = _changed(op, _fields_of(bounds), range(len(op.results)), editor)
+    editor.replace(op, built.results)
     return True
 
 
@@ -200,8 +200,8 @@ def _share_less(op: Forall, editor: Editor) -> bool:
             editor.replace_uses(argument, op.outputs[n])
             editor.replace_uses(op.results[n], op.outputs[n])
     block.keep_arguments([*range(first), *[first + n for n in kept]])
-    made = _changed(op, {"outputs": tuple([op.outputs[n] for n in kept])}, kept, editor)
-    for n, result in zip(kept, made.results, strict=True):
+    built = _changed(op, {"outputs": tuple([op.outputs[n] for n in kept])}, kept, editor)
+    for n, result in zip(kept, built.results, strict=True):
         editor.replace_uses(op.results[n], result)
     editor.erase(op)
     return True

@@ -85,20 +85,22 @@ def _choose_values(op: If, editor: Editor) -> bool:
     if not any(outside):
         return False
     kept = [n for n, free in enumerate(outside) if not free]
-    made = None if not kept and _is_empty(op) else _with_results(op, kept, editor)
+    built = None if not kept and _is_empty(op) else _with_results(op, kept, editor)
     values: list[Value] = []
     for n, result in enumerate(op.results):
         one, two = ends[0].operands[n], ends[1].operands[n]
-        if n in kept and made is not None:
-            values.append(made.results[kept.index(n)])
+        if n in kept and built is not None:
+            values.append(built.results[kept.index(n)])
         elif one is two:
             values.append(one)
         else:
-            chosen = editor.made("arith.select", (op.condition, one, two), (result.type,), op if made is None else made)
+            chosen = editor.made(
+                "arith.select", (op.condition, one, two), (result.type,), op if built is None else built
+            )
             if chosen is None:
                 return False
             values.append(chosen.results[0])
-    if made is not None:
+    if built is not None:
         for end in ends:
             _yield_only(end, kept, editor)
     editor.replace(op, values)
@@ -118,8 +120,8 @@ def _give_condition(op: If, editor: Editor) -> bool:
         value: Value | None = op.condition
         if not numbers[0]:
             true = editor.truth(True, op)
-            made = None if true is None else editor.made("arith.xori", (op.condition, true), (boolean,), op)
-            value = None if made is None else made.results[0]
+            built = None if true is None else editor.made("arith.xori", (op.condition, true), (boolean,), op)
+            value = None if built is None else built.results[0]
         if value is not None:
             editor.replace_uses(result, value)
             editor.touch(op)
@@ -141,14 +143,14 @@ def _with_results(op: If, kept: Sequence[int], editor: Editor) -> If:
     regions = {"thenRegion": op.thenRegion.take()}
     if op.elseRegion is not None:
         regions["elseRegion"] = op.elseRegion.take()
-    made = If.build({"condition": op.condition, **regions}, [op.results[n].type for n in kept])
-    editor.insert(made, op)
-    return made
+    result = If.build({"condition": op.condition, **regions}, [op.results[n].type for n in kept])
+    editor.insert(result, op)
+    return result
 
 
 def _yield_only(end: Operation, kept: Sequence[int], editor: Editor) -> None:
-    made = Yield(tuple([end.operands[n] for n in kept]))
-    editor.insert(made, end)
+    built = Yield(tuple([end.operands[n] for n in kept]))
+    editor.insert(built, end)
     editor.erase(end)
 
 
@@ -157,8 +159,8 @@ def _drop_empty_else(op: If, editor: Editor) -> bool:
     region = op.elseRegion
     if op.results or region is None or not region.blocks or len(region.block) != 1:
         return False
-    made = If.build({"condition": op.condition, "thenRegion": op.thenRegion.take()}, ())
-    editor.insert(made, op)
+    built = If.build({"condition": op.condition, "thenRegion": op.thenRegion.take()}, ())
+    editor.insert(built, op)
     editor.erase(op)
     return True
 
@@ -169,8 +171,8 @@ def _decide_opposite(op: If, editor: Editor) -> bool:
     if op.elseRegion is None or condition is None:
         return False
     fields = {"condition": condition, "thenRegion": op.elseRegion.take(), "elseRegion": op.thenRegion.take()}
-    made = If.build(fields, [r.type for r in op.results])
-    return editor.substitute(op, made)
+    built = If.build(fields, [r.type for r in op.results])
+    return editor.substitute(op, built)
 
 
 def _merge_nested(op: If, editor: Editor) -> bool:
@@ -196,10 +198,10 @@ def _merge_nested(op: If, editor: Editor) -> bool:
     if both is None:
         return False
     for n, (value, other) in chosen.items():
-        made = editor.made("arith.select", (op.condition, value, other), (value.type,), op)
-        if made is None:
+        built = editor.made("arith.select", (op.condition, value, other), (value.type,), op)
+        if built is None:
             return False
-        editor.replace_uses(op.results[n], made.results[0])
+        editor.replace_uses(op.results[n], built.results[0])
     fields = {"condition": both.results[0], "thenRegion": inner.thenRegion.take()}
     if op.elseRegion is not None:
         fields["elseRegion"] = op.elseRegion.take()
@@ -241,10 +243,10 @@ def _merge_following(op: If, editor: Editor) -> bool:
             fields[name] = first.take()
         elif second is not None and second.blocks:
             fields[name] = second.take()
-    made = If.build(fields, [r.type for r in (*before.results, *op.results)])
-    editor.insert(made, op)
-    editor.replace(before, made.results[: len(before.results)])
-    editor.replace(op, made.results[len(before.results) :])
+    built = If.build(fields, [r.type for r in (*before.results, *op.results)])
+    editor.insert(built, op)
+    editor.replace(before, built.results[: len(before.results)])
+    editor.replace(op, built.results[len(before.results) :])
     return True
 
 
@@ -327,8 +329,8 @@ def _set_in_place(op: ExecuteRegion, block: Block, region: Region, branch: type[
     after = Block([r.type for r in op.results])
     place = region.blocks.index(block) + 1
     region.blocks[place:place] = [*taken, after]
-    for made in (*taken, after):
-        made.parent = region
+    for built in (*taken, after):
+        built.parent = region
     for old, new in zip(op.results, after.arguments, strict=True):
         editor.replace_uses(old, new)
     following = op.next
@@ -369,13 +371,13 @@ def _comparison_holds(op: While, editor: Editor) -> bool:
     if not isinstance(decided, Op) or decided.name != "arith.cmpi":
         return False
     received = dict(zip(last.args, op.after.block.arguments, strict=True))
-    wanted = [received.get(v) if _is_given_by(v, op.before) else v for v in decided.operands]
-    first = wanted[0]
+    expected = [received.get(v) if _is_given_by(v, op.before) else v for v in decided.operands]
+    first = expected[0]
     if first is None:
         return False
     same = _predicate(decided)
     for user in first.users:
-        if type(user) is type(decided) and [*user.operands] == wanted and user.parent is op.after.block:
+        if type(user) is type(decided) and [*user.operands] == expected and user.parent is op.after.block:
             number = _predicate(user)
             known = editor.truth(number == same, op) if number in (same, _OPPOSITES.get(same)) else None
             if known is not None:
@@ -390,10 +392,10 @@ _OPPOSITES = {**_HALF_OF_OPPOSITES, **{v: k for k, v in _HALF_OF_OPPOSITES.items
 
 
 def _predicate(op: Operation) -> int:
-    found = op.attribute_dictionary["predicate"]
-    if not isinstance(found, IntegerAttr):
+    result = op.attribute_dictionary["predicate"]
+    if not isinstance(result, IntegerAttr):
         raise InternalError(f"{op.name} has no predicate")
-    return found.value
+    return result.value
 
 
 def _is_given_by(value: Value, region: Region) -> bool:

@@ -35,8 +35,8 @@ from commonir.ods.type_rules import sizes_of, static_sizes_of
 def _rebuilt(op: Op, operands: tuple[Value, ...], editor: Editor) -> bool:
     """Puts an operation on other operands in the place of one whose operands are one group."""
     (field,) = op.layout.inputs
-    made = type(op).build({field.name: operands}, [r.type for r in op.results])
-    return editor.substitute(op, made)
+    built = type(op).build({field.name: operands}, [r.type for r in op.results])
+    return editor.substitute(op, built)
 
 
 def _put_truth(op: Op, holds: bool, editor: Editor) -> bool:
@@ -55,8 +55,8 @@ def _put_size(op: Op, number: int, editor: Editor) -> bool:
 
 def _put_shape(op: Op, sizes: tuple[int, ...], editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a shape."""
-    made = ConstShape.holding(data_of(i64, (len(sizes),), sizes), op.results[0].type)
-    return made is not None and editor.substitute(op, made)
+    result = ConstShape.holding(data_of(i64, (len(sizes),), sizes), op.results[0].type)
+    return result is not None and editor.substitute(op, result)
 
 
 def _state_once(op: AssumingAll | Broadcast | CstrBroadcastable | IsBroadcastable, editor: Editor) -> bool:
@@ -123,10 +123,10 @@ def _forward_shape(op: Broadcast, editor: Editor) -> bool:
     if len(op.shapes) != 1:
         return False
     (only,) = op.shapes
-    wanted = op.result_.type
-    if only.type is not wanted:
-        made = editor.made("tensor.cast", (only,), (wanted,), op) if _are_extents(only.type, wanted) else None
-        return made is not None and editor.hand_on(op, made.results[0])
+    expected = op.result_.type
+    if only.type is not expected:
+        result = editor.made("tensor.cast", (only,), (expected,), op) if _are_extents(only.type, expected) else None
+        return result is not None and editor.hand_on(op, result.results[0])
     return editor.hand_on(op, only)
 
 
@@ -159,16 +159,16 @@ def _known_witnesses(op: AssumingAll, editor: Editor) -> bool:
 def _equal_together(op: AssumingAll, editor: Editor) -> bool:
     """Shapes that are equal to each other, in groups that share one, are all equal."""
     groups = [v.owner for v in op.inputs]
-    stated = [g for g in groups if isinstance(g, CstrEq)]
-    if not stated or len(stated) < len(groups):
+    declared = [g for g in groups if isinstance(g, CstrEq)]
+    if not declared or len(declared) < len(groups):
         return False
-    shapes = [*stated[0].shapes]
-    for group in stated[1:]:
+    shapes = [*declared[0].shapes]
+    for group in declared[1:]:
         if not set(group.shapes) & set(shapes):
             return False
         shapes += group.shapes
-    made = CstrEq(tuple(shapes))
-    return editor.substitute(op, made)
+    built = CstrEq(tuple(shapes))
+    return editor.substitute(op, built)
 
 
 def _take_region(op: Assuming, editor: Editor) -> bool:
@@ -189,9 +189,9 @@ def _drop_results(op: Assuming, editor: Editor) -> bool:
     editor.insert(AssumingYield(tuple([last.operands[n] for n in kept])), last)
     editor.erase(last)
     region = op.doRegion.take()
-    made = Assuming.build({"witness": op.witness, "doRegion": region}, [op.results[n].type for n in kept])
-    editor.insert(made, op)
-    for n, new in zip(kept, made.results, strict=True):
+    built = Assuming.build({"witness": op.witness, "doRegion": region}, [op.results[n].type for n in kept])
+    editor.insert(built, op)
+    for n, new in zip(kept, built.results, strict=True):
         editor.replace_uses(op.results[n], new)
     editor.erase(op)
     return True
@@ -204,9 +204,9 @@ def _same_size(op: Max | Min, editor: Editor) -> bool:
 
 def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> bool:
     """A conversion to the type that the operand has, or had before another one."""
-    (value,), wanted = op.operands, op.results[0].type
+    (value,), expected = op.operands, op.results[0].type
     owner = value.owner
-    if value.type is not wanted and isinstance(owner, SizeToIndex | IndexToSize):
+    if value.type is not expected and isinstance(owner, SizeToIndex | IndexToSize):
         value = owner.operands[0]
     return editor.hand_on(op, value)
 

@@ -160,11 +160,11 @@ class ShapeOf(
         return self._stated() or (self._found(),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        found, stated = self._found(), self.result_.type
-        if self.arg.type is value_shape and stated is not shape:
+        found, declared = self._found(), self.result_.type
+        if self.arg.type is value_shape and declared is not shape:
             yield self.vanishing(shape)
-        elif stated is not shape and not are_compatible_shapes(found, stated):
-            yield self.violated(f"C1: inferred type '{found}' is incompatible with the return type '{stated}'")
+        elif declared is not shape and not are_compatible_shapes(found, declared):
+            yield self.violated(f"C1: inferred type '{found}' is incompatible with the return type '{declared}'")
 
     def reference(self, arg: Value) -> Value:
         return core.shape_of(arg)

@@ -477,10 +477,11 @@ class HloOp(MlirOp):
         """Yields diagnostics of what contradicts the shape of a result."""
         if expected is None:
             return
-        stated = self.results[number].type
-        if not are_compatible_shapes(stated, TensorType(boolean, expected)):
+        declared = self.results[number].type
+        if not are_compatible_shapes(declared, TensorType(boolean, expected)):
             yield self.violated(
-                f"inferred shape {shape_text(expected)} is incompatible with the result type {stated} of the operation"
+                f"inferred shape {shape_text(expected)} is incompatible with the result type {declared} "
+                "of the operation"
             )
 
     def check_sizes_given(self, sizes: Value) -> Iterator[Diagnostic]:
@@ -540,10 +541,10 @@ def kind_of(value: Value) -> ElementType:
 
 def sizes_in(value: Value) -> tuple[Dim, ...]:
     """The elements of a list of sizes. Raises: NotKnownError when they are not known."""
-    found = known_dims(value)
-    if found is None:
+    result = known_dims(value)
+    if result is None:
         raise NotKnownError("a shape that is computed is not known before running")
-    return found
+    return result
 
 
 def numbers_in(value: Value) -> tuple[int, ...]:
@@ -551,10 +552,10 @@ def numbers_in(value: Value) -> tuple[int, ...]:
     given = numbers_given(value)
     if given is not None:
         return given
-    found = [d for d in known_dims(value) or (None,) if isinstance(d, int)]
-    if len(found) != len(known_dims(value) or (None,)):
+    result = [d for d in known_dims(value) or (None,) if isinstance(d, int)]
+    if len(result) != len(known_dims(value) or (None,)):
         raise NotKnownError("numbers that are computed are not known before running")
-    return tuple(found)
+    return tuple(result)
 
 
 def known_scalar(value: Value) -> float | None:

@@ -47,14 +47,14 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
     result_: Value = result(AnyQuantizedToo)
 
     def verify(self) -> Iterator[Diagnostic]:
-        source, wanted = element(self.operand), element(self.result_)
-        if is_complex(source) is not is_complex(wanted):
-            yield self.violated(f"C1: cannot convert between real and complex types, got {source} and {wanted}")
+        source, expected = element(self.operand), element(self.result_)
+        if is_complex(source) is not is_complex(expected):
+            yield self.violated(f"C1: cannot convert between real and complex types, got {source} and {expected}")
             return
         before, after = stated_shape(self.operand), stated_shape(self.result_)
-        if before is None or after is None or is_quantized(source) or is_quantized(wanted):
+        if before is None or after is None or is_quantized(source) or is_quantized(expected):
             return
-        wide, narrow = bits_of(source), bits_of(wanted)
+        wide, narrow = bits_of(source), bits_of(expected)
         if wide == narrow:
             longer, shorter, count = before, after, None
         elif wide > narrow:
@@ -73,9 +73,9 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
             yield self.violated(f"C1: shapes of {self.operand.type} and {self.result_.type} do not agree")
 
     def reference(self, operand: Value) -> Value:
-        wanted = element(self.result_)
-        assert isinstance(wanted, ElementType)
-        return rebitted(operand, wanted)
+        expected = element(self.result_)
+        assert isinstance(expected, ElementType)
+        return rebitted(operand, expected)
 
 
 def bits_of(type: Type) -> int:
@@ -101,9 +101,9 @@ def as_type(x: Value, wanted: ElementType) -> Value:
 
 
 def _unsigned(bits: int) -> ElementType:
-    found = element_named(f"ui{bits}")
-    assert found is not None
-    return found
+    result = element_named(f"ui{bits}")
+    assert result is not None
+    return result
 
 
 class ReducePrecision(
@@ -143,5 +143,5 @@ def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value
         too_small = core.less_equal(held, core.splat((bias - narrow) << mantissa, bits))
         bits = core.select(too_large, core.bitwise_or(sign, infinite), bits)
         bits = core.select(too_small, sign, bits)
-    made = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))
-    return converted(made, kind)
+    built = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))
+    return converted(built, kind)

@@ -112,10 +112,10 @@ def folded(body: Region, xs: Values) -> Values:
         # Neighbours are combined first, so that the order is kept: even with odd positions.
         first = [part(x, 0, 0, 2 * half, 2) for x in xs]
         second = [part(x, 0, 1, 2 * half, 2) for x in xs]
-        made = combined(body, first, second)
+        built = combined(body, first, second)
         if size % 2:
-            made = tuple([core.concat((m, part(x, 0, size - 1, size)), 0) for m, x in zip(made, xs, strict=True)])
-        xs, size = made, half + size % 2
+            built = tuple([core.concat((m, part(x, 0, size - 1, size)), 0) for m, x in zip(built, xs, strict=True)])
+        xs, size = built, half + size % 2
     return tuple([core.squeeze(x, (0,)) for x in xs])
 
 
@@ -224,12 +224,12 @@ def computed_key(comparator: Region, value: Value, x: Value, pair: int, sizes: S
     lifter = lifting.Lifting(tuple(sizes), lambda _: x)
     block = comparator.block
     needed = {value}
-    wanted: list[Operation] = []
+    expected: list[Operation] = []
     for op in reversed(list(lifting.operations_of(block))):
         if any(r in needed for r in op.results):
-            wanted.append(op)
+            expected.append(op)
             needed.update(op.operands)
-    lifter.run(reversed(wanted), {block.arguments[2 * pair]: x})
+    lifter.run(reversed(expected), {block.arguments[2 * pair]: x})
     return core.broadcast_to(lifter.value(value), tuple(sizes))
 
 
@@ -261,12 +261,12 @@ def scattered(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], bo
     longer = [core.concat((x, _empty_row(x)), 0) for x in inputs]
     known = combination_of(body) if len(inputs) == 1 else None
     if len(inputs) == 1 and gives_second(body):
-        made = [core.scatter_nd(longer[0], at, updates[0])]
+        built = [core.scatter_nd(longer[0], at, updates[0])]
     elif known is not None and known.name in _reductions() and is_number(inputs[0]):
-        made = [core.scatter_nd(longer[0], at, updates[0], _reductions()[known.name])]
+        built = [core.scatter_nd(longer[0], at, updates[0], _reductions()[known.name])]
     else:
-        made = _one_by_one(longer, at, updates, body)
-    return tuple([part(v, 0, 0, size) for v in made])
+        built = _one_by_one(longer, at, updates, body)
+    return tuple([part(v, 0, 0, size) for v in built])
 
 
 def _empty_row(x: Value) -> Value:

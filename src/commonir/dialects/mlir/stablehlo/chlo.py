@@ -290,8 +290,8 @@ class _Broadcasting(
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         first, second = _aligned(lhs, rhs, self.broadcast_dimensions)
-        wanted = like(first.type, known_sizes(first), element(self.result_))
-        return type(self).kind.build({"lhs": first, "rhs": second}, [wanted]).reference(first, second)
+        expected = like(first.type, known_sizes(first), element(self.result_))
+        return type(self).kind.build({"lhs": first, "rhs": second}, [expected]).reference(first, second)
 
 
 def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value, Value]:

@@ -125,10 +125,10 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
         yield from self.check_result((*left[:-1], *right[1:]))
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        wanted = element(self.result_)
-        assert isinstance(wanted, ElementType)
+        expected = element(self.result_)
+        assert isinstance(expected, ElementType)
         dims = DotDims((), (), (len(known_sizes(lhs)) - 1,), (0,))
-        return contracted(lhs, rhs, dims, wanted)
+        return contracted(lhs, rhs, dims, expected)
 
 
 class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
@@ -187,9 +187,9 @@ class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
         )
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        wanted = element(self.result_)
-        assert isinstance(wanted, ElementType)
-        return contracted(lhs, rhs, self.dot_dimension_numbers, wanted)
+        expected = element(self.result_)
+        assert isinstance(expected, ElementType)
+        return contracted(lhs, rhs, self.dot_dimension_numbers, expected)
 
 
 class Einsum(
@@ -362,9 +362,9 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation, self.window_reversal)
         pads = pairs_of(self.padding, len(known_sizes(lhs)) - 2)
         groups = self.feature_group_count, self.batch_group_count
-        wanted = element(self.result_)
-        assert isinstance(wanted, ElementType)
-        return convolved(lhs, rhs, self.dimension_numbers, windows, pads, groups, wanted)
+        expected = element(self.result_)
+        assert isinstance(expected, ElementType)
+        return convolved(lhs, rhs, self.dimension_numbers, windows, pads, groups, expected)
 
 
 class DynamicConv(_Convolution, name="stablehlo.dynamic_conv"):
@@ -393,18 +393,18 @@ class DynamicConv(_Convolution, name="stablehlo.dynamic_conv"):
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation)
         groups = self.feature_group_count, self.batch_group_count
         yield from self.check((self.lhs, self.rhs), self.dimension_numbers, windows, None, groups)
-        wanted = max(rank_of(self.lhs) - 2, 0), 2
-        if not are_compatible_shapes(self.padding.type, TensorType(boolean, wanted)):
-            yield self.violated(f"C3: expects padding to be of shape {list(wanted)}, but got {self.padding.type}")
+        expected = max(rank_of(self.lhs) - 2, 0), 2
+        if not are_compatible_shapes(self.padding.type, TensorType(boolean, expected)):
+            yield self.violated(f"C3: expects padding to be of shape {list(expected)}, but got {self.padding.type}")
 
     def reference(self, lhs: Value, rhs: Value, padding: Value) -> Value:
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation, self.window_reversal)
         flat = numbers_in(padding)
         pads = tuple(zip(flat[::2], flat[1::2], strict=True))
-        wanted = element(self.result_)
-        assert isinstance(wanted, ElementType)
+        expected = element(self.result_)
+        assert isinstance(expected, ElementType)
         groups = self.feature_group_count, self.batch_group_count
-        return convolved(lhs, rhs, self.dimension_numbers, windows, pads, groups, wanted)
+        return convolved(lhs, rhs, self.dimension_numbers, windows, pads, groups, expected)
 
 
 def convolved(
@@ -545,8 +545,8 @@ class Fft(
                 return _joined(_transformed(found, at[:-1], inverse=False))
             case FftType.IRFFT:
                 pair = _transformed(_parts(operand), at[:-1], inverse=True)
-                made = core.dft(pair, self.fft_length[-1], at[-1] - rank - 1, True, True)
-                return core.squeeze(made, (rank,))
+                built = core.dft(pair, self.fft_length[-1], at[-1] - rank - 1, True, True)
+                return core.squeeze(built, (rank,))
             case _:
                 return _joined(_transformed(_parts(operand), at, inverse=self.fft_type is FftType.IFFT))
 
@@ -598,8 +598,8 @@ class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, Compatible
         size = sizes_in_numbers(a)[-1]
         rank = len(known_sizes(a))
         source = a if self.lower else _swapped(a)
-        found = _lower_factor(source, size, rank)
-        return found if self.lower else _swapped(found)
+        result = _lower_factor(source, size, rank)
+        return result if self.lower else _swapped(result)
 
 
 def _check_square(op: HloOp, a: Value, label: str) -> Iterator[Diagnostic]:
@@ -627,12 +627,12 @@ def _lower_factor(a: Value, size: int, rank: int) -> Value:
         column = core.reduce_sum(core.mul(a, unit), (rank - 1,))
         rest = core.sub(column, core.reduce_sum(core.mul(factor, row), (rank - 1,)))
         pivot = core.sqrt(core.reduce_sum(core.mul(rest, unit), (rank - 2,), True))
-        made = core.select(core.greater_equal(columns, at), core.div(rest, pivot), core.splat(0.0, rest))
-        return [core.add(factor, core.mul(core.unsqueeze(made, (rank - 1,)), unit))]
+        built = core.select(core.greater_equal(columns, at), core.div(rest, pivot), core.splat(0.0, rest))
+        return [core.add(factor, core.mul(core.unsqueeze(built, (rank - 1,)), unit))]
 
     body = core.nested([zeros.type, core.tensor_type(core.scalar(0, i64))], step)
-    (found,) = core.scan((zeros,), (columns,), body)
-    return found
+    (result,) = core.scan((zeros,), (columns,), body)
+    return result
 
 
 class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.Pure, CompatibleElements)):
@@ -702,5 +702,5 @@ def _solved(a: Value, b: Value, *, lower: bool, unit: bool) -> Value:
         return [core.add(found, core.mul(rest, upright))]
 
     body = core.nested([zeros.type, core.tensor_type(core.scalar(0, i64))], step)
-    (made,) = core.scan((zeros,), (columns,), body, reverse=not lower)
-    return made
+    (result,) = core.scan((zeros,), (columns,), body, reverse=not lower)
+    return result

@@ -95,8 +95,8 @@ class If(HloOp, Choice, name="stablehlo.if", traits=(RETURNS,)):
             yield from check_branch(self, name, nested)
 
     def reference(self, pred: Value, *, true_branch: Region, false_branch: Region) -> tuple[Value, ...] | core.If:
-        made = core.If(_scalar(pred), true_branch, false_branch)
-        return made.results or made
+        new_op = core.If(_scalar(pred), true_branch, false_branch)
+        return new_op.results or new_op
 
 
 def check_branch(op: HloOp, name: str, nested: Region) -> Iterator[Diagnostic]:
@@ -151,14 +151,14 @@ class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
             return core.inlined(branches[0], ())
         at = _scalar(index)
         rest: Region = branches[-1]
-        made: core.If | None = None
+        result: core.If | None = None
         for n in range(len(branches) - 2, -1, -1):
             chosen = core.equal(at, core.scalar(n, i32))
-            made = core.If(chosen, branches[n], rest)
+            result = core.If(chosen, branches[n], rest)
             if n:
-                rest = _yielding(made.results)
-        assert made is not None
-        return made.results or made
+                rest = _yielding(result.results)
+        assert result is not None
+        return result.results or result
 
 
 def _yielding(values: Sequence[Value]) -> Region:
@@ -205,8 +205,8 @@ class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
             yield malformed(self, f"{message} but got {answer[0].type}")
 
     def reference(self, operand: tuple[Value, ...], *, cond: Region, body: Region) -> tuple[Value, ...] | core.While:
-        made = core.While(operand, cond, body)
-        return made.results or made
+        new_op = core.While(operand, cond, body)
+        return new_op.results or new_op
 
 
 class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(traits.Pure,)):
@@ -368,5 +368,5 @@ class CustomCall(HloOp, name="stablehlo.custom_call"):
         config = self.backend_config
         if config is not None and not isinstance(config, DictionaryAttr if is_typed else StringAttr):
             version = (self.api_version or ApiVersion.ORIGINAL).value
-            wanted = "dictionary" if is_typed else "string"
-            yield self.violated(f"backend_config for api_version {version} must be a {wanted} attribute")
+            expected = "dictionary" if is_typed else "string"
+            yield self.violated(f"backend_config for api_version {version} must be a {expected} attribute")

@@ -255,12 +255,12 @@ class Sign(_Unary, name="stablehlo.sign"):
     def reference(self, operand: Value) -> Value:
         if is_complex_value(operand):
             return complex_numbers.direction(operand)
-        found = core.sign(operand)
+        result = core.sign(operand)
         if not kind_of(operand).is_float:
-            return found
+            return result
         # Zeros keep their sign, and NaN is NaN.
         keeps = core.logical_or(core.is_nan(operand), core.equal(operand, zero(operand)))
-        return core.select(keeps, operand, found)
+        return core.select(keeps, operand, result)
 
 
 def _part(type: Type) -> Type:
@@ -337,9 +337,9 @@ class Convert(HloOp, name="stablehlo.convert", traits=(traits.Elementwise, trait
     result_: Value = result(NonQuantized)
 
     def reference(self, operand: Value) -> Value:
-        wanted = element(self.result_)
-        assert isinstance(wanted, ElementType)
-        return number_as(operand, wanted)
+        expected = element(self.result_)
+        assert isinstance(expected, ElementType)
+        return number_as(operand, expected)
 
 
 # -- two operands

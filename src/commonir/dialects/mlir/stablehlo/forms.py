@@ -674,14 +674,14 @@ def _element(reader: FormReader, type: Type) -> ElementType:
 def _applied(reader: FormReader, name: str, kind: TensorType) -> Region:
     """The region that applies one operation to what it receives."""
     block = Block([kind, kind])
-    made = reader.create(name, block.arguments, {}, [kind])
-    if not (isinstance(made, Op) and is_simple(made)):
+    built = reader.create(name, block.arguments, {}, [kind])
+    if not (isinstance(built, Op) and is_simple(built)):
         reader.fail(
             "expected the inner-op to be a commutative binary-op from the stablehlo dialect, with zero region, "
             "producing single result"
         )
-    block.append(made)
-    block.append(reader.create("stablehlo.return", made.results, {}, ()))
+    block.append(built)
+    block.append(reader.create("stablehlo.return", built.results, {}, ()))
     return Region([block])
 
 

@@ -223,12 +223,12 @@ class DynamicBroadcastInDim(
             yield self.violated("expects operand and result to have compatible element type")
         given, sizes = numbers_given(self.output_dimensions), shape_of(self.operand_)
         for n, (at, size) in enumerate(zip(self.broadcast_dimensions, sizes, strict=False)):
-            wanted = given[at] if given is not None and 0 <= at < len(given) else None
-            if wanted is not None and isinstance(size, int) and size not in (1, wanted):
+            expected = given[at] if given is not None and 0 <= at < len(given) else None
+            if expected is not None and isinstance(size, int) and size not in (1, expected):
                 message = (
                     f"C4: size of operand dimension {n} ({size}) is not equal to 1 or value of shape at index {at}"
                 )
-                yield self.violated(f"{message} ({wanted})")
+                yield self.violated(f"{message} ({expected})")
         hints = (*(self.known_expanding_dimensions or ()), *(self.known_nonexpanding_dimensions or ()))
         if len(set(hints)) != len(hints):
             yield self.violated("C6: duplicate expansion hint for at least one operand dimension")

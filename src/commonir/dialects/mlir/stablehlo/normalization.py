@@ -44,9 +44,9 @@ class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
                 f"C1: expects feature_index to be smaller than the rank of operand type; got {len(shape)}"
             )
             return
-        wanted = like(self.operands[0].type, (shape[self.feature_index],))
+        expected = like(self.operands[0].type, (shape[self.feature_index],))
         for v in self.operands[1:]:
-            if rank_of(v) == 1 and not are_compatible_shapes(v.type, wanted):
+            if rank_of(v) == 1 and not are_compatible_shapes(v.type, expected):
                 yield self.violated(f"C2: expects the size of feature dimension to be that of {v.type}")
 
     def infer_results(self) -> tuple[Type, ...] | None:

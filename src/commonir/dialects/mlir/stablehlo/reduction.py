@@ -54,8 +54,8 @@ def returned(body: Region) -> tuple[Value, ...]:
 
 def numbers_returned(body: Region) -> tuple[Value, ...]:
     """Returns the tensors that a region returns; none where it returns something else too."""
-    found = returned(body)
-    return found if all(isinstance(v.type, TensorType) for v in found) else ()
+    result = returned(body)
+    return result if all(isinstance(v.type, TensorType) for v in result) else ()
 
 
 def arguments_of(body: Region) -> tuple[Value, ...]:
@@ -422,10 +422,10 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
         elif len(picked) != 1 or picked[0].type is not TensorType(boolean, ()):
             yield malformed(self, "C2: expects the return-type of select-region to be tensor<i1>")
         else:
-            wanted = like(self.operand_.type, ())
+            expected = like(self.operand_.type, ())
             for n, at in enumerate(arguments_of(self.select)):
-                if at.type is not wanted:
-                    message = f"C2: expects the type of select-region's parameter at index {n} to be {wanted}"
+                if at.type is not expected:
+                    message = f"C2: expects the type of select-region's parameter at index {n} to be {expected}"
                     yield malformed(self, f"{message}, but got {at.type}")
         yield from check_reducer(self, self.scatter, (self.init_value,), "C2", (self.operand_,))
         if element(self.source) is not element(self.operand_):
@@ -601,5 +601,5 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
                 yield malformed(self, f"{message} {element(v)} and {element(at)}")
 
     def reference(self, inputs: tuple[Value, ...], *, computation: Region) -> Value:
-        (found,) = bodies.applied(computation, inputs, known_sizes(inputs[0]))
-        return found
+        (result,) = bodies.applied(computation, inputs, known_sizes(inputs[0]))
+        return result

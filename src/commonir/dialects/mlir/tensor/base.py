@@ -43,10 +43,10 @@ class TensorOp(MlirOp):
 def _group(attr: Attribute) -> tuple[int, ...]:
     if not isinstance(attr, ArrayAttr):
         raise ValueError(f"expected an array of integers, found {attr!r}")
-    found = [v.value for v in attr.values if isinstance(v, IntegerAttr) and v.type is i64]
-    if len(found) != len(attr.values):
+    result = [v.value for v in attr.values if isinstance(v, IntegerAttr) and v.type is i64]
+    if len(result) != len(attr.values):
         raise ValueError(f"expected 64-bit integers, found {attr!r}")
-    return tuple(found)
+    return tuple(result)
 
 
 def _groups(attr: Attribute) -> Groups:
@@ -71,10 +71,10 @@ def static_sizes(shape: Shape) -> tuple[int, ...]:
 
 def known_size(value: Value) -> Dim:
     """The number that a value is. Raises: NotKnownError when it is not known before running."""
-    found = known_dims(value)
-    if found is None or len(found) != 1:
+    result = known_dims(value)
+    if result is None or len(result) != 1:
         raise NotKnownError("a size is not known before running")
-    return found[0]
+    return result[0]
 
 
 def mixed(static: Sequence[int], dynamic: Iterable[Value]) -> list[int | Value]:

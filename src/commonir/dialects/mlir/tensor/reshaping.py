@@ -92,9 +92,9 @@ class Bitcast(
             yield _cannot_cast(self, self.source.type, self.dest.type)
 
     def reference(self, source: Value) -> Value:
-        wanted = core.as_tensor(carrier(self.dest.type)).element
-        same = core.tensor_type(source).element is wanted
-        return refined(source if same else core.bit_cast(source, wanted), self.dest.type)
+        expected = core.as_tensor(carrier(self.dest.type)).element
+        same = core.tensor_type(source).element is expected
+        return refined(source if same else core.bit_cast(source, expected), self.dest.type)
 
 
 def width(element: ElementType) -> int:
@@ -121,24 +121,29 @@ class Reshape(
     result_: Value = result(AnyTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        source, wanted = self.source.type, self.result_.type
-        if element_of(source) is not element_of(wanted):
+        source, expected = self.source.type, self.result_.type
+        if element_of(source) is not element_of(expected):
             yield self.violated("element types of source and destination tensor types should be the same")
         (length,) = ranked_shape(self.shape)
-        if not isinstance(wanted, TensorType) or wanted.shape is None:
+        if not isinstance(expected, TensorType) or expected.shape is None:
             return
         if not isinstance(length, int):
             yield self.violated("a shape of unknown length cannot be that of a tensor of known rank")
-        elif length != len(wanted.shape):
+        elif length != len(expected.shape):
             yield self.violated("length of shape operand differs from the result's tensor rank")
-        if isinstance(source, TensorType) and source.is_static and wanted.is_static and source.count != wanted.count:
+        if (
+            isinstance(source, TensorType)
+            and source.is_static
+            and expected.is_static
+            and source.count != expected.count
+        ):
             yield self.violated("source and destination tensor should have the same number of elements")
 
     def reference(self, source: Value, shape: Value) -> Value:
-        wanted = self.result_.type
-        if isinstance(wanted, TensorType) and wanted.is_static:
-            return core.reshape(source, wanted.static_shape)
-        return refined(core.dynamic_reshape(source, as_position(shape)), wanted)
+        expected = self.result_.type
+        if isinstance(expected, TensorType) and expected.is_static:
+            return core.reshape(source, expected.static_shape)
+        return refined(core.dynamic_reshape(source, as_position(shape)), expected)
 
 
 def _wrong_groups(op: TensorOp, groups: Groups, expanded: Shape, collapsed: Shape) -> Iterator[Diagnostic]:

@@ -26,8 +26,8 @@ def _same_bits(op: Bitcast, editor: Editor) -> bool:
     before = op.source.owner
     if not isinstance(before, Bitcast):
         return False
-    made = Bitcast.build({"source": before.source}, (op.dest.type,))
-    return editor.substitute(op, made)
+    built = Bitcast.build({"source": before.source}, (op.dest.type,))
+    return editor.substitute(op, built)
 
 
 def _same_list(op: Reshape, editor: Editor) -> bool:
@@ -39,11 +39,11 @@ def _same_list(op: Reshape, editor: Editor) -> bool:
 
 def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     """A shape that the tensor has, or had before."""
-    value, wanted = op.src, op.result_.type
+    value, expected = op.src, op.result_.type
     before = value.owner
-    if value.type is not wanted and isinstance(before, CollapseShape | ExpandShape) and type(before) is not type(op):
+    if value.type is not expected and isinstance(before, CollapseShape | ExpandShape) and type(before) is not type(op):
         value = before.src
-    return static_sizes_of(wanted) is not None and editor.hand_on(op, value)
+    return static_sizes_of(expected) is not None and editor.hand_on(op, value)
 
 
 def _grouped(fine: Sequence[int], coarse: Sequence[int]) -> Groups | None:
@@ -69,23 +69,23 @@ def _grouped(fine: Sequence[int], coarse: Sequence[int]) -> Groups | None:
 
 def _at_once(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     """Two changes of shape in a row, of known sizes."""
-    before, wanted = op.src.owner, op.result_.type
+    before, expected = op.src.owner, op.result_.type
     if not isinstance(before, CollapseShape | ExpandShape):
         return False
-    source, target = static_sizes_of(before.src.type), static_sizes_of(wanted)
+    source, target = static_sizes_of(before.src.type), static_sizes_of(expected)
     if source is None or target is None or len(source) == len(target):
         return False
     is_wider = len(target) > len(source)
     groups = _joined(before, op) if type(before) is type(op) else _between(before, op, source, target)
     if groups is None:
         return False
-    made: CollapseShape | ExpandShape
+    built: CollapseShape | ExpandShape
     if is_wider:
         fields = {"src": before.src, "reassociation": groups, "output_shape": (), "static_output_shape": target}
-        made = ExpandShape.build(fields, (wanted,))
+        built = ExpandShape.build(fields, (expected,))
     else:
-        made = CollapseShape.build({"src": before.src, "reassociation": groups}, (wanted,))
-    return editor.substitute(op, made)
+        built = CollapseShape.build({"src": before.src, "reassociation": groups}, (expected,))
+    return editor.substitute(op, built)
 
 
 def _joined(before: CollapseShape | ExpandShape, op: CollapseShape | ExpandShape) -> Groups:
@@ -114,19 +114,19 @@ def _between(
 
 def _reshaped_constant(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     """Constants, and tensors of one element, made in the shape that is wanted."""
-    wanted = op.result_.type
-    shape = static_sizes_of(wanted)
+    expected = op.result_.type
+    shape = static_sizes_of(expected)
     if shape is None:
         return False
     source = op.src.owner
-    made: Value | None = None
+    built: Value | None = None
     if isinstance(source, Splat):
-        splat = Splat.build({"input": source.input, "dynamic_sizes": ()}, (wanted,))
+        splat = Splat.build({"input": source.input, "dynamic_sizes": ()}, (expected,))
         editor.insert(splat, op)
-        made = splat.aggregate
+        built = splat.aggregate
     elif (data := known_data(op.src)) is not None:
-        made = editor.constant(_in_shape(data, shape), wanted, op)
-    return editor.hand_on(op, made)
+        built = editor.constant(_in_shape(data, shape), expected, op)
+    return editor.hand_on(op, built)
 
 
 def _in_shape(data: Data, shape: tuple[int, ...]) -> Data:

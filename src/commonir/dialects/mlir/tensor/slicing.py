@@ -359,8 +359,8 @@ def _number(value: Value) -> float | None:
     data = known_data(value)
     if data is None or data.count != 1 or not data.element.is_numeric or data.element.kind == "complex":
         return None
-    (found,) = data.values()
-    return found if isinstance(found, int | float) and abs(found) < 2**53 else None
+    (result,) = data.values()
+    return result if isinstance(result, int | float) and abs(result) < 2**53 else None
 
 
 def padded_with(x: Value, before: Sequence[int | Value], after: Sequence[int | Value], value: float) -> Value:
@@ -395,7 +395,7 @@ class Concat(
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        wanted = core.as_tensor(self.result_.type)
+        expected = core.as_tensor(self.result_.type)
         shape = ranked_shape(self.result_)
         if not self.inputs:
             yield self.violated("requires at least one input")
@@ -407,7 +407,7 @@ class Concat(
         if any(len(t.shape or ()) != len(shape) for t in types):
             yield self.violated("rank of concatenated inputs must match result rank")
             return
-        if any(t.element is not wanted.element for t in types):
+        if any(t.element is not expected.element for t in types):
             yield self.violated("inputs and result element type must match")
         for axis, n in enumerate(shape):
             found = [(t.shape or ())[axis] for t in types]
@@ -418,7 +418,8 @@ class Concat(
                     return
             elif len(known) == len(found) and isinstance(n, int) and sum(known) != n:
                 yield self.violated(
-                    f"result type {wanted} does not match inferred shape of concatenated dimension {axis}: {sum(known)}"
+                    f"result type {expected} does not match inferred shape of concatenated dimension {axis}: "
+                    f"{sum(known)}"
                 )
 
     def reference(self, inputs: tuple[Value, ...]) -> Value:

@@ -33,9 +33,9 @@ def _with_fields(op: Op, fields: Mapping[str, object], kind: Type, editor: Edito
     """Puts an operation with other fields in the place of one, and a cast where its type says more."""
     arguments = {f.name: op.field_value(f) for f in op.layout.arguments}
     regions = {f.name: op.regions[n].take() for n, f in enumerate(op.layout.regions)}
-    made = type(op).build({**arguments, **regions, **fields}, (kind,))
-    editor.insert(made, op)
-    result = made.results[0]
+    built = type(op).build({**arguments, **regions, **fields}, (kind,))
+    editor.insert(built, op)
+    result = built.results[0]
     if kind is not op.results[0].type:
         cast = Cast.build({"source": result}, (op.results[0].type,))
         editor.insert(cast, op)
@@ -147,15 +147,15 @@ def _sizes_told(op: Concat, editor: Editor) -> bool:
     known = [next((n for n in sizes if isinstance(n, int)), None) for sizes in zip(*shapes, strict=True)]
     along = [s[op.dim] for s in shapes]
     total = sum([n for n in along if isinstance(n, int)]) if all(isinstance(n, int) for n in along) else None
-    wanted = [kind.with_shape((*known[: op.dim], n, *known[op.dim + 1 :])) for n in along]
+    expected = [kind.with_shape((*known[: op.dim], n, *known[op.dim + 1 :])) for n in along]
     whole = kind.with_shape((*known[: op.dim], total, *known[op.dim + 1 :]))
     is_told = all(n is None or n == have for n, have in zip(whole.shape or (), kind.shape, strict=True))
-    if is_told and all(v.type is type for v, type in zip(op.inputs, wanted, strict=True)):
+    if is_told and all(v.type is type for v, type in zip(op.inputs, expected, strict=True)):
         return False
-    given = tuple([_cast(v, type, op, editor) for v, type in zip(op.inputs, wanted, strict=True)])
-    made = Concat.build({"dim": op.dim, "inputs": given}, (kind if is_told else whole,))
-    editor.insert(made, op)
-    editor.replace(op, (_cast(made.results[0], kind, op, editor),))
+    given = tuple([_cast(v, type, op, editor) for v, type in zip(op.inputs, expected, strict=True)])
+    built = Concat.build({"dim": op.dim, "inputs": given}, (kind if is_told else whole,))
+    editor.insert(built, op)
+    editor.replace(op, (_cast(built.results[0], kind, op, editor),))
     return True
 
 

@@ -30,8 +30,8 @@ _MEMBERS = LazyDefinitions(
 
 
 def __getattr__(name: str) -> object:
-    found = globals()[name] = _MEMBERS.member(name)
-    return found
+    result = globals()[name] = _MEMBERS.member(name)
+    return result
 
 
 DIALECT: Dialect = Dialect(

@@ -333,9 +333,9 @@ def stated_shape(value: Value) -> Shape | None:
 def element(value: Value | Type) -> ElementType:
     """The element type of a tensor."""
     kind = value.type if isinstance(value, Value) else value
-    found = element_of(kind)
-    assert isinstance(found, ElementType)
-    return found
+    result = element_of(kind)
+    assert isinstance(result, ElementType)
+    return result
 
 
 def tensor_like(kind: ElementType, shape: Shape | None) -> TensorType:
@@ -345,18 +345,18 @@ def tensor_like(kind: ElementType, shape: Shape | None) -> TensorType:
 
 def numbers_in(value: Value) -> tuple[Dim, ...]:
     """The elements of a list of sizes. Raises: NotKnownError when they are not known."""
-    found = known_dims(value)
-    if found is None:
+    result = known_dims(value)
+    if result is None:
         raise NotKnownError("a shape that is computed is not known before running")
-    return found
+    return result
 
 
 def integers_in(value: Value) -> tuple[int, ...]:
     """The elements of a list of sizes, which are numbers. Raises: NotKnownError when they are not known."""
-    found = [d for d in numbers_in(value) if isinstance(d, int)]
-    if len(found) != len(numbers_in(value)):
+    result = [d for d in numbers_in(value) if isinstance(d, int)]
+    if len(result) != len(numbers_in(value)):
         raise NotKnownError("a shape depends on sizes that are not known before running")
-    return tuple(found)
+    return tuple(result)
 
 
 def known_number(value: Value) -> float | None:
@@ -364,8 +364,8 @@ def known_number(value: Value) -> float | None:
     data = known_data(value)
     if data is None or data.count != 1:
         return None
-    found = data.values()[0]
-    return found if isinstance(found, int | float) else None
+    result = data.values()[0]
+    return result if isinstance(result, int | float) else None
 
 
 def known_integers(value: Value) -> tuple[int, ...] | None:
@@ -385,10 +385,10 @@ def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
     out: list[Dim | None] = []
     for dims in zip(*[s for s in shapes if s is not None], strict=True):
         known = [d for d in dims if d != 1]
-        stated = {d for d in known if d is not None}
-        if len(stated) > 1:
+        declared = {d for d in known if d is not None}
+        if len(declared) > 1:
             return None
-        out.append(next(iter(stated)) if stated else None if known else 1)
+        out.append(next(iter(declared)) if declared else None if known else 1)
     return tuple(out)
 
 

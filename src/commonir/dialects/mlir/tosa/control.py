@@ -148,8 +148,8 @@ class CondIf(MlirOp, Choice, name="tosa.cond_if", traits=(RecursiveEffects,)):
             for argument, value in zip(block.arguments, input_list, strict=True):
                 argument.replace_all_uses_with(value)
             block.arguments = ()
-        made = core.If(core.reshape(condition, ()), then_graph, else_graph)
-        return made.results or made
+        new_op = core.If(core.reshape(condition, ()), then_graph, else_graph)
+        return new_op.results or new_op
 
 
 def _violated(op: MlirOp, message: str) -> Diagnostic:
@@ -241,8 +241,8 @@ class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
             scalar = core.Reshape(last.values[0], ())
             block.insert_before(last, scalar)
             last.operands = (scalar.y,)
-        made = core.While(input_list, cond_graph, body_graph)
-        return made.results or made
+        new_op = core.While(input_list, cond_graph, body_graph)
+        return new_op.results or new_op
 
 
 # -- variables

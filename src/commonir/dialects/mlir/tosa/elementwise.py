@@ -257,16 +257,16 @@ class Cast(TosaOp, name="tosa.cast", traits=(SameOperandsAndResultShape,)):
     output: Value = result(AnyTosaTensor)
 
     def reference(self, input: Value) -> Value:
-        source, wanted = element(input), element(self.output)
-        if not source.is_float or wanted.is_float or wanted is boolean:
-            return core.cast(input, wanted)
-        low, high = bounds(wanted, unsigned=False)
+        source, expected = element(input), element(self.output)
+        if not source.is_float or expected.is_float or expected is boolean:
+            return core.cast(input, expected)
+        low, high = bounds(expected, unsigned=False)
         rounded = core.round(widened(input))
         held = core.clip(rounded, float(low), float(high))
-        made = core.cast(held, wanted)
+        built = core.cast(held, expected)
         # The largest integer may be no float: what is not below it is given as the integer.
-        made = core.select(core.greater_equal(rounded, core.splat(float(high), rounded)), _like(made, high), made)
-        return core.select(core.is_nan(input), _like(made, 0), made)
+        built = core.select(core.greater_equal(rounded, core.splat(float(high), rounded)), _like(built, high), built)
+        return core.select(core.is_nan(input), _like(built, 0), built)
 
 
 def _like(x: Value, value: int) -> Value:
@@ -579,11 +579,11 @@ class Mul(TosaOp, name="tosa.mul"):
             yield self.violated("operands don't have broadcast-compatible shapes")
 
     def reference(self, input1: Value, input2: Value, shift: Value) -> Value:
-        kind, wanted = element(input1), element(self.output)
+        kind, expected = element(input1), element(self.output)
         if kind.is_float:
             return core.mul(input1, input2)
         if kind is not i32:
-            return core.mul(core.cast(input1, wanted), core.cast(input2, wanted))
+            return core.mul(core.cast(input1, expected), core.cast(input2, expected))
         product = core.mul(core.cast(input1, i64), core.cast(input2, i64))
         by = core.cast(_scalar(shift), i64)
         if known_number(shift) != 0:
@@ -591,7 +591,7 @@ class Mul(TosaOp, name="tosa.mul"):
             half = core.shift_left(one, core.maximum(core.sub(by, one), zero))
             product = core.add(product, core.select(core.greater(by, zero), half, zero))
             product = core.shift_right(product, by)
-        return integers.truncated(product, wanted)
+        return integers.truncated(product, expected)
 
 
 class Select(

@@ -261,9 +261,9 @@ class Tile(TosaOp, name="tosa.tile"):
             yield self.violated("requires one element type for input and output")
         shape, found = stated_shape(self.input1), stated_shape(self.output)
         rank, times = shape_rank(self.multiples.type), known_integers(self.multiples)
-        stated = shape if shape is not None else found
-        if stated is not None and rank is not None and rank != len(stated):
-            yield self.violated(f"expect 'multiples' to have rank {len(stated)} but got {rank}")
+        declared = shape if shape is not None else found
+        if declared is not None and rank is not None and rank != len(declared):
+            yield self.violated(f"expect 'multiples' to have rank {len(declared)} but got {rank}")
         elif shape is not None and times is not None:
             whole = [d * t if isinstance(d, int) and t > 0 else None for d, t in zip(shape, times, strict=True)]
             if any(t == 0 or t < -1 for t in times):

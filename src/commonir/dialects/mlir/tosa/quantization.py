@@ -97,8 +97,8 @@ class Rescale(TosaOp, name="tosa.rescale"):
             elif known_number(zero) not in (0, None) and element(value).bits not in (8, 16):
                 yield self.violated(f"expect {what}_zp of 0 for elements of {element(value)}")
         if element(self.multiplier) is not (i32 if self.scale32 else i16):
-            wanted = "i32" if self.scale32 else "i16"
-            message = f"C2: expect {wanted} element type for multiplier for scale32={str(self.scale32).lower()}"
+            expected = "i32" if self.scale32 else "i16"
+            message = f"C2: expect {expected} element type for multiplier for scale32={str(self.scale32).lower()}"
             yield self.violated(f"{message}, got {element(self.multiplier)}")
         if self.rounding_mode is RoundingMode.DOUBLE_ROUND and not self.scale32:
             yield self.violated("C3: DOUBLE_ROUND is only allowed with scale32=true")

@@ -193,18 +193,18 @@ class ArgMax(TosaOp, name="tosa.argmax"):
             yield self.violated(f"C3: expected output shape '{shown}', got {self.output.type}")
 
     def reference(self, input: Value) -> Value:
-        wanted = element(self.output)
+        expected = element(self.output)
         if not element(input).is_float:
-            return core.arg_max(input, self.axis, False, wanted)
+            return core.arg_max(input, self.axis, False, expected)
         missing = core.is_nan(input)
         lowest = core.select(missing, core.splat(float("-inf"), input), input)
-        found = core.arg_max(lowest, self.axis, False, wanted)
-        first_missing = core.arg_max(core.cast(missing, i32), self.axis, False, wanted)
+        found = core.arg_max(lowest, self.axis, False, expected)
+        first_missing = core.arg_max(core.cast(missing, i32), self.axis, False, expected)
         if self.nan_mode is NanMode.PROPAGATE:
             return core.select(_any(missing, (self.axis,), False), first_missing, found)
         # Among numbers of which the largest is minus infinity, a NaN counts as none.
         numbers = core.cast(core.logical_not(missing), i32)
-        first_number = core.arg_max(numbers, self.axis, False, wanted)
+        first_number = core.arg_max(numbers, self.axis, False, expected)
         highest = core.reduce_max(lowest, (self.axis,), False)
         return core.select(core.equal(highest, core.splat(float("-inf"), highest)), first_number, found)
 

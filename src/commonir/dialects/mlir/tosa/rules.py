@@ -71,8 +71,8 @@ def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
     if not isinstance(kind, TensorType) or not kind.is_static:
         return False
     held = values if len(values) == kind.count else [values[0]] * kind.count
-    made = Const.holding(data_of(kind.element, kind.static_shape, held), kind)
-    return made is not None and editor.substitute(op, made)
+    result = Const.holding(data_of(kind.element, kind.static_shape, held), kind)
+    return result is not None and editor.substitute(op, result)
 
 
 def _reshaped_constant(op: Reshape, editor: Editor) -> bool:
@@ -165,8 +165,8 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
         "max_val": op.max_val if high < first[1] else before.max_val,
         "nan_mode": op.nan_mode if op.nan_mode is before.nan_mode else NanMode.IGNORE,
     }
-    made = Clamp.build(fields, (op.output.type,))
-    return editor.substitute(op, made)
+    built = Clamp.build(fields, (op.output.type,))
+    return editor.substitute(op, built)
 
 
 def _joined(op: Concat, editor: Editor) -> bool:
@@ -179,8 +179,8 @@ def _joined(op: Concat, editor: Editor) -> bool:
         given += owner.input1 if isinstance(owner, Concat) and owner.axis == op.axis else [value]
     if len(given) == len(op.input1):
         return False
-    made = Concat.build({"input1": tuple(given), "axis": op.axis}, (op.output.type,))
-    return editor.substitute(op, made)
+    built = Concat.build({"input1": tuple(given), "axis": op.axis}, (op.output.type,))
+    return editor.substitute(op, built)
 
 
 def _repeats_once(op: Tile, editor: Editor) -> bool:
@@ -255,16 +255,16 @@ def _keeps_size(op: Resize, editor: Editor) -> bool:
 
 def _moves_ones(op: Transpose, editor: Editor) -> bool:
     """Replaces a transposition that moves only axes of size 1: the elements stay in order."""
-    sizes, wanted = sizes_of(op.input1.type), sizes_of(op.output.type)
-    if sizes is None or wanted is None or sizes.count(None) > 1 or wanted.count(None) != sizes.count(None):
+    sizes, expected = sizes_of(op.input1.type), sizes_of(op.output.type)
+    if sizes is None or expected is None or sizes.count(None) > 1 or expected.count(None) != sizes.count(None):
         return False
     kept = [axis for axis in op.perms if sizes[axis] != 1]
     if kept != sorted(kept) or op.perms == tuple(range(len(op.perms))):
         return False
-    shape = ConstShape(data_of(index, (len(wanted),), [-1 if n is None else n for n in wanted]))
+    shape = ConstShape(data_of(index, (len(expected),), [-1 if n is None else n for n in expected]))
     editor.insert(shape, op)
-    made = Reshape.build({"input1": op.input1, "shape": shape.results[0]}, (op.output.type,))
-    return editor.substitute(op, made)
+    built = Reshape.build({"input1": op.input1, "shape": shape.results[0]}, (op.output.type,))
+    return editor.substitute(op, built)
 
 
 RULES = Rules(

@@ -117,8 +117,8 @@ class Resize(TosaOp, name="tosa.resize"):
         wide = kind if kind is f64 else f32 if kind.is_float else i64
         between = _between(core.cast(input, wide), rows, 1, wide)
         between = _between(between, columns, 2, wide)
-        wanted = element(self.output)
-        return core.cast(between, wanted) if wide is not i64 else integers.truncated(between, wanted)
+        expected = element(self.output)
+        return core.cast(between, expected) if wide is not i64 else integers.truncated(between, expected)
 
 
 def _nearest(axis: _Axis) -> tuple[int, ...]:

@@ -149,14 +149,14 @@ class _Convolution(TosaOp):
         groups: int = 1,
     ) -> Value:
         """The convolution of tensors with channels first, in the type of the result."""
-        wanted = element(bias)
-        exact = x if not element(x).is_float else _given(x, wanted)
-        filters = weight if not element(weight).is_float else _given(weight, wanted)
+        expected = element(bias)
+        exact = x if not element(x).is_float else _given(x, expected)
+        filters = weight if not element(weight).is_float else _given(weight, expected)
         summed = core.conv(exact, filters, None, tuple(strides), tuple(dilations), pads, groups)
-        offsets = bias if wanted.is_float else extended(bias)
+        offsets = bias if expected.is_float else extended(bias)
         rank = len(known_sizes(summed))
         offsets = core.reshape(offsets, (1, -1, *(1,) * (rank - 2)))
-        return _channels_last(_given(core.add(summed, offsets), wanted))
+        return _channels_last(_given(core.add(summed, offsets), expected))
 
 
 class _WindowConvolution(_Convolution):
@@ -474,11 +474,11 @@ class MatMul(TosaOp, name="tosa.matmul"):
             yield self.violated(f"C1: expected a result of {a[1]} by {b[2]}, found {self.output.type}")
 
     def reference(self, a: Value, b: Value, a_zp: Value, b_zp: Value) -> Value:
-        wanted = element(self.output)
+        expected = element(self.output)
         left, right = without_zero_point(a, a_zp), without_zero_point(b, b_zp)
         if element(left).is_float:
-            left, right = _given(left, wanted), _given(right, wanted)
-        return _given(core.matmul(left, right), wanted)
+            left, right = _given(left, expected), _given(right, expected)
+        return _given(core.matmul(left, right), expected)
 
 
 # -- Fourier transforms
@@ -548,10 +548,10 @@ class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementTyp
         shape = stated_shape(self.input_real)
         if shape is None:
             return None
-        made = tensor_like(
+        built = tensor_like(
             element(self.input_real), (*shape[:2], shape[2] // 2 + 1 if isinstance(shape[2], int) else None)
         )
-        return (made, made)
+        return (built, built)
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _check_powers(self, self.input_real, (1, 2))

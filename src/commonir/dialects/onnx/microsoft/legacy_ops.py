@@ -128,5 +128,5 @@ class Unique(OnnxOp, name="onnx.microsoft.Unique", since="microsoft1"):
     T = ANY_1
 
     def reference(self, x: Value) -> tuple[Value, ...]:
-        found, _, places, counts = core.unique(x, None, False)
-        return found, places, counts
+        result, _, places, counts = core.unique(x, None, False)
+        return result, places, counts

@@ -47,10 +47,10 @@ class RankTensors:
 
     def view_of(self, holder: ark.HoldsView) -> View:
         """The part of a buffer that a tensor is."""
-        found = self._views.get(holder)
-        if found is None:
-            found = self._views[holder] = holder.view
-        return found
+        result = self._views.get(holder)
+        if result is None:
+            result = self._views[holder] = holder.view
+        return result
 
     def is_local(self, holder: ark.HoldsView) -> bool:
         """Whether a tensor lies on the rank itself."""

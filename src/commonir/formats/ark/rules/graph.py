@@ -56,14 +56,14 @@ def _misplaced(tensors: RankTensors) -> Iterator[Fault]:
     is_single = rank.generation not in ark.MERGING_GENERATIONS
     for node, count in enumerate(counts):
         if count == 0 or (is_single and count > 1):
-            wanted = "one operation" if is_single else "an operation at least"
-            found = f"a node of generation {rank.generation} has {wanted}, found {count}"
+            expected = "one operation" if is_single else "an operation at least"
+            found = f"a node of generation {rank.generation} has {expected}, found {count}"
             yield _at(rank, node, found, f"Nodes[{node}]", help="convert the program to another generation")
 
 
 def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, others: Lists) -> Iterator[Fault]:
     """Edges to nodes that do not exist, to the node itself, and those that the other side does not state."""
-    stated = [frozenset(ids) for ids in others]
+    declared = [frozenset(ids) for ids in others]
     for node, ids in enumerate(lists):
         for n, other in enumerate(ids):
             place = f"Nodes[{node}].{field}[{n}]"
@@ -72,7 +72,7 @@ def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, oth
                 yield _at(rank, node, f"node {other} does not exist, {known}", place)
             elif other == node:
                 yield _at(rank, node, f"node {node} comes after itself", place, help="remove the edge")
-            elif node not in stated[other]:
+            elif node not in declared[other]:
                 help = f"add {node} to '{other_field}' of node {other}, or remove {other} here"
                 message = f"the edge to node {other} is stated on this side only"
                 yield _at(rank, node, message, place, help=help)
@@ -94,14 +94,14 @@ def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
         if node not in after[before]:
             after[before].append(node)
     group = _groups(after)
-    told: set[int] = set()
+    reported: set[int] = set()
     for before, node, n in backward:
         place = f"Nodes[{node}].{_PRODUCERS}[{n}]"
         if group[before] != group[node]:
             message = f"node {node} comes after node {before}, which stands behind it"
             yield _at(rank, node, message, place, help="sort nodes so that each stands behind those it comes after")
-        elif group[node] not in told:
-            told.add(group[node])
+        elif group[node] not in reported:
+            reported.add(group[node])
             cycle = _way(after, node, before, group)
             shown = " -> ".join(map(str, cycle[:_SHOWN])) + (" -> ..." if len(cycle) > _SHOWN else "")
             message = f"nodes come after each other in a cycle: {shown} -> {node}"
@@ -192,10 +192,10 @@ def reached(before: Lists, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, i
 
     Many pairs are followed at once: time grows with the edges, times the number of first nodes by `_TOGETHER`.
     """
-    wanted: dict[int, set[int]] = {}
+    expected: dict[int, set[int]] = {}
     for first, second in pairs:
-        wanted.setdefault(first, set()).add(second)
-    starts = sorted(wanted)
+        expected.setdefault(first, set()).add(second)
+    starts = sorted(expected)
     out: set[tuple[int, int]] = set()
     for at in range(0, len(starts), _TOGETHER):
         bits = {start: 1 << n for n, start in enumerate(starts[at : at + _TOGETHER])}
@@ -206,7 +206,7 @@ def reached(before: Lists, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, i
                 if 0 <= other < node:
                     mark |= marks[other]
             marks[node] = mark
-        out |= {(start, end) for start, bit in bits.items() for end in wanted[start] if marks[end] & bit}
+        out |= {(start, end) for start, bit in bits.items() for end in expected[start] if marks[end] & bit}
     return out
 
 

@@ -29,11 +29,11 @@ def message_faults(found: Communication, tensors: Mapping[int, RankTensors]) -> 
         rank: buffer_bytes([each.view_of(holder) for holder in each.holders if each.is_local(holder)])
         for rank, each in tensors.items()
     }
-    told: set[tuple[Operation, str]] = set()
+    reported: set[tuple[Operation, str]] = set()
     for message in found.messages:
         for finding in _findings(message, tensors, sizes):
-            if (message.take.op, finding.message) not in told:
-                told.add((message.take.op, finding.message))
+            if (message.take.op, finding.message) not in reported:
+                reported.add((message.take.op, finding.message))
                 yield Fault(message.take.op, message.take.op.node, finding)
 
 

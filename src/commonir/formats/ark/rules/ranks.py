@@ -40,8 +40,8 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
     found = communicate(module)
     yield from [Fault(w.op, w.op.node, w.finding) for w in found.found]
     # What operations cannot tell is not told once more of their buffers.
-    told = {ark.view_of(value) for wrong in found.found for value in wrong.op.operands}
-    tag_faults = [each for each in _Tags(tensors).faults() if each.op not in told]
+    reported = {ark.view_of(value) for wrong in found.found for value in wrong.op.operands}
+    tag_faults = [each for each in _Tags(tensors).faults() if each.op not in reported]
     yield from tag_faults
     yield from message_faults(found, tensors)
     if tag_faults or found.found:
@@ -95,7 +95,7 @@ class _Tags:
         is_local = tensors.is_local(holder)
         for name, pairs in (("SendTags", holder.send_tags), ("RecvTags", holder.recv_tags)):
             for n, (other, tag) in enumerate(pairs):
-                stated = _Stated(holder, node, f"Buffer.{name}[{n}]")
+                declared = _Stated(holder, node, f"Buffer.{name}[{n}]")
                 if is_local:
                     peer = other
                 elif other in (ark.LOCAL, me):
@@ -103,11 +103,11 @@ class _Tags:
                 else:
                     continue
                 if peer in (ark.LOCAL, me) or not 0 <= peer < rank.world_size:
-                    self._refuse(stated, peer, rank)
+                    self._refuse(declared, peer, rank)
                 elif (name == "SendTags") is is_local:
-                    self._sent.setdefault(Key(me, peer, tag), stated)
+                    self._sent.setdefault(Key(me, peer, tag), declared)
                 else:
-                    self._received.setdefault(Key(peer, me, tag), stated)
+                    self._received.setdefault(Key(peer, me, tag), declared)
 
     def _refuse(self, stated: _Stated, peer: int, rank: ark.Rank) -> None:
         is_self = peer in (ark.LOCAL, rank.rank)
@@ -122,16 +122,16 @@ class _Tags:
         """Tags that only one side states."""
         yield from self._found
         sides = ((self._sent, self._received, "RecvTags"), (self._received, self._sent, "SendTags"))
-        for one, other, wanted in sides:
-            for key, stated in one.items():
+        for one, other, expected in sides:
+            for key, declared in one.items():
                 source, destination, tag = key
                 if key in other or not {source, destination} <= self._ranks:
                     continue
-                near, far = (source, destination) if wanted == "RecvTags" else (destination, source)
-                message = f"no buffer of rank {far} has [{near}, {tag}] in its '{wanted}'"
-                help = f"buffer {stated.holder.buffer} of rank {near} expects it: let both sides state one tag"
-                place = field_of(stated.holder, stated.field)
-                yield Fault(stated.holder, stated.node, Diagnostic(ARK_TAG, message, where=place, help=help))
+                near, far = (source, destination) if expected == "RecvTags" else (destination, source)
+                message = f"no buffer of rank {far} has [{near}, {tag}] in its '{expected}'"
+                help = f"buffer {declared.holder.buffer} of rank {near} expects it: let both sides state one tag"
+                place = field_of(declared.holder, declared.field)
+                yield Fault(declared.holder, declared.node, Diagnostic(ARK_TAG, message, where=place, help=help))
 
 
 def _place(event: Put | Take | Meet) -> str:

@@ -32,9 +32,9 @@ def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
 def _contradictions(holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
     """Tensors that say something else about a buffer than the first."""
     first = holders[0]
-    stated = _stated(first)
+    declared = _stated(first)
     for holder in holders[1:]:
-        for (name, value), other in zip(stated.items(), _stated(holder).values(), strict=True):
+        for (name, value), other in zip(declared.items(), _stated(holder).values(), strict=True):
             if value != other:
                 message = f"buffer {holder.buffer} is stated with another '{name}' than before"
                 yield holder_fault(holder, nodes.get(holder, 0), message, f"Buffer.{name}")
