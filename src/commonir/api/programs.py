@@ -91,8 +91,7 @@ def convert(
     `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the program, as `shard`
     does. Without options, a program in that dialect or for a format that holds any dialect is returned unchanged.
 
-    Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0610 for what cannot be
-        sharded, E0706 for an unknown function).
+    Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
@@ -127,9 +126,8 @@ def convert(
     elif not conversion.takes_ranks:
         _refuse_ranks(lowered, to)
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
-    return conversion.convert(
-        simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics), options, diagnostics
-    )
+    program = simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics)
+    return conversion.convert(program, options, diagnostics)
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:
