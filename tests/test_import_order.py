@@ -21,7 +21,6 @@ CYCLES = (
     # Types and attributes hold each other: a tensor type has an encoding, an attribute has a type.
     {"ir.attributes", "ir.data", "ir.literals", "ir.storage", "ir.types"},
     {"ir.operation", "ir.printing", "ir.value_names"},
-    {"ir.interface", "ir.module"},
     # A definition consists of fields, and a reference is a program of operations.
     {
         "ods.definition",
@@ -29,7 +28,6 @@ CYCLES = (
         "ods.inference",
         "ods.kernels",
         "ods.operation",
-        "ods.terms",
         "ods.text_form",
     },
     # Expressions of TableGen evaluate records, whose fields are expressions.
@@ -157,8 +155,8 @@ def test_imports_and_lazy_modules_point_down_and_cycles_are_named() -> None:
     ranks = ranks_of(contract["contracts"][0]["layers"])
     edges = list(edges_of(modules_of(TREE / "src" / PACKAGE)))
     assert upward(edges, ranks) == []
-    allowed = [{f"{PACKAGE}.{name}" for name in cycle} for cycle in CYCLES]
-    assert [sorted(found) for found in cycles(edges) if not any(found <= each for each in allowed)] == []
+    allowed = [sorted(f"{PACKAGE}.{name}" for name in cycle) for cycle in CYCLES]
+    assert sorted(map(sorted, cycles(edges))) == sorted(allowed)
 
 
 @pytest.mark.parametrize(
