@@ -49,8 +49,6 @@ class Scale(Op, name="t.scale", traits=(Pure,)):
     Source: made up for tests.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T[s*]")
     factor: float = attribute(attr_types.number, default=2.0, check=positive, doc="what to multiply with")
     mode: Mode = attribute(attr_types.enumeration(Mode), default=Mode.FAST)
@@ -69,8 +67,6 @@ class Scale(Op, name="t.scale", traits=(Pure,)):
 class Affine(Op, name="t.affine", traits=(Pure,)):
     """A product of matrices and, if given, a bias."""
 
-    __slots__ = ()
-
     x: Value = operand("T[b*, k]")
     weight: Value = operand("T[k, n]")
     bias: Value | None = operand("T[n]", default=None)
@@ -84,8 +80,6 @@ class Affine(Op, name="t.affine", traits=(Pure,)):
 
 class Sum(Op, name="t.sum", traits=(Pure, Commutative)):
     """The sum of any number of tensors, at least one, and of an offset."""
-
-    __slots__ = ()
 
     xs: tuple[Value, ...] = operand("T[s*]", variadic=True)
     offset: Value | None = operand("T[]", default=None)
@@ -103,8 +97,6 @@ class Sum(Op, name="t.sum", traits=(Pure, Commutative)):
 
 class Window(Op, name="t.window", traits=(Pure,)):
     """Takes a window of a vector."""
-
-    __slots__ = ()
 
     x: Value = operand("f32[n]")
     size: int = parameter(attr_types.integer)
@@ -129,8 +121,6 @@ class Window(Op, name="t.window", traits=(Pure,)):
 class Literal(Op, name="t.literal", traits=(Pure,)):
     """A constant."""
 
-    __slots__ = ()
-
     value: Data = attribute(attr_types.data)
     y: Value = result("any")
 
@@ -144,8 +134,6 @@ class Literal(Op, name="t.literal", traits=(Pure,)):
 class Same(Op, name="t.same", traits=(Pure, SameOperandsAndResultType)):
     """The first operand; both have its type, says a trait."""
 
-    __slots__ = ()
-
     a: Value = operand("any")
     b: Value = operand("any")
     y: Value = result("any")
@@ -156,8 +144,6 @@ class Same(Op, name="t.same", traits=(Pure, SameOperandsAndResultType)):
 
 class Halves(Op, name="t.halves", traits=(Pure,)):
     """Two results, and a third that is not always there."""
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     counted: bool = attribute(attr_types.flag, default=False)
@@ -174,8 +160,6 @@ class Halves(Op, name="t.halves", traits=(Pure,)):
 class Yield(Op, name="t.yield", traits=(Pure, Terminator)):
     """Ends a block."""
 
-    __slots__ = ()
-
     values: tuple[Value, ...] = operand("any", variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
@@ -184,8 +168,6 @@ class Yield(Op, name="t.yield", traits=(Pure, Terminator)):
 
 class Choose(Op, name="t.choose", traits=(SingleBlock,)):
     """Runs one of two regions."""
-
-    __slots__ = ()
 
     condition: Value = operand("i1[]")
     then: Region = region()
@@ -203,8 +185,6 @@ class Choose(Op, name="t.choose", traits=(SingleBlock,)):
 
 class Isolated(Op, name="t.isolated", traits=(IsolatedFromAbove,)):
     """Holds regions that see nothing around them."""
-
-    __slots__ = ()
 
     bodies: tuple[Region, ...] = region(variadic=True)
 

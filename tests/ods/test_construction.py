@@ -195,8 +195,6 @@ def test_inference_is_traced_once_per_types_and_attributes() -> None:
     calls: list[int] = []
 
     class Counted(Op, name="t.counted"):
-        __slots__ = ()
-
         x: Value = operand("T[s*]")
         factor: float = attribute(attr_types.number)
         y: Value = result("T[s*]")

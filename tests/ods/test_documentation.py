@@ -118,8 +118,6 @@ def test_composite_shows_the_operations_it_is_made_of() -> None:
     class Twice(Op, name="t.twice"):
         """Two scalings."""
 
-        __slots__ = ()
-
         x: Value = operand("T[s*]")
         y: Value = result("T[s*]")
         T = element_type(f32)
@@ -137,8 +135,6 @@ y = t.scale(t0, mode = "exact")"""
 
 class Undecided(Op, name="u.undecided"):
     """Nothing that follows from an example."""
-
-    __slots__ = ()
 
     x: Value = operand("T[s*]")
     y: Value = result("T[s*]")

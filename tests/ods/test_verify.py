@@ -197,8 +197,6 @@ def test_unequal_element_types_of_a_variadic_operand_name_the_position() -> None
 class Traced(Op, name="t.traced", traits=(Pure,)):
     """A definition that depends on what defines its operand."""
 
-    __slots__ = ()
-
     x: Value = operand("f32[s*]")
     weight: Value = operand("f32[s*]")
     bias: Value | None = operand("f32[s*]", default=None)
@@ -221,8 +219,6 @@ def test_missing_operand_is_reported_before_anything_is_asked_of_it() -> None:
 
 class Parts(Op, name="t.parts", traits=(Pure,)):
     """A definition of which any number of operands must be constant."""
-
-    __slots__ = ()
 
     xs: tuple[Value, ...] = operand("f32[s*]", variadic=True, constant=True)
     y: Value = result("f32[]")

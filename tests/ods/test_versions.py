@@ -29,8 +29,6 @@ class Shifted(Op, name="v.Shifted"):
     Source: this test.
     """
 
-    __slots__ = ()
-
     x: Value = operand("T")
     bias: Value | None = operand("T", default=None, since="set5")
     scaled: bool = attribute(attr_types.flag, default=False, since="set9")
@@ -47,8 +45,6 @@ class Shifted(Op, name="v.Shifted"):
 class Stated(Op, name="v.Stated", since="set1 set5"):
     """Takes anything of a set, in versions that are stated."""
 
-    __slots__ = ()
-
     x: Value = operand("V")
     some: Value = operand("list<T>")
     y: Value = result("V")
@@ -61,8 +57,6 @@ class Stated(Op, name="v.Stated", since="set1 set5"):
 
 class Other(Op, name="v.ml.Other", since="ml2"):
     """An operation of another set of operations of the dialect."""
-
-    __slots__ = ()
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -25,19 +25,13 @@ class Unary(Op, traits=(traits.Pure,)):
 class Negate(Unary, name="t.negate", since="v1"):
     """The negative."""
 
-    __slots__ = ()
-
 
 class Power1(Unary, name="t.power", since="v1"):
     """e to the power of the element."""
 
-    __slots__ = ()
-
 
 class Power(Power1, name="t.power", since="v2"):
     """Some base to the power of the element."""
-
-    __slots__ = ()
 
     base: float = attribute(attr_types.number, default=2.5)
     T = element_type(f32, f16)
@@ -46,13 +40,9 @@ class Power(Power1, name="t.power", since="v2"):
 class New(Unary, name="t.new", since="v2"):
     """Something new."""
 
-    __slots__ = ()
-
 
 class Holder(Op, name="t.holder"):
     """A function."""
-
-    __slots__ = ()
 
     label: str = attribute(attr_types.text)
     content: Region = region()
@@ -63,8 +53,6 @@ class Holder(Op, name="t.holder"):
 
 class End(Op, name="t.end", traits=(traits.Terminator,)):
     """The end."""
-
-    __slots__ = ()
 
     values: tuple[Value, ...] = operand("any", variadic=True)
 

@@ -21,7 +21,6 @@ from commonir.rewrite.rule_set import RuleSet, specificity
 class Add(MlirOp, name="t.add", traits=(Pure, SameOperandsAndResultType)):
     """Sum."""
 
-    __slots__ = ()
     lhs: Value = operand(AnyTensor)
     rhs: Value = operand(AnyTensor)
     sum: Value = result(AnyTensor)
@@ -30,7 +29,6 @@ class Add(MlirOp, name="t.add", traits=(Pure, SameOperandsAndResultType)):
 class Relu(MlirOp, name="t.relu", traits=(Pure, SameOperandsAndResultType)):
     """Rectifier."""
 
-    __slots__ = ()
     x: Value = operand(AnyTensor)
     y: Value = result(AnyTensor)
 
@@ -38,7 +36,6 @@ class Relu(MlirOp, name="t.relu", traits=(Pure, SameOperandsAndResultType)):
 class Scale(MlirOp, name="t.scale", traits=(Pure, SameOperandsAndResultType)):
     """Product with a number."""
 
-    __slots__ = ()
     x: Value = operand(AnyTensor)
     factor: float = attribute(attr_types.number)
     y: Value = result(AnyTensor)
@@ -47,7 +44,6 @@ class Scale(MlirOp, name="t.scale", traits=(Pure, SameOperandsAndResultType)):
 class Fused(MlirOp, name="t.fused", traits=(Pure, SameOperandsAndResultType)):
     """Sum with an activation."""
 
-    __slots__ = ()
     lhs: Value = operand(AnyTensor)
     rhs: Value = operand(AnyTensor)
     activation: str = attribute(attr_types.text)
@@ -57,7 +53,6 @@ class Fused(MlirOp, name="t.fused", traits=(Pure, SameOperandsAndResultType)):
 class Concat(MlirOp, name="t.concat", traits=(Pure,)):
     """One after the other."""
 
-    __slots__ = ()
     parts: tuple[Value, ...] = operand(AnyTensor, variadic=True)
     y: Value = result(AnyTensor)
 
@@ -68,7 +63,6 @@ class Concat(MlirOp, name="t.concat", traits=(Pure,)):
 class Halves(MlirOp, name="t.halves", traits=(Pure,)):
     """Two halves."""
 
-    __slots__ = ()
     x: Value = operand(AnyTensor)
     low: Value = result(AnyTensor)
     high: Value = result(AnyTensor)
@@ -80,7 +74,6 @@ class Halves(MlirOp, name="t.halves", traits=(Pure,)):
 class End(MlirOp, name="t.end", traits=(Terminator,)):
     """What is returned."""
 
-    __slots__ = ()
     values: tuple[Value, ...] = operand(AnyType, variadic=True)
 
 

@@ -12,14 +12,10 @@ from commonir.ods.fields import attribute
 
 
 class Give(Op, name="test.give", traits=(traits.Terminator,)):
-    __slots__ = ()
-
     values: tuple[Value, ...] = operand("any", variadic=True)
 
 
 class Program(Op, Function, name="test.func"):
-    __slots__ = ()
-
     label: str = attribute(attr_types.text)
     names: tuple[str, ...] = attribute(attr_types.texts)
     content: Region = region()

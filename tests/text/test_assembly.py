@@ -17,8 +17,6 @@ from commonir.text.printer import print_module
 class Binary(Op, name="a.binary", assembly="$lhs `,` $rhs attr-dict `:` type($result)"):
     """Types of operands follow from where they come from."""
 
-    __slots__ = ()
-
     lhs: Value = operand("any")
     rhs: Value = operand("any")
     result_: Value = result("any")
@@ -29,8 +27,6 @@ class Binary(Op, name="a.binary", assembly="$lhs `,` $rhs attr-dict `:` type($re
 
 class Inferred(Op, name="a.inferred", assembly="$x attr-dict"):
     """Types of results follow from the definition."""
-
-    __slots__ = ()
 
     x: Value = operand("any")
     size: int = attribute(attr_types.integer)
@@ -47,8 +43,6 @@ class Call(
 ):
     """A symbol, punctuation, a unit attribute in an optional group, a function type."""
 
-    __slots__ = ()
-
     callee: str = attribute(attr_types.symbol)
     arguments: tuple[Value, ...] = operand(any_type, variadic=True)
     once: bool = attribute(attr_types.unit, default=False)
@@ -63,8 +57,6 @@ class Loop(
 ):
     """An alternative, a number on its own, a region between keywords, types of results only when there are any."""
 
-    __slots__ = ()
-
     body: Region = region()
     start: Value | None = operand(any_type, default=None)
     step: int = attribute(attr_types.integer, default=1)
@@ -76,8 +68,6 @@ class Everything(
 ):
     """Whole groups."""
 
-    __slots__ = ()
-
     a: Value = operand(any_type)
     rest: tuple[Value, ...] = operand(any_type, variadic=True)
     out: tuple[Value, ...] = result(any_type, variadic=True)
@@ -86,8 +76,6 @@ class Everything(
 
 class Choice(StatedResults, name="a.choice", assembly="$chosen `else` $others attr-dict"):
     """Some regions after one."""
-
-    __slots__ = ()
 
     chosen: Region = region()
     others: tuple[Region, ...] = region(variadic=True)
@@ -166,8 +154,6 @@ def test_text_that_breaks_the_form_is_refused(text: str, message: str) -> None:
 )
 def test_format_with_a_fault_is_a_fault_of_the_definition(source: str, message: str) -> None:
     class Faulty(Op, name="a.faulty", assembly=source):
-        __slots__ = ()
-
         x: Value = operand("any")
 
     with pytest.raises(InternalError, match=message):
@@ -183,8 +169,6 @@ def test_operation_within_a_region_of_an_unknown_one_has_its_form() -> None:
 
 def test_definition_of_an_older_version_reads_back_as_that() -> None:
     class Old(Op, name="v.op", since="one", assembly="$x attr-dict `:` type($x)"):
-        __slots__ = ()
-
         x: Value = operand("any")
 
         def infer(self) -> tuple[Type, ...]:

@@ -124,8 +124,6 @@ class Padding(Enum):
 class Own(Op, name="own.op"):
     """A definition made outside of the package gets the same constructor."""
 
-    __slots__ = ()
-
     x: Value = operand("f32[*]")
     more: Value | None = operand("f32[*]", default=None)
     rest: tuple[Value, ...] = operand("f32[*]", variadic=True, default=())
@@ -147,8 +145,6 @@ def own(x: Value) -> None:
 
 class Wrong(Op, name="own.wrong"):
     """Annotations that contradict the declaration are refused where it is declared."""
-
-    __slots__ = ()
 
     rest: Value = operand("f32[*]", variadic=True)  # pyright: ignore[reportAssignmentType]  # it is a tuple
     axis: str = attribute(attr_types.integer)  # pyright: ignore[reportAssignmentType]  # it is an integer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -13,8 +13,6 @@ from commonir.base.text import parse_bytes
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
-P = ParamSpec("P")
-Options = TypeVar("Options")
 Result = TypeVar("Result")
 
 PATH = click.Path(readable=False)
@@ -97,15 +95,15 @@ memory_limit_option = click.option(
 )
 
 
-def collected_as(options: Callable[P, Options]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+def collected_as(options: Callable[..., object]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Passes the options that the parameters of `options` name to a command as one argument, `options`."""
     names = tuple(signature(options).parameters)
 
     def collect(command: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(command)
-        def call(*args: P.args, **arguments: P.kwargs) -> Result:
-            fields = {name: arguments.pop(name) for name in names}
-            return command(*args, **arguments, options=options(**fields))  # type: ignore[call-arg]
+        def call(*args: object, **arguments: object) -> Result:
+            collected = options(**{name: arguments.pop(name) for name in names})
+            return command(*args, **arguments, options=collected)
 
         return call
 

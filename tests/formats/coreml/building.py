@@ -25,34 +25,29 @@ ARRAY_FLOAT16, ARRAY_FLOAT32, ARRAY_INT32, ARRAY_DOUBLE = 65552, 65568, 131104, 
 
 
 class Add(StatedResults, name="mil.add"):
-    __slots__ = ()
     x: Value = operand("any")
     y: Value = operand("any")
     output: Value = result("any")
 
 
 class Softmax(StatedResults, name="mil.softmax"):
-    __slots__ = ()
     x: Value = operand("any")
     axis: int = parameter(attr_types.integer, default=-1)
     output: Value = result("any")
 
 
 class Concat(StatedResults, name="mil.concat"):
-    __slots__ = ()
     values: tuple[Value, ...] = operand("any", variadic=True)
     axis: int = parameter(attr_types.integer, default=0)
     output: Value = result("any")
 
 
 class Split(StatedResults, name="mil.split"):
-    __slots__ = ()
     x: Value = operand("any")
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
 
 class Cond(StatedResults, name="mil.cond"):
-    __slots__ = ()
     pred: Value = operand("any")
     true_branch: Region = region()
     false_branch: Region = region()
@@ -60,7 +55,6 @@ class Cond(StatedResults, name="mil.cond"):
 
 
 class WhileLoop(StatedResults, name="mil.while_loop"):
-    __slots__ = ()
     loop_vars: tuple[Value, ...] = operand("any", variadic=True)
     condition: Region = region()
     loop_body: Region = region()
@@ -68,14 +62,12 @@ class WhileLoop(StatedResults, name="mil.while_loop"):
 
 
 class Expand(StatedResults, name="mil.constexpr_expand", since="CoreML6"):
-    __slots__ = ()
     table: Data = attribute(attr_types.data)
     axis: int = attribute(attr_types.integer)
     output: Value = result("any")
 
 
 class Classify(StatedResults, name="mil.classify"):
-    __slots__ = ()
     probabilities: Value = operand("any")
     classes: tuple[str, ...] = parameter(attr_types.texts)
     label: Value = result("any")
@@ -83,13 +75,11 @@ class Classify(StatedResults, name="mil.classify"):
 
 
 class ReadState(StatedResults, name="mil.read_state", since="CoreML8"):
-    __slots__ = ()
     input: Value = operand("any")
     output: Value = result("any")
 
 
 class WriteState(StatedResults, name="mil.write_state", since="CoreML8"):
-    __slots__ = ()
     input: Value = operand("any")
     data: Value = operand("any")
 

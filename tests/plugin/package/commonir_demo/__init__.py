@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 class Blend(Op, name="demo.blend", traits=(traits.Pure,), assembly="$a `,` $b attr-dict `:` type($a) `,` type($b)"):
     """A weighted mean of two tensors: weight * a + (1 - weight) * b."""
 
-    __slots__ = ()
-
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
     weight: float = attribute(attr_types.number, default=0.5, check=positive)
@@ -60,8 +58,6 @@ class Total(Op, name="demo.total", traits=(traits.Pure,)):
 class Outer(Op, name="demo.outer", traits=(traits.Pure,)):
     """All products of an element of a (for each batch) with an element of b."""
 
-    __slots__ = ()
-
     a: Value = operand("T[b*, m]")
     b: Value = operand("T[n]")
     y: Value = result("T[b*, m, n]")
@@ -73,8 +69,6 @@ class Outer(Op, name="demo.outer", traits=(traits.Pure,)):
 
 class Median(Op, name="demo.median", traits=(traits.Pure,)):
     """The middle element along the last axis; of an even number, the mean of the two in the middle."""
-
-    __slots__ = ()
 
     x: Value = operand("T[s*, n]")
     y: Value = result("T[s*]")
