@@ -457,6 +457,20 @@ def test_sizes_are_limited() -> None:
         assert caught.value.diagnostics[0].code.id == "E0303"
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['%{0} = "x.y"() : () -> f32', "%{0} = arith.constant {0} : i32", '"x.y"() ({{^bb0(%{0}: i32):\n}}) : () -> ()'],
+    ids=["generic", "custom", "with_a_region"],
+)
+def test_every_line_counts_towards_the_limit_of_operations(line: str) -> None:
+    lines = [line.format(n) for n in range(100)]
+    source = "\n".join(['"t.m"() ({', *lines, "}) : () -> ()"])
+    parse_module(source, DIALECTS, limits=DEFAULT_LIMITS._replace(max_operations=101))
+    for limit in (50, 100):
+        with pytest.raises(DiagnosticError, match=f"more than {limit} operations"):
+            parse_module(source, DIALECTS, limits=DEFAULT_LIMITS._replace(max_operations=limit))
+
+
 def test_an_unreadable_character_after_a_megabyte_of_blanks_is_told_at_once() -> None:
     ((code, line, column, _),) = _findings(" " * 2**20 + "`")
     assert (code, line, column) == ("E0240", 1, 2**20 + 1)

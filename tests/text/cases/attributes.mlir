@@ -102,3 +102,22 @@ func.func @text() attributes {a = "tab \t quote \22"} {
 func.func @open_text() attributes {a = "open} {
   return
 }
+
+// -----
+
+#limit = 1 : i32
+module {
+  func.func private @in_one_module() attributes {x.limit = #limit}
+}
+// expected-error@+1 {{redefinition of attribute alias 'limit'}}
+#limit = 2 : i32
+module {
+  func.func private @in_another_module() attributes {x.limit = #limit}
+}
+
+// -----
+
+#here = loc("a":1:1)
+func.func private @located() loc(#here)
+// expected-error@+1 {{redefinition of attribute alias 'here'}}
+#here = loc("b":2:2)

@@ -68,3 +68,22 @@ func.func private @unranked_encoding(tensor<*xf32, "a">)
 
 // expected-error@+1 {{undefined type alias '!none_such'}}
 func.func private @alias(!none_such)
+
+// -----
+
+!number = i32
+func.func private @before_it_is_used(!number)
+// expected-error@+1 {{redefinition of type alias 'number'}}
+!number = i64
+func.func private @after_it_was_used(!number)
+
+// -----
+
+!number = i32
+module {
+  func.func private @first(!number)
+}
+!other = tensor<4x!number>
+module {
+  func.func private @second(!number, !other)
+}
