@@ -61,7 +61,7 @@ def load(
 
 
 def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
-    """The dialects that TableGen files define; folders are those in which included files are looked for.
+    """Returns the dialects that TableGen files define; folders are those in which included files are looked for.
 
     Raises: DiagnosticError (E0260 to E0264, E0307).
     """
@@ -139,7 +139,7 @@ def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:
 
 
 def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
-    """The format of a file, or of all of several. Raises: DiagnosticError (E0904) when they have not one."""
+    """Returns the format of a file, or of all of several. Raises: DiagnosticError (E0904) when they have not one."""
     if not paths:
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, "no files are given"))
     result = formats.of_file(paths[0])
@@ -154,7 +154,8 @@ def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
 def check_pieces(
     path: Path_, *, split: bool = True, expects: bool = False, dialects: Sequence[Dialect] = ()
 ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
-    """Each program of an MLIR text and what is wrong with it, as `check`; `split`: lines `// -----` part programs.
+    """Returns each program of an MLIR text and what is wrong with it, as `check`; `split`: lines `// -----` part
+    programs.
 
     `expects`: the findings are what differs from those that comments `// expected-error {{..}}` announce.
 
@@ -172,7 +173,8 @@ def check_pieces(
 def loads(
     data: bytes | str, *, format: str, findings: Diagnostics | None = None, dialects: Sequence[Dialect] = ()
 ) -> Module:
-    """The module of the bytes or text of a file of a format; `findings` receives warnings, `dialects` are as of `load`.
+    """Returns the module of the bytes or text of a file of a format; `findings` receives warnings, `dialects` are as of
+    `load`.
 
     Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
     """
@@ -186,7 +188,7 @@ def loads(
 
 
 def dumps(module: Module, *, format: str | None = None) -> bytes:
-    """The bytes of the file that `save` would write, weights inside.
+    """Returns the bytes of the file that `save` would write, weights inside.
 
     Raises: DiagnosticError (E08xx) when it cannot be written, or its format is not one file.
     """
@@ -236,13 +238,13 @@ def save(
 
 
 def writable_format(module: Module) -> str:
-    """The name of the format that a program is written in when nothing else is asked for."""
+    """Returns the name of the format that a program is written in when nothing else is asked for."""
     own = Formats().of_module(module)
     return own.name if own is not None and own.is_writable else MLIR
 
 
 def output_format(path: Path_) -> str:
-    """The name of the format that the suffix of an output stands for.
+    """Returns the name of the format that the suffix of an output stands for.
 
     Raises: DiagnosticError when it names none.
     """
@@ -250,7 +252,7 @@ def output_format(path: Path_) -> str:
 
 
 def file_format(to: str) -> str:
-    """The name of the format in which a program is written that `convert` took to a format or dialect.
+    """Returns the name of the format in which a program is written that `convert` took to a format or dialect.
 
     Raises: DiagnosticError for a name of neither.
     """

@@ -32,7 +32,7 @@ _SMALL_BYTES = 4096
 
 
 def lower(module: Module, *, defer: bool = False) -> Module:
-    """The program in `ml_program` and `core`; the program itself when it is there already.
+    """Returns the program in `ml_program` and `core`; the program itself when it is there already.
 
     With `defer`, an operation stays as it is whose meaning depends on data-dependent values: engines state it
     when they reach it.
@@ -58,7 +58,7 @@ def infer(module: Module) -> None:
 def shapes(
     module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
 ) -> tuple[ShapeEntry, ...]:
-    """The values of a program with their inferred types, in order; `sizes` gives sizes to dimensions by name.
+    """Returns the values of a program with their inferred types, in order; `sizes` gives sizes to dimensions by name.
 
     Raises: DiagnosticError (E0712) for a dimension that the program does not have.
     """
@@ -163,7 +163,7 @@ def shard(
     function: str | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
-    """The program, or one function of it, divided among ranks: a program of the core with a function for each.
+    """Returns the program, or one function of it, divided among ranks: a program of the core with a function for each.
 
     By `tensor` parallelism, which is the default, ranks have parts of weights and sum what they compute of a value; by
     `data` parallelism they have all weights, and parts of the batch, the first axis of inputs. `sizes` fixes dimensions
@@ -193,7 +193,7 @@ def _divided(simpler: Module, ranks: int, parallel: str | None, findings: Diagno
 
 
 def _simplified(module: Module) -> Module:
-    """A lowered program in its canonical form, with what is constant and small computed."""
+    """Returns a lowered program in its canonical form, with what is constant and small computed."""
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
     from commonir.passes.simplify import fold_constants  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
@@ -217,7 +217,7 @@ def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> I
 
 
 def _bounded(module: Module, ranges: Mapping[str, tuple[int, int]]) -> Module:
-    """A lowered program with some dimensions bounded."""
+    """Returns a lowered program with some dimensions bounded."""
     from commonir.ir.interface import SizeRange  # noqa: PLC0415
     from commonir.passes.bound_dims import bound_dims  # noqa: PLC0415
 
@@ -235,7 +235,7 @@ def edit(
     drop_outputs: Sequence[str] = (),
     function: str | None = None,
 ) -> Module:
-    """The program with changes; the one given is not touched, and constants are shared with it.
+    """Returns the program with changes; the one given is not touched, and constants are shared with it.
 
     `rename` gives new names by old ones, of inputs, outputs and any other value; `dims` gives sizes to dimensions, each
     by the name of a dynamic dimension or as `INPUT.AXIS`; `inputs` makes inputs constants, of arrays or, for None, of
@@ -273,7 +273,8 @@ def _data_of(array: NDArray[Any]) -> Data:
 def extract(
     module: Module, sources: Sequence[str] = (), targets: Sequence[str] = (), *, function: str | None = None
 ) -> Module:
-    """The part of a function that computes the values `targets` from the values `sources`, as a program of its format.
+    """Returns the part of a function that computes the values `targets` from the values `sources`, as a program of its
+    format.
 
     Without sources it begins at the inputs, without targets it ends at the outputs. Inputs of the function that the
     part needs besides the sources stay inputs; constants are shared with the program given.
@@ -335,8 +336,8 @@ def _evaluators(max_growth_bytes: int | None) -> Callable[[int | None], Evaluate
 
 
 def calling(module: Module, function: str | None, **attributes: object) -> Module:
-    """A program that calls a function of a Common IR graph or library, or of what it imports: neither a library nor a
-    function runs by itself.
+    """Returns a program that calls a function of a Common IR graph or library, or of what it imports: neither a library
+    nor a function runs by itself.
 
     The function is called by its name, or by `domain.library.name`; None says which there are. Its parameters are the
     inputs, and `attributes` are values of its attributes.
@@ -349,7 +350,7 @@ def calling(module: Module, function: str | None, **attributes: object) -> Modul
 
 
 def call_attributes(module: Module, function: str | None) -> tuple[str, ...] | None:
-    """The names of the attributes that a function of a Common IR program is called with; None for one that runs
+    """Returns the names of the attributes that a function of a Common IR program is called with; None for one that runs
     by itself.
 
     Raises: DiagnosticError (E0706) where there is no such function.
@@ -371,7 +372,8 @@ def load_rules(
     dialects: Sequence[Dialect] = (),
     unambiguous: bool = False,
 ) -> Rules:
-    """The rewrite rules of a TableGen file for `optimize`, with dialects for `load`: those given and those it defines.
+    """Returns the rewrite rules of a TableGen file for `optimize`, with dialects for `load`: those given and those it
+    defines.
 
     `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
     text of a call, or by what the text calls; no text is ever run. With `unambiguous`, two rules that match the same
@@ -397,7 +399,8 @@ def passes() -> tuple[PassEntry, ...]:
 
 
 def bundle(module: Module) -> Module:
-    """A Common IR program with the libraries that it imports inside, so that it is one file; the one given stays.
+    """Returns a Common IR program with the libraries that it imports inside, so that it is one file; the one given
+    stays.
 
     Raises: DiagnosticError (E0254) for a program that cannot hold libraries.
     """
@@ -407,7 +410,7 @@ def bundle(module: Module) -> Module:
 
 
 def valid(module: Module) -> Module:
-    """The module. Raises: DiagnosticError with everything that is wrong with it."""
+    """Returns the module. Raises: DiagnosticError with everything that is wrong with it."""
     errors = [d for d in verify(module) if d.is_error]
     if errors:
         raise DiagnosticError(*errors)

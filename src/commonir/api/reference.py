@@ -77,7 +77,7 @@ def show(
     names: str = "",
     locations: bool = False,
 ) -> str:
-    """The program, or the surroundings of one of its operations, as MLIR text, or as that of another format.
+    """Returns the program, or the surroundings of one of its operations, as MLIR text, or as that of another format.
 
     `names`: `mlir` prints as mlir-opt does, `own` keeps the names of the program; without, programs in dialects of MLIR
     alone are printed as mlir-opt does. `locations` adds where operations come from.
@@ -143,7 +143,7 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
 
 
 def _sides(a: Module, b: Module) -> tuple[Side, Side]:
-    """Two programs in one form: as they are when they are of one format, else in the core."""
+    """Returns two programs in one form: as they are when they are of one format, else in the core."""
     from commonir.inspection.differences import Side  # noqa: PLC0415
 
     formats = [Formats().of_module(module) for module in (a, b)]
@@ -153,7 +153,7 @@ def _sides(a: Module, b: Module) -> tuple[Side, Side]:
 
 
 def library(dialect: str) -> Module:
-    """A dialect as a Common IR library: a declaration of each of its operations.
+    """Returns a dialect as a Common IR library: a declaration of each of its operations.
 
     Raises: DiagnosticError (E0904 for an unknown dialect, E0601 for one that cannot be declared).
     """
@@ -167,7 +167,7 @@ def library(dialect: str) -> Module:
 
 
 def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Sequence[OperationEntry]:
-    """The operations that are known, of one dialect or of all; with `dialects`, of these."""
+    """Returns the operations that are known, of one dialect or of all; with `dialects`, of these."""
     from commonir.ods.documentation import summary_of  # noqa: PLC0415
 
     known = Dialects(given=dialects)
@@ -182,7 +182,7 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
 
 
 def tablegen_json(path: Path_, include_dirs: Sequence[str] = (), defines: Sequence[str] = ()) -> str:
-    """The records of a TableGen file as JSON, as `llvm-tblgen --dump-json` prints them.
+    """Returns the records of a TableGen file as JSON, as `llvm-tblgen --dump-json` prints them.
 
     Raises: DiagnosticError (E0260 to E0263, E0307).
     """
@@ -192,14 +192,14 @@ def tablegen_json(path: Path_, include_dirs: Sequence[str] = (), defines: Sequen
 
 
 def declared_operations(module: Module) -> Sequence[OperationEntry]:
-    """The operators and functions that a Common IR file and its libraries declare."""
+    """Returns the operators and functions that a Common IR file and its libraries declare."""
     from commonir.dialects.common_ir.pages import declared_in, declared_summary  # noqa: PLC0415
 
     return [OperationEntry(name, declared_summary(found), "") for name, found in declared_in(module).items()]
 
 
 def declared_page(module: Module, name: str) -> str:
-    """The reference page of a library that is, or is imported by, a Common IR file, or of what these declare.
+    """Returns the reference page of a library that is, or is imported by, a Common IR file, or of what these declare.
 
     Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """
@@ -215,7 +215,7 @@ def declared_page(module: Module, name: str) -> str:
 
 
 def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
-    """The reference page of an operation or a dialect, as Markdown. `dialects` is as of `load`.
+    """Returns the reference page of an operation or a dialect, as Markdown. `dialects` is as of `load`.
 
     Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """

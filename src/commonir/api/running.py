@@ -38,7 +38,7 @@ _SIDES = 2
 
 
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
-    """A program whose extern globals hold the arrays of their names; the program itself when it has none.
+    """Returns a program whose extern globals hold the arrays of their names; the program itself when it has none.
 
     Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array that is not of its type).
     """
@@ -92,7 +92,7 @@ def prepare(
     state: State | None = None,
     options: EngineOptions | None = None,
 ) -> Executable:
-    """A function made ready to run many times; its `state` is the one given, or a new one.
+    """Returns a function made ready to run many times; its `state` is the one given, or a new one.
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
@@ -107,7 +107,7 @@ def _prepared(
     state: State | None,
     options: EngineOptions | None,
 ) -> Executable:
-    """A function made ready to run; one that was lowered here may be lowered again for other sizes."""
+    """Returns a function made ready to run; one that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.execution import check_rank_states, prepare_ranks  # noqa: PLC0415
@@ -149,7 +149,7 @@ def _prepared_on_ranks(
     options: EngineOptions | None,
     division: Division,
 ) -> Executable:
-    """A function divided among ranks for inputs of some shapes, and made ready to run."""
+    """Returns a function divided among ranks for inputs of some shapes, and made ready to run."""
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
     from commonir.runtime.ranks.parts import DividedExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
@@ -195,7 +195,7 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
 
 
 def read_image(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
-    """The pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
+    """Returns the pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
 
     Raises: DiagnosticError (E0703 for an input that is not an image, or an image of a wrong size; E0705 without
     Pillow).
@@ -206,7 +206,7 @@ def read_image(module: Module, name: str, path: Path_, *, function: str | None =
 
 
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:
-    """The array of rank 0 that a number, `true` or `false` stands for, in the type of an input of a function.
+    """Returns the array of rank 0 that a number, `true` or `false` stands for, in the type of an input of a function.
 
     Raises: DiagnosticError (E0703 for an input that is not a scalar, and a number that is not a value of its type).
     """
@@ -283,7 +283,7 @@ def run_steps(
 
 
 def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
-    """The inputs of each step."""
+    """Returns the inputs of each step."""
     from commonir.runtime.ranks.drawing import rank_inputs_by_step  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
     from commonir.runtime.steps import inputs_by_step  # noqa: PLC0415
@@ -320,7 +320,9 @@ def runs(module: Module) -> tuple[str | None, ...]:
 
 
 def _run_alone(module: Module, function: str | None) -> Function | None:
-    """The function that a run of a program runs; None when all ranks of it run, and none of them is the main one."""
+    """Returns the function that a run of a program runs; None when all ranks of it run, and none of them is the main
+    one.
+    """
     try:
         return module.function(function)
     except DiagnosticError:
@@ -469,7 +471,7 @@ def compare(
 def _with_reproducer(
     found: Comparison, comparing: Comparing, folder: Path_, findings: Diagnostics | None
 ) -> Comparison:
-    """A comparison whose first divergence, if there is one, is saved as programs of their own."""
+    """Returns a comparison whose first divergence, if there is one, is saved as programs of their own."""
     if found.first_divergence is None:
         return found
     from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
@@ -540,7 +542,7 @@ def _metric_named(name: str) -> Metric:
 def _compared_ranks(
     a: Module, b: Module | None, engines: Sequence[str], function: str | None
 ) -> tuple[RanksSide, RanksSide] | None:
-    """The sides of a comparison of programs of ranks; None of other programs.
+    """Returns the sides of a comparison of programs of ranks; None of other programs.
 
     Raises: DiagnosticError (E0713) when only one is of ranks.
     """
@@ -600,7 +602,7 @@ def compare_outputs(
 
 
 def default_rtol(element_types: Iterable[str]) -> float:
-    """The relative tolerance for a program that computes values of these element types."""
+    """Returns the relative tolerance for a program that computes values of these element types."""
     from commonir.runtime.comparing import comparison  # noqa: PLC0415
 
     return comparison.default_rtol(element_types)

@@ -48,7 +48,7 @@ _NUMPY_NAMES = {
 
 @cache
 def dtype_of(name: str) -> np.dtype[np.generic]:
-    """The numpy dtype that holds one element of the element type of this name, unpacked.
+    """Returns the numpy dtype that holds one element of the element type of this name, unpacked.
 
     Raises: KeyError for types numpy cannot hold.
     """
@@ -57,7 +57,7 @@ def dtype_of(name: str) -> np.dtype[np.generic]:
 
 @cache
 def name_of(dtype: np.dtype[np.generic]) -> str:
-    """The name of the element type that a numpy dtype stands for.
+    """Returns the name of the element type that a numpy dtype stands for.
 
     Raises: KeyError when there is none.
     """
@@ -84,13 +84,13 @@ def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, 
 
 
 def _group(bits: int) -> tuple[int, int]:
-    """How many elements fill how many whole bytes."""
+    """Returns how many elements fill how many whole bytes."""
     size = lcm(bits, 8)
     return size // bits, size // 8
 
 
 def _unpacked(packed: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
-    """One byte for each code of a few bits, the first in the least significant bits."""
+    """Returns one byte for each code of a few bits, the first in the least significant bits."""
     elements, size = _group(bits)
     groups = -(-count // elements)
     if packed.size < groups * size:
@@ -107,7 +107,7 @@ def _unpacked(packed: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.ui
 
 
 def _packed(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """The inverse of `_unpacked`; bits beyond the last code are 0."""
+    """Returns the inverse of `_unpacked`; bits beyond the last code are 0."""
     elements, size = _group(bits)
     groups = -(-codes.size // elements)
     padded = np.zeros(groups * elements, np.uint8)
@@ -133,13 +133,13 @@ def bytes_of_array(array: NDArray[np.generic], bits: int) -> bytes:
 
 
 def converted(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
-    """The elements in the element type of a name; beyond the range of a float is infinity."""
+    """Returns the elements in the element type of a name; beyond the range of a float is infinity."""
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(dtype_of(name))
 
 
 def array_of_texts(texts: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.generic]:
-    """An array of Python strings."""
+    """Returns an array of Python strings."""
     out = np.empty(len(texts), np.object_)
     out[:] = texts
     return out.reshape(shape)
@@ -151,14 +151,14 @@ def bytes_of_values(values: Iterable[object], name: str, bits: int) -> bytes:
 
 
 def values_of_bytes(content: memoryview, name: str, bits: int, count: int) -> list[float]:
-    """The elements of a floating-point or complex type without a `struct` code, as Python numbers."""
+    """Returns the elements of a floating-point or complex type without a `struct` code, as Python numbers."""
     result = array_of_bytes(content, name, bits, (count,))
     return result.astype(np.complex128 if result.dtype.kind == "c" else np.float64).tolist()
 
 
 def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
-    """The arrays of values that may be lists or maps, under names such as `scores[0]`; and the names of those that hold
-    none: values that are absent, and empty lists.
+    """Returns the arrays of values that may be lists or maps, under names such as `scores[0]`; and the names of those
+    that hold none: values that are absent, and empty lists.
     """
     arrays: dict[str, NDArray[np.generic]] = {}
     empty: list[str] = []

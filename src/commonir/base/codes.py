@@ -491,12 +491,12 @@ INTERNAL_ERROR = Code(
 
 
 def all_codes() -> Iterator[Code]:
-    """Every code, in order of definition."""
+    """Returns every code, in order of definition."""
     return (value for value in (*vars(file_codes).values(), *globals().values()) if isinstance(value, Code))
 
 
 def find_code(id: str) -> Code:
-    """The code of this identity; upper and lower case are the same.
+    """Returns the code of this identity; upper and lower case are the same.
 
     Raises: UNKNOWN_CODE.
     """

@@ -98,7 +98,7 @@ class Diagnostic:
         return self.code.severity is Severity.ERROR
 
     def located(self, *, file: str | None = None, where: str = "") -> Diagnostic:
-        """The same finding with the file filled in and the path prefixed."""
+        """Returns the same finding with the file filled in and the path prefixed."""
         path = f"{where}.{self.where}" if where and self.where else where or self.where
         return Diagnostic(
             self.code,
@@ -112,7 +112,7 @@ class Diagnostic:
         )
 
     def advised(self, help: str) -> Diagnostic:
-        """The same finding with something more that the user can do."""
+        """Returns the same finding with something more that the user can do."""
         result = self.located()
         result.help = help if self.help is None else f"{self.help}; {help}"
         return result

@@ -149,7 +149,7 @@ def made_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
 
 
 def _sibling(target: Path) -> Path:
-    """A free hidden name in the same folder, so that renaming never crosses file systems."""
+    """Returns a free hidden name in the same folder, so that renaming never crosses file systems."""
     return target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
 
 

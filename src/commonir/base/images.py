@@ -35,12 +35,12 @@ _EIGHT_BIT = frozenset({"1", "L", "P", "RGB", "YCbCr", "CMYK"})
 
 
 def is_image(path: str) -> bool:
-    """Whether a name is that of an image file that is read."""
+    """Returns whether a name is that of an image file that is read."""
     return path.lower().endswith(READ)
 
 
 def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels:
-    """The pixels of an image file; colors become shades of gray by their luminance (ITU-R BT.601) when asked.
+    """Returns the pixels of an image file; colors become shades of gray by their luminance (ITU-R BT.601) when asked.
 
     Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
     """
@@ -69,7 +69,7 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
 
 
 def decoded_image(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels | None:
-    """The pixels of an image of one of the formats of ONNX, as it is stored; None when it cannot be decoded.
+    """Returns the pixels of an image of one of the formats of ONNX, as it is stored; None when it cannot be decoded.
 
     Transparency is left out. An image of more than eight bits for each channel is one that cannot be decoded.
 
@@ -96,7 +96,7 @@ def _check_size(size: tuple[int, int], limits: Limits, path: str | None = None) 
 
 
 def resized(pixels: Pixels, height: int, width: int) -> Pixels:
-    """The image in another size, bilinear, averaged where it becomes smaller.
+    """Returns the image in another size, bilinear, averaged where it becomes smaller.
 
     Raises: DiagnosticError (E0705 without Pillow).
     """
@@ -115,7 +115,7 @@ def write_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
 
 
 def _pillow(module: str) -> Any:
-    """A module of the package, of which only a few functions are used.
+    """Returns a module of the package, of which only a few functions are used.
 
     Raises: DiagnosticError (E0705).
     """

@@ -29,7 +29,7 @@ class LazyModule:
         return result
 
     def loaded(self, name: str) -> object:
-        """A member of the module, which is loaded."""
+        """Returns a member of the module, which is loaded."""
         module = import_module(self._name)
         self._is_loaded = True
         return getattr(module, name)

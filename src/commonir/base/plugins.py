@@ -52,12 +52,14 @@ class Plugins(Generic[T]):
         self._is_scanned = not discover
 
     def names(self) -> tuple[str, ...]:
-        """Names of all that can be had, sorted."""
+        """Returns names of all that can be had, sorted."""
         self._scan()
         return tuple(sorted({*self._loaded, *self._references}))
 
     def __iter__(self) -> Iterator[T]:
-        """All that can be had, loaded one after another; those of other packages last, without those that fail."""
+        """Yields all that can be had, loaded one after another; those of other packages last, without those that
+        fail.
+        """
         known = self._known()
         yield from self._working(known)
         yield from self._working([name for name in self.names() if name not in known])
@@ -79,7 +81,7 @@ class Plugins(Generic[T]):
                 yield found
 
     def get(self, name: str) -> T | None:
-        """The thing of a name; None when there is none.
+        """Returns the thing of a name; None when there is none.
 
         Raises: DiagnosticError (E0715) when it cannot be loaded, or is not what its entry point promises.
         """

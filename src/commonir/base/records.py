@@ -36,11 +36,11 @@ class Record:
 
     @classmethod
     def fields(cls) -> tuple[str, ...]:
-        """The names of the fields, in order."""
+        """Returns the names of the fields, in order."""
         return cls.__match_args__
 
     def replaced(self, **changes: object) -> Self:
-        """The same with other values of some fields."""
+        """Returns the same with other values of some fields."""
         return type(self)(**{**self._values(), **changes})
 
     def _values(self) -> dict[str, object]:

@@ -24,7 +24,7 @@ _BY_PARTS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 
 def normal_path(name: str) -> str:
-    """A relative path as written by a file, with `/` between its parts and without `.` and `..`.
+    """Returns a relative path as written by a file, with `/` between its parts and without `.` and `..`.
 
     Raises: PATH_OUTSIDE_MODEL when it is absolute or leads out of the folder that it starts from.
     """

@@ -48,7 +48,7 @@ _NAMES = {element: name for name, element in _TYPES.items()}
 
 
 def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> dict[str, Array]:
-    """The arrays of a file by name.
+    """Returns the arrays of a file by name.
 
     Raises: OSError; ValueError with the reason when it is no such file.
     """
@@ -76,7 +76,7 @@ def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMI
 
 
 def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str, object], int]:
-    """The header as JSON, and where the arrays begin."""
+    """Returns the header as JSON, and where the arrays begin."""
     length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
     if size_bytes < _LENGTH_BYTES or length > min(size_bytes - _LENGTH_BYTES, limits.max_text_bytes):
         raise ValueError("its header is longer than the file, or than is allowed")

@@ -12,7 +12,7 @@ _MAX_LENGTH = 100
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """The candidates most like a name, best first.
+    """Returns the candidates most like a name, best first.
 
     Candidates that differ only in case, in `-` and `_`, or in the dialect or module prefix come before those that
     are spelt alike.
@@ -37,7 +37,7 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """A help line that offers the nearest names, or None when nothing is near.
+    """Returns a help line that offers the nearest names, or None when nothing is near.
 
     Example:
         >>> did_you_mean("convert_", ["convert", "run"])

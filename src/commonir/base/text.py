@@ -45,7 +45,7 @@ def _escaped(char: str) -> str:
 
 
 def format_count(count: int) -> str:
-    """A count with three digits and a decimal unit.
+    """Returns a count with three digits and a decimal unit.
 
     Example:
         >>> format_count(25_557_032), format_count(999), format_count(12_000)
@@ -60,7 +60,7 @@ def format_count(count: int) -> str:
 
 
 def format_bytes(size_bytes: int) -> str:
-    """A size in decimal units, as disks and downloads state them.
+    """Returns a size in decimal units, as disks and downloads state them.
 
     Example:
         >>> format_bytes(512), format_bytes(1_480_000)
@@ -71,7 +71,7 @@ def format_bytes(size_bytes: int) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """A size as people write it: a number of bytes, or one with a decimal unit.
+    """Returns a size as people write it: a number of bytes, or one with a decimal unit.
 
     Example:
         >>> parse_bytes("512M"), parse_bytes("1.5 GB"), parse_bytes("64")
@@ -98,7 +98,7 @@ def _decimals(number: float) -> int:
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
-    """A count with its noun.
+    """Returns a count with its noun.
 
     Example:
         >>> plural(1, "error"), plural(2, "error"), plural(0, "entry", "entries")

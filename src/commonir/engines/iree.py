@@ -66,7 +66,7 @@ class IreeEngine:
 
 
 def _package(name: str) -> Any:
-    """A package, which has no types.
+    """Returns a package, which has no types.
 
     Raises: DiagnosticError (E0705).
     """
@@ -101,7 +101,7 @@ class _Prepared(HoldsState):
         self._states = states
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name, for inputs by name.
+        """Returns the outputs by name, for inputs by name.
 
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when the program fails on them).
         """
@@ -125,12 +125,12 @@ class _Prepared(HoldsState):
 
 
 def _signless(a: Array) -> Array:
-    """An array whose integers state no sign, as programs of MLIR take them."""
+    """Returns an array whose integers state no sign, as programs of MLIR take them."""
     return a.view(f"i{a.dtype.itemsize}") if a.dtype.kind == "u" else a
 
 
 def _typed(found: Array, type: Type) -> Array:
-    """An array in the type that the program says: the same bits."""
+    """Returns an array in the type that the program says: the same bits."""
     if not isinstance(type, TensorType):
         return found
     dtype = dtype_of(type.element.name)

@@ -49,19 +49,19 @@ class _Session(Protocol):
     """What is used of `onnxruntime.InferenceSession`."""
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Array], run_options: Any) -> list[Array]:
-        """The values of outputs."""
+        """Returns the values of outputs."""
         ...
 
     def get_inputs(self) -> Sequence[_Named]:
-        """What the model takes."""
+        """Returns what the model takes."""
         ...
 
     def get_outputs(self) -> Sequence[_Named]:
-        """What the model gives."""
+        """Returns what the model gives."""
         ...
 
     def get_modelmeta(self) -> _About:
-        """What the model says about itself."""
+        """Returns what the model says about itself."""
         ...
 
 
@@ -126,7 +126,7 @@ class OnnxRuntimeEngine:
 
 
 def _onnxruntime() -> Any:
-    """The package, which has no types.
+    """Returns the package, which has no types.
 
     Raises: DiagnosticError (E0705).
     """
@@ -205,7 +205,7 @@ class _Opened:
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=[_reason(error)])) from error
 
     def run(self, feeds: Mapping[str, Array]) -> list[Array]:
-        """The values of all outputs.
+        """Returns the values of all outputs.
 
         Raises: DiagnosticError (E0708 when onnxruntime fails, E0711 when the time limit passes).
         """
@@ -231,7 +231,7 @@ class _Opened:
 
 
 def _reason(error: Exception) -> str:
-    """What onnxruntime says of a fault, without the place in its own code."""
+    """Returns what onnxruntime says of a fault, without the place in its own code."""
     return _ITS_PLACE.sub("", str(error)).strip()
 
 
@@ -253,7 +253,7 @@ class _Prepared(HoldsState):
         self._states = states
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name, for inputs by name.
+        """Returns the outputs by name, for inputs by name.
 
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when onnxruntime fails on the
         values, E0711 when the time limit passes).

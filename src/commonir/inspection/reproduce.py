@@ -82,7 +82,7 @@ def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:
 
 
 def _part(side: Side, sources: Sequence[str], target: str, given: Mapping[str, Array]) -> Module:
-    """The operations at fault as a program in the dialect of the side, or in the core where that cannot be."""
+    """Returns the operations at fault as a program in the dialect of the side, or in the core where that cannot be."""
     try:
         whole = _sized(side.original, side.source.symbol_name, given)
         part = extract(whole, sources, [target], function=side.source.symbol_name)
@@ -97,7 +97,7 @@ def _part(side: Side, sources: Sequence[str], target: str, given: Mapping[str, A
 
 
 def _sized(module: Module, function: str, given: Mapping[str, Array]) -> Module:
-    """A program of the sizes of some inputs: those of values inside then need no input that has them."""
+    """Returns a program of the sizes of some inputs: those of values inside then need no input that has them."""
     sizes = {
         f"{v.name}.{axis}": given[v.name].shape[axis]
         for v in module.function(function).inputs
@@ -129,7 +129,7 @@ def _save(path: Path, arrays: Mapping[str, Array]) -> None:
 
 
 def _storable(array: Array) -> Array:
-    """An array of a type that numpy files have: texts of a fixed width, narrow floats in single precision."""
+    """Returns an array of a type that numpy files have: texts of a fixed width, narrow floats in single precision."""
     if array.dtype.kind == "O":
         return array.astype(np.str_)
     return array.astype(dtype_of("f32")) if array.dtype.kind == "V" else array

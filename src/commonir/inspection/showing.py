@@ -27,7 +27,7 @@ def show(
     names: str,
     locations: bool,
 ) -> str:
-    """The program, or the surroundings of one of its operations; see `api.show`."""
+    """Returns the program, or the surroundings of one of its operations; see `api.show`."""
     limit = DEFAULT_ELISION if elide else None
     if syntax != MLIR:
         return _shown_as(module, syntax, limit)
@@ -60,7 +60,7 @@ def _names_of(op: Operation) -> Iterator[str]:
 
 
 def _operations_called(module: Module, name: str) -> list[Operation]:
-    """Operations that define a value of a name, have that name, or are of that kind.
+    """Returns operations that define a value of a name, have that name, or are of that kind.
 
     Raises: DiagnosticError (E0401) when there is none.
     """

@@ -70,7 +70,7 @@ def _without_format(module: Module) -> tuple[str, str]:
 
 
 def _entry_of(module: Module) -> str:
-    """The name of the function that runs when none is named, "" when nothing decides which."""
+    """Returns the name of the function that runs when none is named, "" when nothing decides which."""
     try:
         return module.main.symbol_name
     except DiagnosticError:
@@ -78,13 +78,13 @@ def _entry_of(module: Module) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path as the user would write it: relative to where they are, when it lies there."""
+    """Returns a path as the user would write it: relative to where they are, when it lies there."""
     here = Path.cwd()
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def _summarize_functions(program: Module, format: Format | None) -> Iterator[FunctionSummary]:
-    """The functions of a module, and of those inside of it under the place where these stand."""
+    """Yields the functions of a module, and of those inside of it under the place where these stand."""
     pending = [(program, "")]
     while pending:
         module, place = pending.pop()
@@ -123,12 +123,14 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
 
 
 def _declared_type(type: Type, port: Declared | None) -> str:
-    """A type with wildcards as the signature states it, of an input or output whose rank nothing else tells."""
+    """Returns a type with wildcards as the signature states it, of an input or output whose rank nothing else tells."""
     return "" if port is None or (isinstance(type, TensorType) and type.shape is not None) else port.declared
 
 
 def _declared_types(function: Function) -> Mapping[Value, str]:
-    """Types with wildcards as the signature states them, of inputs and outputs whose rank nothing else tells."""
+    """Returns types with wildcards as the signature states them, of inputs and outputs whose rank nothing else
+    tells.
+    """
     declared = [
         *zip(function.inputs, (v.name for v in function.inputs), repeat(function.input_ports), strict=False),
         *zip(function.outputs, function.output_names, repeat(function.output_ports), strict=False),
@@ -140,8 +142,8 @@ _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
 
 
 def _counts(function: Function) -> Counter[str]:
-    """How many operations run by their names, but for constants, declarations and ends of blocks; none of a function
-    that is only declared.
+    """Returns how many operations run by their names, but for constants, declarations and ends of blocks; none of a
+    function that is only declared.
     """
     found: Counter[tuple[type[Operation], str]] = Counter()
     for block in _blocks(function):
@@ -156,7 +158,7 @@ def _counts(function: Function) -> Counter[str]:
 
 
 def _blocks(function: Function) -> tuple[Block, ...]:
-    """The blocks of the body that runs; none for a declaration."""
+    """Returns the blocks of the body that runs; none for a declaration."""
     region = None if function.is_declaration else function.body.parent
     return () if region is None else tuple(region.blocks)
 
@@ -188,7 +190,7 @@ def _entries(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[We
 
 
 def _distinct(found: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple[Operation | Value, Data]]:
-    """Each constant once: functions of one model share weights by referring to the same place of a file."""
+    """Yields each constant once: functions of one model share weights by referring to the same place of a file."""
     seen: set[object] = set()
     for holder, data in found:
         key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
@@ -210,7 +212,7 @@ def _element_types(module: Module) -> Mapping[str, None]:
 
 
 def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: bool) -> tuple[ShapeEntry, ...]:
-    """The values of all functions with their types, in order, some dimensions replaced by sizes.
+    """Returns the values of all functions with their types, in order, some dimensions replaced by sizes.
 
     Raises: DiagnosticError (E0712) for a dimension that no value has.
     """
@@ -231,7 +233,7 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
 
 
 def _values(function: Function, *, with_constants: bool) -> Iterator[tuple[Value, str]]:
-    """The values of a function, each with the name of what computes it."""
+    """Yields the values of a function, each with the name of what computes it."""
     for v in function.inputs:
         yield v, "input"
     for n, block in enumerate(_blocks(function)):

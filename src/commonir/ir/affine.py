@@ -44,11 +44,13 @@ class AffineExpr(Interned):
         return 1
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> int:
-        """The number it means for some dimensions and symbols. Raises: ZeroDivisionError."""
+        """Returns the number it means for some dimensions and symbols. Raises: ZeroDivisionError."""
         raise NotImplementedError
 
     def written(self, _within: bool, /) -> str:
-        """Its text; `within` an operator that binds more tightly than a sum, sums and products have parentheses."""
+        """Returns its text; `within` an operator that binds more tightly than a sum, sums and products have
+        parentheses.
+        """
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -76,7 +78,7 @@ class AffineExpr(Interned):
         return _remainder(self, other) or AffineBinary("mod", self, other)
 
     def ceildiv(self, other: AffineExpr) -> AffineExpr:
-        """The quotient rounded up."""
+        """Returns the quotient rounded up."""
         return _ceil(self, other) or AffineBinary("ceildiv", self, other)
 
 
@@ -221,7 +223,7 @@ def _fitting(value: int) -> AffineConstant | None:
 
 
 def _swapped(lhs: AffineExpr, rhs: AffineExpr) -> bool:
-    """Whether two dimensions, or two symbols, are not in the order of their positions."""
+    """Returns whether two dimensions, or two symbols, are not in the order of their positions."""
     match lhs, rhs:
         case (AffineDim(), AffineDim()) | (AffineSymbol(), AffineSymbol()):
             return lhs.position > rhs.position
@@ -230,7 +232,7 @@ def _swapped(lhs: AffineExpr, rhs: AffineExpr) -> bool:
 
 
 def _scaled(expr: AffineExpr) -> tuple[AffineExpr, int]:
-    """An expression without the constant it is multiplied with, and that constant."""
+    """Returns an expression without the constant it is multiplied with, and that constant."""
     match expr:
         case AffineBinary(operator="*", lhs=held, rhs=AffineConstant(value=value)):
             return held, value
@@ -367,7 +369,7 @@ class AffineMap(Interned):
 
     @classmethod
     def identity(cls, rank: int) -> Self:
-        """The map of each dimension to itself."""
+        """Returns the map of each dimension to itself."""
         return cls(rank, 0, [AffineDim(n) for n in range(rank)])
 
     @property
@@ -381,7 +383,7 @@ class AffineMap(Interned):
         return len(self.results) == self.dims and {*self.results} == {AffineDim(n) for n in range(self.dims)}
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> tuple[int, ...]:
-        """The numbers it means for some dimensions and symbols. Raises: ZeroDivisionError."""
+        """Returns the numbers it means for some dimensions and symbols. Raises: ZeroDivisionError."""
         return tuple([e.evaluate(dims, symbols) for e in self.results])
 
     def __str__(self) -> str:

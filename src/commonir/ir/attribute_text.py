@@ -15,7 +15,7 @@ from commonir.ir.literals import ELIDED, dim_literal, float_text, key_text, quot
 
 
 def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
-    """An attribute as the generic form prints it.
+    """Returns an attribute as the generic form prints it.
 
     Constants of more than `elide` elements are left out; None keeps all.
     """
@@ -28,7 +28,7 @@ def dictionary_text(entries: Iterable[tuple[str, Attribute]], elide: int | None 
 
 
 def entry_text(name: str, value: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
-    """One entry of a dictionary."""
+    """Returns one entry of a dictionary."""
     return entry_text_of(name, value, ConstantPrinter(elide))
 
 

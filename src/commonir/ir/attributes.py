@@ -101,7 +101,7 @@ class FloatAttr(Attribute):
 
     @classmethod
     def of_bits(cls, bits: int, type: ElementType) -> Self:
-        """The number of a code."""
+        """Returns the number of a code."""
         return cls._intern(float_of(bits, type.name), type, bits, key=(bits, type))
 
     def text(self, printer: ConstantPrinter, /) -> str:
@@ -347,12 +347,12 @@ def _name_bytes(entry: tuple[str, Attribute]) -> bytes:
 
 
 def entry_text_of(name: str, value: Attribute, printer: ConstantPrinter) -> str:
-    """One entry of a dictionary."""
+    """Returns one entry of a dictionary."""
     return key_text(name) if isinstance(value, UnitAttr) else f"{key_text(name)} = {printer.attribute(value)}"
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether a value is a tuple or a list, of whatever."""
+    """Returns whether a value is a tuple or a list, of whatever."""
     return isinstance(value, tuple | list)
 
 
@@ -361,7 +361,7 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
 
 
 def attribute_of(value: object) -> Attribute:
-    """The attribute that holds a plain Python value.
+    """Returns the attribute that holds a plain Python value.
 
     Raises: TypeError when the value has no such form.
     """

@@ -26,7 +26,7 @@ _SHAPES = {"shape": TensorType(i64, (None,)), "size": TensorType(i64, ()), "witn
 
 
 def carrier_element(element: ElementType) -> ElementType:
-    """The element type under which the core computes with elements of a type."""
+    """Returns the element type under which the core computes with elements of a type."""
     if element is index:
         return i64
     if element.kind == "int" and element.name not in ELEMENT_TYPES:
@@ -35,7 +35,9 @@ def carrier_element(element: ElementType) -> ElementType:
 
 
 def carrier(type: Type) -> Type:
-    """The type of the tensor that carries values of a type; the type itself where the core has no tensor for it."""
+    """Returns the type of the tensor that carries values of a type; the type itself where the core has no tensor for
+    it.
+    """
     match type:
         case VectorType():
             return TensorType(carrier_element(type.element), type.shape)

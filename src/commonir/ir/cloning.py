@@ -12,7 +12,8 @@ _Copied = TypeVar("_Copied", bound=Operation)
 
 
 def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
-    """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
+    """Returns a deep copy. `mapping` gives the values that stand for values from outside and receives those of the
+    copy.
 
     `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
     """
@@ -60,7 +61,7 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
 
 
 def _empty_copy(region: Region, known: dict[Value, Value], blocks: dict[Block, Block]) -> Region:
-    """A region with blocks of the same arguments and no operations."""
+    """Returns a region with blocks of the same arguments and no operations."""
     result = Region()
     for block in region.blocks:
         copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)

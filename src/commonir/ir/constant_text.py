@@ -30,19 +30,19 @@ class Constant(Interned):
     __slots__ = ()
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        """The text form. Whatever stands within is written by the printer."""
+        """Returns the text form. Whatever stands within is written by the printer."""
         raise NotImplementedError
 
     def listed_text(self, printer: ConstantPrinter, /) -> str:
-        """The text form of an attribute in a list, where mlir-opt leaves out the usual types of numbers."""
+        """Returns the text form of an attribute in a list, where mlir-opt leaves out the usual types of numbers."""
         return self.text(printer)
 
     def untyped_text(self, printer: ConstantPrinter, /) -> str:
-        """The text form of an attribute without its type, where that is known."""
+        """Returns the text form of an attribute without its type, where that is known."""
         return self.text(printer)
 
     def location_text(self, printer: ConstantPrinter, /) -> str:
-        """The text form of a location as it stands within `loc(...)`."""
+        """Returns the text form of a location as it stands within `loc(...)`."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -74,11 +74,11 @@ class ConstantPrinter:
         self.resources: dict[str, object] = {}
 
     def type(self, type: Constant) -> str:
-        """A type as it is printed."""
+        """Returns a type as it is printed."""
         return type.text(self)
 
     def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
-        """An attribute as it is printed."""
+        """Returns an attribute as it is printed."""
         match typing:
             case "typed":
                 return attr.text(self)
@@ -88,11 +88,11 @@ class ConstantPrinter:
                 return attr.untyped_text(self)
 
     def nested_location(self, location: Constant) -> str:
-        """A location as it is printed within `loc(...)` and within other locations."""
+        """Returns a location as it is printed within `loc(...)` and within other locations."""
         return location.location_text(self)
 
     def number(self, distinct: Constant) -> int:
-        """The number of a distinct attribute: mlir-opt counts them as it prints them."""
+        """Returns the number of a distinct attribute: mlir-opt counts them as it prints them."""
         return self._numbers.setdefault(distinct, len(self._numbers))
 
 

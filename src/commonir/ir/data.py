@@ -69,18 +69,20 @@ class Data(ABC):
 
     @abstractmethod
     def buffer(self) -> memoryview:
-        """The packed bytes. They are only valid while this object lives."""
+        """Returns the packed bytes. They are only valid while this object lives."""
 
     def values(self) -> tuple[Scalar, ...]:
-        """Every element as a Python value, in row-major order. For small tensors: it needs no numpy."""
+        """Returns every element as a Python value, in row-major order. For small tensors: it needs no numpy."""
         return tuple(_unpack(self.buffer(), self.element, self.count))
 
     def contents(self) -> bytes | tuple[Scalar, ...]:
-        """The packed elements, or the texts where there is no packed form: equal for equal elements of one type."""
+        """Returns the packed elements, or the texts where there is no packed form: equal for equal elements of one
+        type.
+        """
         return bytes(self.buffer()) if self.element.bits else self.values()
 
     def splat(self) -> Scalar | None:
-        """The element that all elements are; None when they differ or there are none."""
+        """Returns the element that all elements are; None when they differ or there are none."""
         if not self.count:
             return None
         if self.element.bits and not self.element.bits % 8:
@@ -98,7 +100,9 @@ class Data(ABC):
         return id(self)
 
     def array(self) -> NDArray[np.generic]:
-        """The elements as a numpy array of the declared shape; read-only, and not copied where the format allows."""
+        """Returns the elements as a numpy array of the declared shape; read-only, and not copied where the format
+        allows.
+        """
         from commonir.base.arrays import array_of_bytes  # noqa: PLC0415  loads numpy
 
         return array_of_bytes(self.buffer(), self.element.name, self.element.bits, self.shape)
@@ -374,7 +378,9 @@ def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scala
 
 
 def rounded(value: float, element: ElementType) -> float:
-    """The nearest number of a floating-point type, ties to even; beyond its range what the format has for that."""
+    """Returns the nearest number of a floating-point type, ties to even; beyond its range what the format has for
+    that.
+    """
     return float_of(bits_of(value, element.name), element.name) if element.is_float else value
 
 
@@ -387,7 +393,7 @@ def packed_codes(codes: Sequence[int], bits: int) -> bytes:
 
 
 def codes_of(content: memoryview | bytes, bits: int, count: int) -> Sequence[int]:
-    """The codes that packed bytes hold, without a sign."""
+    """Returns the codes that packed bytes hold, without a sign."""
     if bits in _STRUCT_CODES:
         return struct.unpack(f"<{count}{_STRUCT_CODES[bits].upper()}", content)
     return [*islice(_unpack_bits(content, bits), count)] if bits else [0] * count

@@ -52,15 +52,15 @@ class Dominance:
         del above[order[0]]
 
     def is_reachable(self, block: Block) -> bool:
-        """Whether some way leads from the entry to a block."""
+        """Returns whether some way leads from the entry to a block."""
         return block in self._order
 
     def above(self, block: Block) -> Block | None:
-        """The closest other block that every way to a block leads through; None for the entry."""
+        """Returns the closest other block that every way to a block leads through; None for the entry."""
         return self._above.get(block)
 
     def dominates(self, first: Block, second: Block) -> bool:
-        """Whether every way to the second block leads through the first, which may be the second."""
+        """Returns whether every way to the second block leads through the first, which may be the second."""
         if second not in self._order:
             return True
         if first not in self._order:
@@ -79,7 +79,7 @@ class Dominance:
 
 
 def reverse_postorder(region: Region) -> list[Block]:
-    """The blocks that can be reached, each after those that lead to it as far as there are no loops."""
+    """Returns the blocks that can be reached, each after those that lead to it as far as there are no loops."""
     if not region.blocks:
         return []
     out: list[Block] = []

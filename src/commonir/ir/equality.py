@@ -10,7 +10,8 @@ from commonir.ir.operation import Block, Operation, Region, Value
 
 
 def are_equal(a: Operation, b: Operation, *, names: bool = False, shared: bool = False) -> bool:
-    """Whether two operations do the same: names, types, attributes, contents of constants, and how values are wired.
+    """Returns whether two operations do the same: names, types, attributes, contents of constants, and how values are
+    wired.
 
     `names` compares the names of values too; with `shared`, both are of one program, and values from outside must be
     the same. Locations are never compared.
@@ -19,7 +20,7 @@ def are_equal(a: Operation, b: Operation, *, names: bool = False, shared: bool =
 
 
 def first_difference(a: Operation, b: Operation, *, names: bool = False) -> str | None:
-    """What differs first, in program order; None when nothing does."""
+    """Returns what differs first, in program order; None when nothing does."""
     return next(_differences(a, b, names, False), None)
 
 
@@ -90,7 +91,7 @@ def _compare_regions(op: Operation, r: Region, s: Region, names: bool) -> Iterat
 
 
 def same_attribute(a: Attribute, b: Attribute) -> bool:
-    """Whether two attributes are the same, constants compared by their contents."""
+    """Returns whether two attributes are the same, constants compared by their contents."""
     if a is b:
         return True
     match a, b:
@@ -106,7 +107,7 @@ def same_attribute(a: Attribute, b: Attribute) -> bool:
 
 
 def same_data(a: Data, b: Data) -> bool:
-    """Whether two constants have one type and the same bits."""
+    """Returns whether two constants have one type and the same bits."""
     if a is b:
         return True
     if a.type is not b.type:

@@ -97,7 +97,7 @@ class OverflowedError(ValueError):
 
 
 def decoded(bits: int, name: str) -> Exact | None:
-    """The number that a code means; None for infinities and NaNs."""
+    """Returns the number that a code means; None for infinities and NaNs."""
     format = FORMATS[name]
     stored, mask = format.stored, format.exponent_mask
     fraction, biased = bits & ((1 << stored) - 1), bits >> stored & mask
@@ -122,7 +122,9 @@ def decoded(bits: int, name: str) -> Exact | None:
 
 
 def float_of(bits: int, name: str) -> float:
-    """The number that a code means as a Python float: infinities and NaNs too, rounded where the format is wider."""
+    """Returns the number that a code means as a Python float: infinities and NaNs too, rounded where the format is
+    wider.
+    """
     if name in _STRUCT_CODES:
         code, raw = _STRUCT_CODES[name]
         return struct.unpack(code, struct.pack(raw, bits))[0]
@@ -137,7 +139,7 @@ def float_of(bits: int, name: str) -> float:
 
 
 def bits_of(value: float, name: str, *, saturate: bool = True) -> int:
-    """The code of the number of a format that is nearest to a Python float.
+    """Returns the code of the number of a format that is nearest to a Python float.
 
     Raises: OverflowedError when it is finite and beyond the range, unless `saturate`.
     """
@@ -155,7 +157,7 @@ def bits_of(value: float, name: str, *, saturate: bool = True) -> int:
 
 
 def _special(value: float, format: FloatFormat) -> int:
-    """The code of an infinity or a NaN; the nearest the format has."""
+    """Returns the code of an infinity or a NaN; the nearest the format has."""
     stored, mask = format.stored, format.exponent_mask
     wide = struct.unpack("<Q", struct.pack("<d", value))[0]
     sign = wide >> 63 << (format.bits - 1) if format.has_sign else 0
@@ -178,7 +180,7 @@ def _special(value: float, format: FloatFormat) -> int:
 
 
 def code_of(value: Exact, name: str, *, saturate: bool = True) -> int:
-    """The code of the number of a format that is nearest to an exact one.
+    """Returns the code of the number of a format that is nearest to an exact one.
 
     Raises: OverflowedError when it is beyond the range, unless `saturate`.
     """
@@ -223,8 +225,8 @@ def _half_even(significand: int, shift: int) -> int:
 
 
 def float_literal(bits: int, name: str) -> str:
-    """A number as mlir-opt writes it: six digits where they read back to it, otherwise as many as its format has, and
-    its code in hexadecimal digits where that has no point.
+    """Returns a number as mlir-opt writes it: six digits where they read back to it, otherwise as many as its format
+    has, and its code in hexadecimal digits where that has no point.
     """
     if name in ("f32", "f64"):
         value = float_of(bits, name)
@@ -242,7 +244,7 @@ def float_literal(bits: int, name: str) -> str:
 
 
 def is_hexadecimal(bits: int, name: str) -> bool:
-    """Whether mlir-opt writes a number as its code."""
+    """Returns whether mlir-opt writes a number as its code."""
     return float_literal(bits, name).startswith("0x")
 
 
@@ -262,7 +264,7 @@ def _in_six_digits(bits: int, name: str, found: Exact) -> str | None:
 
 
 def bits_of_decimal(literal: str, name: str) -> int | None:
-    """The code of a decimal literal, read exactly; None when it is beyond the range."""
+    """Returns the code of a decimal literal, read exactly; None when it is beyond the range."""
     if name in _STRUCT_CODES:
         try:
             return bits_of(float(literal), name, saturate=False)
@@ -278,7 +280,9 @@ def bits_of_decimal(literal: str, name: str) -> int | None:
 
 
 def _exact_of_decimal(negative: bool, significand: int, exponent: int) -> Exact:
-    """A decimal number in binary, with more bits than any format, the last of which says whether anything follows."""
+    """Returns a decimal number in binary, with more bits than any format, the last of which says whether anything
+    follows.
+    """
     if exponent >= 0:
         return Exact(negative, significand * 10**exponent, 0)
     divisor = 10**-exponent
@@ -288,7 +292,7 @@ def _exact_of_decimal(negative: bool, significand: int, exponent: int) -> Exact:
 
 
 def _digits(found: Exact, precision: int) -> tuple[int, int]:
-    """The first decimal digits of a number as an integer, and the power of ten to multiply it with."""
+    """Returns the first decimal digits of a number as an integer, and the power of ten to multiply it with."""
     _, significand, exponent = found
     zeros = (significand & -significand).bit_length() - 1
     significand, exponent = significand >> zeros, exponent + zeros

@@ -44,7 +44,7 @@ class Metadata(NamedTuple):
 
 
 def port_attribute(port: Port) -> DictionaryAttr:
-    """A port as an attribute; `port_of` is the inverse."""
+    """Returns a port as an attribute; `port_of` is the inverse."""
     entries: list[tuple[str, Attribute]] = []
     if port.doc:
         entries.append(("doc", StringAttr(port.doc)))
@@ -72,7 +72,7 @@ def port_attribute(port: Port) -> DictionaryAttr:
 
 
 def port_of(attribute: Attribute | None) -> Port:
-    """The port that an attribute holds, as far as it is one."""
+    """Returns the port that an attribute holds, as far as it is one."""
     held = dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}
     default, contents = held.get("default"), held.get("contents")
     image = _text(held.get("image"))
@@ -100,7 +100,7 @@ def port_attributes(ports: Iterable[Port]) -> tuple[DictionaryAttr, ...] | None:
 
 
 def default_data(kind: Type, port: Port) -> Data | None:
-    """The contents of an input of some type that is not given; None when it must be, or has no fixed shape."""
+    """Returns the contents of an input of some type that is not given; None when it must be, or has no fixed shape."""
     if port.contents is not None:
         return port.contents
     if port.default is None or not isinstance(kind, TensorType) or not kind.is_static:
@@ -109,13 +109,13 @@ def default_data(kind: Type, port: Port) -> Data | None:
 
 
 def named_ports(names: Iterable[str], attributes: Iterable[DictionaryAttr] | None) -> Mapping[str, Port]:
-    """The ports that attributes of arguments or results hold, by name."""
+    """Returns the ports that attributes of arguments or results hold, by name."""
     held = {n: dict(a.entries).get(PORT) for n, a in zip(names, attributes or (), strict=False)}
     return {name: port_of(attribute) for name, attribute in held.items() if attribute is not None}
 
 
 def metadata_of(module: Module) -> Metadata:
-    """What the author of a program says about it."""
+    """Returns what the author of a program says about it."""
     kept = module.extra.get(METADATA)
     held = dict(kept.entries) if isinstance(kept, DictionaryAttr) else {}
     user = held.get("user_defined")
@@ -134,12 +134,12 @@ def _pairs_of(form: Attribute | None) -> Iterator[tuple[str, Attribute | None]]:
 
 
 def text_entry(key: str, value: str) -> DictionaryAttr:
-    """A text with its name as an attribute, also where the name is empty or another text has it too."""
+    """Returns a text with its name as an attribute, also where the name is empty or another text has it too."""
     return DictionaryAttr((("key", StringAttr(key)), ("value", StringAttr(value))))
 
 
 def are_keys(names: Sequence[str]) -> bool:
-    """Whether names can be those of a dictionary, which MLIR has without empty and repeated ones."""
+    """Returns whether names can be those of a dictionary, which MLIR has without empty and repeated ones."""
     return all(names) and len(set(names)) == len(names)
 
 
@@ -158,7 +158,7 @@ def set_metadata(module: Module, metadata: Metadata) -> None:
 
 
 def neutral_attributes(module: Module) -> Mapping[str, Attribute]:
-    """What a module keeps of its source that belongs to no format."""
+    """Returns what a module keeps of its source that belongs to no format."""
     return {key: value for key, value in module.extra.items() if key.startswith(NEUTRAL_PREFIX)}
 
 

@@ -38,7 +38,9 @@ class Interned:
 
     @classmethod
     def _intern(cls, *content: object, key: tuple[object, ...] | None = None) -> Self:
-        """The object of this content. `key` stands for it in comparisons where `==` is too coarse (0.0 and -0.0)."""
+        """Returns the object of this content. `key` stands for it in comparisons where `==` is too coarse (0.0 and
+        -0.0).
+        """
         full_key = (cls, *content) if key is None else (cls, *key)
         held = cls._table.get(full_key)
         if held is not None:
@@ -53,7 +55,7 @@ class Interned:
 
     @classmethod
     def _known(cls, key: tuple[object, ...]) -> Self | None:
-        """The object of this key, if there is one."""
+        """Returns the object of this key, if there is one."""
         held = cls._table.get(key)
         result = None if held is None else held()
         return result if isinstance(result, cls) else None

@@ -48,7 +48,7 @@ class LayoutAttr(Attribute):
         return f"#dlti.{self.kind}<{', '.join(shown)}>"
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with its keys and values."""
+        """Yields what is wrong with its keys and values."""
         met: set[Key] = set()
         for key, value in ((e.key, e.value) for e in self.entries):
             if key == "":
@@ -63,7 +63,7 @@ class LayoutAttr(Attribute):
 
 
 def shown_key(key: Key) -> str:
-    """A key as it is written."""
+    """Returns a key as it is written."""
     return quoted(key) if isinstance(key, str) else str(key)
 
 

@@ -31,23 +31,23 @@ _FLOATS = {f16: ("<e", 5), f32: ("<f", 9), f64: ("<d", 17)}
 
 
 def key_text(name: str) -> str:
-    """The name of an attribute, quoted where it is not an identifier."""
+    """Returns the name of an attribute, quoted where it is not an identifier."""
     return name if _BARE_ID.fullmatch(name) else quoted(name)
 
 
 def symbol_text(name: str) -> str:
-    """The name of a symbol: `@main`, quoted where it is not an identifier."""
+    """Returns the name of a symbol: `@main`, quoted where it is not an identifier."""
     return f"@{name if _BARE_ID.fullmatch(name) else quoted(name)}"
 
 
 def quoted(content: str) -> str:
-    r"""A string literal; characters outside of printable ASCII are written as `\HH` for each of their bytes."""
+    r"""Returns a string literal; characters outside of printable ASCII are written as `\HH` for each of their bytes."""
     is_plain = content.isascii() and content.isprintable() and '"' not in content and "\\" not in content
     return f'"{content if is_plain else _ESCAPED.sub(_escape, content)}"'
 
 
 def bytes_of_text(text: str) -> bytes:
-    """The bytes of a string: UTF-8, but for lone surrogates that stand for bytes, as Python escapes them."""
+    """Returns the bytes of a string: UTF-8, but for lone surrogates that stand for bytes, as Python escapes them."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -62,19 +62,19 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def dims_text(dims: Sequence[Dim]) -> str:
-    """Dimensions: a dense array when all are numbers."""
+    """Returns dimensions: a dense array when all are numbers."""
     if all(isinstance(d, int) for d in dims):
         return f"array<{i64}{': ' if dims else ''}{', '.join(map(str, dims))}>"
     return f"#commonir.dims<{', '.join([dim_literal(d) for d in dims])}>"
 
 
 def dim_literal(dim: Dim) -> str:
-    """A dimension in a list: a number, or a quoted expression."""
+    """Returns a dimension in a list: a number, or a quoted expression."""
     return str(dim) if isinstance(dim, int) else quoted(text(dim))
 
 
 def scalar_text(value: Scalar | complex, element: ElementType) -> str:
-    """One element of an array."""
+    """Returns one element of an array."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -90,7 +90,9 @@ def scalar_text(value: Scalar | complex, element: ElementType) -> str:
 
 
 def float_text(value: float, element: ElementType) -> str:
-    """A number with the fewest digits that read back to it in its type, with a point; its bits when not finite."""
+    """Returns a number with the fewest digits that read back to it in its type, with a point; its bits when not
+    finite.
+    """
     if value - value != 0.0:
         return _bits_text(value, element)
     if value.is_integer() and abs(value) < _LARGEST_WHOLE:
@@ -119,12 +121,12 @@ def _with_point(shown: str) -> str:
 
 
 def upstream_scalar_text(value: Scalar, element: ElementType) -> str:
-    """One element of an array as mlir-opt writes it."""
+    """Returns one element of an array as mlir-opt writes it."""
     return float_literal(bits_of(value, element.name), element.name) if isinstance(value, float) else str(value).lower()
 
 
 def data_text(data: Data, printer: ConstantPrinter) -> str:
-    """The contents of a constant tensor. Nothing is read from its file when it is left out."""
+    """Returns the contents of a constant tensor. Nothing is read from its file when it is left out."""
     if isinstance(data, AbsentData):
         return f"dense_resource<{key_text(data.key)}>"
     if printer.elide is not None and data.count > printer.elide:
@@ -136,7 +138,9 @@ def data_text(data: Data, printer: ConstantPrinter) -> str:
 
 
 def contents_text(data: Data, printer: ConstantPrinter) -> str:
-    """The elements of a constant tensor: one where all are equal, the digits of their bytes where they are many."""
+    """Returns the elements of a constant tensor: one where all are equal, the digits of their bytes where they are
+    many.
+    """
     is_short = data.count <= printer.literal or isinstance(data, TextData)
     if not is_short and (printer.upstream or _has_whole_bytes(data)) and not _is_splat(data):
         return f'"0x{stored(data).hex().upper()}"'
@@ -144,12 +148,12 @@ def contents_text(data: Data, printer: ConstantPrinter) -> str:
 
 
 def _has_whole_bytes(data: Data) -> bool:
-    """Whether elements are stored here as MLIR stores them. Others are written out in our own text."""
+    """Returns whether elements are stored here as MLIR stores them. Others are written out in our own text."""
     return data.element.bits % 8 == 0 and data.element is not boolean
 
 
 def _is_splat(data: Data) -> bool:
-    """Whether all elements are the same, bit by bit; where they have none (`i0`), mlir-opt says no."""
+    """Returns whether all elements are the same, bit by bit; where they have none (`i0`), mlir-opt says no."""
     if isinstance(data, SplatData):
         return data.element.bits != 0
     if isinstance(data, TextData):
@@ -164,7 +168,7 @@ def _is_splat(data: Data) -> bool:
 
 
 def literal_text(data: Data, printer: ConstantPrinter) -> str:
-    """The elements as nested lists; only the first, without brackets, where all are equal."""
+    """Returns the elements as nested lists; only the first, without brackets, where all are equal."""
     if data.count == 0 and not (printer.upstream and isinstance(data, SplatData)):
         return ""
     shortens = printer.upstream or (data.count > 1 and _has_whole_bytes(data) and not isinstance(data, TextData))
@@ -179,7 +183,7 @@ def literal_text(data: Data, printer: ConstantPrinter) -> str:
 
 
 def _elements(data: Data, upstream: bool, count: int) -> list[str]:
-    """The text of the first elements."""
+    """Returns the text of the first elements."""
     element = data.element
     if isinstance(data, TextData):
         return [scalar_text(v, element) for v in islice(data.values(), count)]
@@ -195,7 +199,7 @@ def _elements(data: Data, upstream: bool, count: int) -> list[str]:
 
 
 def _code_text(code: int, element: ElementType) -> str:
-    """One number by its code, as mlir-opt writes it."""
+    """Returns one number by its code, as mlir-opt writes it."""
     if element.is_float:
         return float_literal(code, element.name)
     if element is boolean:

@@ -73,7 +73,7 @@ class LocationAttr(Attribute):
 
 
 def _within(location: LocationAttr) -> Iterator[LocationAttr]:
-    """A location and those it is made of, in the order of their text, each once."""
+    """Yields a location and those it is made of, in the order of their text, each once."""
     met: set[LocationAttr] = set()
     pending = [location]
     while pending:
@@ -173,8 +173,8 @@ class FusedLoc(LocationAttr):
 
 
 def fused(locations: Sequence[LocationAttr], metadata: Attribute | None = None) -> LocationAttr:
-    """Several locations as one, as MLIR makes it: fused ones of the same metadata are taken apart, unknown and repeated
-    ones are left out, and one alone without metadata stays what it is.
+    """Returns several locations as one, as MLIR makes it: fused ones of the same metadata are taken apart, unknown and
+    repeated ones are left out, and one alone without metadata stays what it is.
     """
     held: dict[LocationAttr, None] = {}
     for location in locations:

@@ -28,7 +28,7 @@ class Symbol(Operation):
 
 
 def weight_name(op: Operation) -> str:
-    """What a constant is called: its name, or that of what is made of it; "" when neither has one."""
+    """Returns what a constant is called: its name, or that of what is made of it; "" when neither has one."""
     if isinstance(op, Symbol):
         return op.symbol_name
     built = [user.first_name for v in op.results for user in v.users]
@@ -104,7 +104,7 @@ class Function(Symbol):
         return ""
 
     def core_type(self, type: Type) -> Type:
-        """The type that values of a type have in the core."""
+        """Returns the type that values of a type have in the core."""
         return carrier(type)
 
     def give_interface(self, new: NewInterface) -> Function:
@@ -126,7 +126,7 @@ def unchangeable(function: Function) -> DiagnosticError:
 
 
 def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:
-    """Names of inputs or outputs of which no two are equal: `stem` and a number for what has none."""
+    """Returns names of inputs or outputs of which no two are equal: `stem` and a number for what has none."""
     out: dict[str, None] = {}
     for n, name in enumerate(names):
         expected = free = name or f"{stem}{n}"
@@ -164,7 +164,7 @@ class Invocation(Operation):
         """The function that it runs; None when there is none."""
 
     def called_with(self, types: Sequence[Type]) -> Function | None:
-        """What it runs on values of some types: a template is another function for each.
+        """Returns what it runs on values of some types: a template is another function for each.
 
         Raises: DiagnosticError when the function cannot be run on them.
         """
@@ -199,7 +199,7 @@ class Module(Operation):
 
     @classmethod
     def of_regions(cls, attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Self:
-        """A module with the contents of regions, each of which gets a block where it has none."""
+        """Returns a module with the contents of regions, each of which gets a block where it has none."""
         result = cls(attributes)
         if regions:
             result.regions = tuple(regions)
@@ -272,7 +272,7 @@ class Module(Operation):
         raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, notes=notes))
 
     def function(self, name: str | None) -> Function:
-        """The function of a name; the main one when none is named.
+        """Returns the function of a name; the main one when none is named.
 
         Raises: DiagnosticError (E0706).
         """
@@ -295,7 +295,7 @@ class Module(Operation):
         return self.main.outputs
 
     def nested(self) -> Iterator[Operation]:
-        """Every operation in it, without itself."""
+        """Returns every operation in it, without itself."""
         return (op for op in self.walk() if op is not self)
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:

@@ -76,7 +76,7 @@ class Value:
         return 0 if users is None else sum(users.values()) if isinstance(users, dict) else 1
 
     def users_in(self, block: Block) -> list[Operation]:
-        """Those of its users that are in a block: few of many users, or few operations, are looked at."""
+        """Returns those of its users that are in a block: few of many users, or few operations, are looked at."""
         users = self._users
         if not isinstance(users, dict) or len(users) <= len(block):
             return [op for op in self.users if op.parent is block]
@@ -307,21 +307,23 @@ class Operation:
         return _NO_ATTRIBUTES
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
-        """The same operation on other operands and regions, with equal results, not yet in a block."""
+        """Returns the same operation on other operands and regions, with equal results, not yet in a block."""
         raise NotImplementedError
 
     # -- what is known before the program runs
 
     def constant_data(self) -> Data | None:
-        """The contents of its only result when it is a constant."""
+        """Returns the contents of its only result when it is a constant."""
         return None
 
     def constant_results(self) -> tuple[Data | None, ...]:
-        """The contents of each of several results, as far as they are constants."""
+        """Returns the contents of each of several results, as far as they are constants."""
         return ()
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        """The elements of its integer result when each is known, perhaps as an expression in symbolic dimensions."""
+        """Returns the elements of its integer result when each is known, perhaps as an expression in symbolic
+        dimensions.
+        """
         return None
 
     # -- place in the program
@@ -343,7 +345,7 @@ class Operation:
         return self._previous
 
     def is_before(self, other: Operation) -> bool:
-        """Whether it comes before another operation of the same block."""
+        """Returns whether it comes before another operation of the same block."""
         block = self.parent
         if block is None or block is not other.parent:
             raise ValueError("operations of different blocks have no order")
@@ -359,7 +361,7 @@ class Operation:
         return self._order
 
     def ancestors(self) -> Iterator[Operation]:
-        """The operations around it, innermost first."""
+        """Yields the operations around it, innermost first."""
         op = self.parent_op
         while op is not None:
             yield op
@@ -446,7 +448,7 @@ class Operation:
         return unused
 
     def listed(self) -> list[Operation]:
-        """What `walk` goes through, all at once, which takes a fraction of the time."""
+        """Returns what `walk` goes through, all at once, which takes a fraction of the time."""
         result: list[Operation] = [self]
         pending = [b._first for region in self.regions for b in region.blocks]
         pending.reverse()
@@ -463,7 +465,7 @@ class Operation:
         return result
 
     def walk(self) -> Iterator[Operation]:
-        """The operation itself and everything nested in it, in order; the operation at hand may be erased."""
+        """Yields the operation itself and everything nested in it, in order; the operation at hand may be erased."""
         pending: list[Operation] = [self]
         while pending:
             op = pending.pop()
@@ -485,7 +487,7 @@ class Operation:
         return tuple([v for op in nested for v in op.operands if v not in inside])
 
     def __str__(self) -> str:
-        """Its generic text form, large constants left out."""
+        """Returns its generic text form, large constants left out."""
         return "\n".join(printing.Printer().lines(self))
 
     def __repr__(self) -> str:
@@ -622,7 +624,7 @@ class Block:
             argument.index = n
 
     def origin_of(self, argument: Value) -> Origin | None:
-        """Where one of its arguments comes from, when that is known."""
+        """Returns where one of its arguments comes from, when that is known."""
         return self.origins[argument.index] if argument.index < len(self.origins) else None
 
     def _link(self, op: Operation, before: Operation | None, after: Operation | None) -> None:
@@ -699,7 +701,7 @@ class Region:
         return result
 
     def take(self) -> Region:
-        """A new region with the blocks of this one, which is left empty."""
+        """Returns a new region with the blocks of this one, which is left empty."""
         taken = Region()
         blocks, self.blocks = self.blocks, []
         for block in blocks:

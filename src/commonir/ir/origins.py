@@ -61,7 +61,7 @@ class TextLines:
         return self._starts
 
     def column(self, offset: int) -> int:
-        """The column of an offset from 1, counted in bytes."""
+        """Returns the column of an offset from 1, counted in bytes."""
         start = self.starts[bisect_right(self.starts, offset) - 1]
         length = len(self._wide[start:offset].encode("utf-8", "surrogateescape")) if self._wide else offset - start
         return length + 1
@@ -74,7 +74,7 @@ class TextLines:
         return number + self.before, offset - self.starts[number - 1] + 1
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line, counted from the first of the file, and a column."""
+        """Returns the offset of a line, counted from the first of the file, and a column."""
         start = self.starts[line - self.before - 1]
         if not self._wide:
             return start + column - 1
@@ -83,7 +83,7 @@ class TextLines:
 
 
 def starts_of_lines(text: str) -> Sequence[int]:
-    """Where each line of a text begins."""
+    """Returns where each line of a text begins."""
     return array("q", [0, *[found.end() for found in re.finditer("\n", text)]])
 
 
@@ -127,7 +127,7 @@ Origin = Location | TextLocation | LocationAttr
 
 
 def placed(found: Diagnostic, origin: Origin | None) -> Diagnostic:
-    """A finding about something with the line of the text that it was read from, if it was."""
+    """Returns a finding about something with the line of the text that it was read from, if it was."""
     if not isinstance(origin, TextLocation) or found.line is not None:
         return found
     result = found.located(file=origin.file)

@@ -65,7 +65,7 @@ class Port(NamedTuple):
         return self.default is not None or self.contents is not None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
-        """Whether a value may have a shape."""
+        """Returns whether a value may have a shape."""
         if self.shapes:
             return shape in self.shapes
         if self.ranges:

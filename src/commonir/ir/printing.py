@@ -55,7 +55,7 @@ class Neighbourhood(NamedTuple):
 
     @staticmethod
     def around(ops: Iterable[Operation], distance: int) -> Neighbourhood:
-        """The operations, and up to `distance` operations before and after each in its block."""
+        """Returns the operations, and up to `distance` operations before and after each in its block."""
         shown: set[Operation] = set()
         for op in ops:
             before: Operation | None = op
@@ -101,7 +101,7 @@ class Printer(ConstantPrinter):
         self.margin = ""
 
     def lines(self, root: Operation) -> Iterator[str]:
-        """The text of an operation and all it holds, some lines at a time."""
+        """Yields the text of an operation and all it holds, some lines at a time."""
         self.naming.start(root)
         stack: list[Lines] = [self._operation(root, 0)]
         while stack:
@@ -116,11 +116,11 @@ class Printer(ConstantPrinter):
     # -- what an operation looks like
 
     def pieces(self, op: Operation) -> Iterable[Piece]:
-        """The text of an operation after its results, with its regions in place. The generic form."""
+        """Returns the text of an operation after its results, with its regions in place. The generic form."""
         return self.generic(op)
 
     def generic(self, op: Operation) -> Iterable[Piece]:
-        """The generic form: everything is said, and it reads back without knowing the operation."""
+        """Returns the generic form: everything is said, and it reads back without knowing the operation."""
         # mlir-opt numbers aliases of types before those of attributes.
         operands = ", ".join([self.type(v.type) for v in op.operands])
         signature = f"({operands}) -> {self.result_types([r.type for r in op.results])}"
@@ -141,7 +141,7 @@ class Printer(ConstantPrinter):
         return out
 
     def stated_properties(self, op: Operation, properties: Mapping[str, Attribute]) -> str:  # noqa: ARG002
-        """The properties of an operation in the generic form."""
+        """Returns the properties of an operation in the generic form."""
         return self.dictionary(properties)
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
@@ -149,19 +149,19 @@ class Printer(ConstantPrinter):
         return op.discardable
 
     def is_terminator(self, op: Operation) -> bool:  # noqa: ARG002  the generic form shows all operations
-        """Whether the definition of an operation says that it ends a block, so that it may be left out."""
+        """Returns whether the definition of an operation says that it ends a block, so that it may be left out."""
         return False
 
     def value(self, value: Value) -> str:
-        """The name of a value, with its percent sign."""
+        """Returns the name of a value, with its percent sign."""
         return self.naming.value(value)
 
     def values(self, values: Iterable[Value]) -> str:
-        """Names of values, separated by commas."""
+        """Returns names of values, separated by commas."""
         return ", ".join(self.naming.values(tuple(values)))
 
     def label(self, block: Block) -> str:
-        """The label of a block, with its caret."""
+        """Returns the label of a block, with its caret."""
         return self.naming.label(block)
 
     def type(self, type: Constant) -> str:
@@ -183,11 +183,11 @@ class Printer(ConstantPrinter):
         return entries_text(entries.items(), self)
 
     def argument(self, value: Value) -> str:
-        """An argument of a block with its type."""
+        """Returns an argument of a block with its type."""
         return f"{self.value(value)}: {self.type(value.type)}"
 
     def result_types(self, types: Sequence[Type]) -> str:
-        """The right side of a signature."""
+        """Returns the right side of a signature."""
         if len(types) == 1 and not isinstance(types[0], FunctionType):
             return self.type(types[0])
         return f"({', '.join([self.type(t) for t in types])})"
@@ -210,7 +210,7 @@ class Printer(ConstantPrinter):
         yield line + location
 
     def location(self, location: Origin | None) -> str:
-        """What stands after an operation about where it comes from."""
+        """Returns what stands after an operation about where it comes from."""
         if location is None or not (self.locations or (self.names and location.name)):
             return ""
         if not self.locations:
@@ -266,7 +266,7 @@ class Printer(ConstantPrinter):
         return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
 
     def default_dialect(self, holder: Operation | None) -> str:  # noqa: ARG002  the generic form names all of them
-        """The dialect whose operations need no prefix directly inside of an operation."""
+        """Returns the dialect whose operations need no prefix directly inside of an operation."""
         return ""
 
     def _shows_label(self, block: Block, nested: Nested) -> bool:

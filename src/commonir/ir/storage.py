@@ -27,7 +27,7 @@ def _width(element: ElementType) -> int:
 
 
 def stored(data: Data) -> bytes | memoryview:
-    """The elements as MLIR stores them."""
+    """Returns the elements as MLIR stores them."""
     element, content = data.element, data.buffer()
     if element is boolean:
         digits = content.tobytes().translate(_TO_DIGITS)[::-1]

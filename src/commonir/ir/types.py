@@ -144,7 +144,7 @@ _SIGNEDNESS: Mapping[str, Signedness] = MappingProxyType({prefix: name for name,
 
 
 def integer_type(bits: int, signedness: Signedness = "signless") -> ElementType:
-    """The integer type of a width. One bit without a sign is a bool, as in MLIR.
+    """Returns the integer type of a width. One bit without a sign is a bool, as in MLIR.
 
     Raises: ValueError when the width is negative or more than `WIDEST_INTEGER`.
     """
@@ -156,17 +156,19 @@ def integer_type(bits: int, signedness: Signedness = "signless") -> ElementType:
 
 
 def signedness_of(element: ElementType) -> Signedness:
-    """Whether an integer type says that it has a sign, that it has none, or nothing of it."""
+    """Returns whether an integer type says that it has a sign, that it has none, or nothing of it."""
     return _SIGNEDNESS.get(element.name[:2], "signless")
 
 
 def is_signless(element: ElementType) -> bool:
-    """Whether it is an integer type that says nothing of a sign, bools included."""
+    """Returns whether it is an integer type that says nothing of a sign, bools included."""
     return element.name[0] == "i" and element.kind in ("bool", "int")
 
 
 def element_named(name: str) -> ElementType | None:
-    """The element type of a name that is one word: integers of any width, `index` and every float; otherwise None."""
+    """Returns the element type of a name that is one word: integers of any width, `index` and every float; otherwise
+    None.
+    """
     result = ELEMENT_TYPES.get(name) or MORE_FLOATS.get(name)
     if result is not None:
         return result
@@ -205,12 +207,12 @@ _NUMBER = frozenset({int})
 
 
 def are_numbers(shape: Shape | None) -> TypeGuard[tuple[int, ...]]:
-    """Whether every dimension of a shape is known and a number."""
+    """Returns whether every dimension of a shape is known and a number."""
     return shape is not None and _NUMBER.issuperset(map(type, shape))
 
 
 def are_known(shape: Shape | None) -> TypeGuard[tuple[Dim, ...]]:
-    """Whether every dimension of a shape is known, if only by a name."""
+    """Returns whether every dimension of a shape is known, if only by a name."""
     return shape is not None and None not in shape
 
 
@@ -256,17 +258,17 @@ class TensorType(Type):
         return prod(self.static_shape)
 
     def with_shape(self, shape: Shape | None) -> TensorType:
-        """The same element type and encoding under another shape."""
+        """Returns the same element type and encoding under another shape."""
         return TensorType(self.element, shape, self.encoding)
 
     def with_numbers(self) -> TensorType:
-        """The same type with nothing said of sizes that are not numbers."""
+        """Returns the same type with nothing said of sizes that are not numbers."""
         if self.shape is None:
             return self
         return self.with_shape(tuple([d if isinstance(d, int) else None for d in self.shape]))
 
     def with_element(self, element: ElementType) -> TensorType:
-        """The same shape and encoding with another element type."""
+        """Returns the same shape and encoding with another element type."""
         return TensorType(element, self.shape, self.encoding)
 
     def text(self, printer: ConstantPrinter, /) -> str:
@@ -275,12 +277,12 @@ class TensorType(Type):
 
 
 def shape_text(shape: Shape | None) -> str:
-    """The dimensions of a tensor or memory as they are printed before its element type."""
+    """Returns the dimensions of a tensor or memory as they are printed before its element type."""
     return "*x" if shape is None else "".join([f"{dim_text(d)}x" for d in shape])
 
 
 def dim_text(dim: Dim | None) -> str:
-    """A dimension as it is printed inside a tensor type: a number, `?`, or a quoted expression."""
+    """Returns a dimension as it is printed inside a tensor type: a number, `?`, or a quoted expression."""
     if dim is None:
         return "?"
     if isinstance(dim, int):
@@ -499,12 +501,12 @@ unknown = UnknownType()
 
 
 def tensor(element: ElementType, *shape: Dim | None) -> TensorType:
-    """A tensor type, written shortly: `tensor(f32, 2, 3)`."""
+    """Returns a tensor type, written shortly: `tensor(f32, 2, 3)`."""
     return TensorType(element, shape)
 
 
 def symbols_of(types: Iterable[Type]) -> dict[str, None]:
-    """Names of the symbolic dimensions in tensor types, in order of occurrence."""
+    """Returns names of the symbolic dimensions in tensor types, in order of occurrence."""
     out: dict[str, None] = {}
     for t in types:
         if isinstance(t, TensorType) and t.shape is not None:

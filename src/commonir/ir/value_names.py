@@ -26,11 +26,11 @@ class Names(Protocol):
         ...
 
     def value(self, value: Value) -> str:
-        """The name of a value where it is used, with its percent sign."""
+        """Returns the name of a value where it is used, with its percent sign."""
         ...
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
-        """The names of several values."""
+        """Returns the names of several values."""
         ...
 
     def share(self, value: Value, other: Value) -> None:
@@ -38,11 +38,11 @@ class Names(Protocol):
         ...
 
     def bound(self, op: Operation) -> str:
-        """The left side of an operation that has results, with its equals sign."""
+        """Returns the left side of an operation that has results, with its equals sign."""
         ...
 
     def label(self, block: Block) -> str:
-        """The label of a block, with its caret."""
+        """Returns the label of a block, with its caret."""
         ...
 
     def open(self, region: Region) -> object:
@@ -141,7 +141,7 @@ class OwnNames:
 
 
 def identifier(name: str) -> str:
-    """A name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
+    """Returns a name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
     if _BARE_NAME.fullmatch(name):
         return name
     built = _NOT_IN_NAMES.sub("_", name)

@@ -33,7 +33,7 @@ class Expr(Interned):
 
     @classmethod
     def _made(cls, key: tuple[object, ...], dtype: ElementType, *content: object) -> Self:
-        """A new expression of this key, with one value for each slot of its class."""
+        """Returns a new expression of this key, with one value for each slot of its class."""
         result = object.__new__(cls)
         object.__setattr__(result, "dtype", dtype)
         object.__setattr__(result, "_free", None)
@@ -124,7 +124,7 @@ class Expr(Interned):
         return call("logical_not" if self.dtype is boolean else "bitwise_not", self)
 
     def by(self, *axes: Dim) -> Kernel:
-        """The kernel whose result has these axes: indices, or 1 for an axis of size 1."""
+        """Returns the kernel whose result has these axes: indices, or 1 for an axis of size 1."""
         return Kernel(axes, self)
 
     def __str__(self) -> str:
@@ -196,7 +196,7 @@ class Access(Expr):
 
 
 def _coordinate(p: Dim | Expr) -> Dim | Expr:
-    """A position without the wrapping that would hide an index expression."""
+    """Returns a position without the wrapping that would hide an index expression."""
     if isinstance(p, (int, DimExpr)):
         return p
     if not p.dtype.is_integer:
@@ -400,7 +400,7 @@ class Tensor(Interned):
     def padded(
         self, before: Sequence[Dim], after: Sequence[Dim], mode: PaddingMode = "constant", fill: Number = 0
     ) -> Tensor:
-        """The tensor continued on both sides of each axis; position 0 is `before` to the left of it.
+        """Returns the tensor continued on both sides of each axis; position 0 is `before` to the left of it.
 
         Negative amounts cut. Mode `constant` reads `fill` outside, `edge` the nearest element, `reflect` the mirror
         image without the border, `wrap` the tensor again.
@@ -423,7 +423,7 @@ class Tensor(Interned):
         return self._through(Padded(tuple(before), tuple(after), mode, fill), shape)
 
     def dilated(self, factors: Sequence[int]) -> Tensor:
-        """The tensor with `factor - 1` zeros between neighbours along each axis."""
+        """Returns the tensor with `factor - 1` zeros between neighbours along each axis."""
         if len(factors) != self.rank:
             raise NotationError(f"{self.name} has rank {self.rank}, but is dilated by {len(factors)} factors")
         if any(f < 1 for f in factors):
@@ -478,11 +478,11 @@ class Kernel:
         return self.body.dtype
 
     def by(self, *axes: Dim) -> Kernel:
-        """The same body with other result axes."""
+        """Returns the same body with other result axes."""
         return Kernel(axes, self.body, self.extents, self.constraints)
 
     def where(self, extents: Mapping[DimExpr, Dim], constraints: Sequence[Constraint] = ()) -> Kernel:
-        """The kernel with ranges stated for indices, and facts that must hold."""
+        """Returns the kernel with ranges stated for indices, and facts that must hold."""
         declared = tuple((name_of(i), n) for i, n in extents.items())
         return Kernel(self.axes, self.body, self.extents + declared, self.constraints + tuple(constraints))
 
@@ -502,7 +502,7 @@ Kernels = tuple[Kernel, ...]
 
 
 def name_of(i: Dim) -> str:
-    """The name of an index. Raises: NotationError when the expression is more than an index."""
+    """Returns the name of an index. Raises: NotationError when the expression is more than an index."""
     name = plain(i)
     if name is None:
         raise NotationError(f"expected an index, found {i}")
@@ -515,7 +515,7 @@ def indices(name: str, n: int) -> Indices:
 
 
 def lift(x: Scalar, dtype: ElementType | None = None) -> Expr:
-    """A scalar as an expression.
+    """Returns a scalar as an expression.
 
     A number or an index expression without a stated element type is i64, f32, complex<f32> or boolean, and takes the
     element type of its partner when it meets one.
@@ -536,7 +536,7 @@ def _default_type(x: Number) -> ElementType:
 
 
 def _adapted(x: Expr, dtype: ElementType) -> Expr:
-    """A number or an index with another element type. Raises: NotationError when it has no such value."""
+    """Returns a number or an index with another element type. Raises: NotationError when it has no such value."""
     match x:
         case Const(value=v):
             return Const(v, dtype)
@@ -547,7 +547,7 @@ def _adapted(x: Expr, dtype: ElementType) -> Expr:
 
 
 def _agreed(args: Sequence[Scalar]) -> tuple[Expr, ...]:
-    """The scalars as expressions; numbers and indices take the element type of the others."""
+    """Returns the scalars as expressions; numbers and indices take the element type of the others."""
     lifted = [a if isinstance(a, Expr) else lift(a) for a in args]
     fixed = next((e for e in lifted if not isinstance(e, (Const, Position))), None)
     if fixed is None:
@@ -561,7 +561,7 @@ def _agreed(args: Sequence[Scalar]) -> tuple[Expr, ...]:
 
 
 def call(fn: str, *args: Scalar) -> Expr:
-    """A scalar function of `FUNCTIONS` applied to scalars.
+    """Returns a scalar function of `FUNCTIONS` applied to scalars.
 
     Raises: NotationError when their element types do not agree.
     """
@@ -576,7 +576,7 @@ def select(condition: Scalar, a: Scalar, b: Scalar) -> Expr:
 
 
 def cast(x: Scalar, dtype: ElementType) -> Expr:
-    """The scalar converted to an element type; itself when it has that type."""
+    """Returns the scalar converted to an element type; itself when it has that type."""
     e = lift(x)
     if e.dtype is dtype:
         return e
@@ -586,7 +586,7 @@ def cast(x: Scalar, dtype: ElementType) -> Expr:
 
 
 def fold(fn: str, over: Sequence[Index] | Index, body: Scalar, dtype: ElementType | None = None) -> Expr:
-    """The values of `body` over ranges of indices, combined by a function of `FOLDS`.
+    """Returns the values of `body` over ranges of indices, combined by a function of `FOLDS`.
 
     With `dtype` the values are converted to it, combined in it, and the result is converted back.
     """
@@ -600,7 +600,7 @@ def fold(fn: str, over: Sequence[Index] | Index, body: Scalar, dtype: ElementTyp
 
 
 def total(over: Sequence[Index] | Index, body: Scalar, dtype: ElementType | None = None) -> Expr:
-    """The sum of `body` over ranges of indices."""
+    """Returns the sum of `body` over ranges of indices."""
     return fold("add", over, body, dtype)
 
 
@@ -618,7 +618,7 @@ def linear(at: Sequence[Dim], shape: Sequence[Dim]) -> Dim:
 
 
 def _describe(e: Expr) -> str:
-    """A short name of an expression for messages; `formula` gives the whole."""
+    """Returns a short name of an expression for messages; `formula` gives the whole."""
     match e:
         case Const(value=v):
             return str(v)

@@ -29,7 +29,7 @@ _RIGHT_BOUND = frozenset({"subtract", "divide", "remainder", "truncated_remainde
 
 
 def formula(kernel: Kernel | Kernels, results: str | tuple[str, ...] = "y") -> str:
-    """The kernel as mathematics, `y[m, n] = Σ_{k} a[m, k]·b[k, n]`; one line for each result."""
+    """Returns the kernel as mathematics, `y[m, n] = Σ_{k} a[m, k]·b[k, n]`; one line for each result."""
     kernels = (kernel,) if isinstance(kernel, Kernel) else kernel
     given = (results,) if isinstance(results, str) else results
     if len(given) != len(kernels):
@@ -40,12 +40,12 @@ def formula(kernel: Kernel | Kernels, results: str | tuple[str, ...] = "y") -> s
 
 
 def math(e: Expr) -> str:
-    """The expression as one line of mathematics."""
+    """Returns the expression as one line of mathematics."""
     return _written(e)[0]
 
 
 def _written(e: Expr) -> tuple[str, int]:
-    """The text of an expression and how tightly it binds."""
+    """Returns the text of an expression and how tightly it binds."""
     match e:
         case Const(value=v):
             out = _number(v)
@@ -83,7 +83,7 @@ def _coordinate(p: Dim | Expr) -> str:
 
 
 def _marks(tensor: Tensor) -> str:
-    """One mark for each view: padded, dilated, flat."""
+    """Returns one mark for each view: padded, dilated, flat."""
     marks = {Padded: "⁺", Dilated: "↑", Flat: "♭"}
     return "".join(marks[type(view)] for view, _ in tensor.steps)
 

@@ -166,7 +166,7 @@ Source: MLIR built-in types; OCP microscaling formats 1.0.
 
 
 def limits(dtype: ElementType) -> tuple[int, int] | tuple[float, float]:
-    """The smallest and the largest value of a real element type; infinities where it has them."""
+    """Returns the smallest and the largest value of a real element type; infinities where it has them."""
     match dtype.kind:
         case "int":
             return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
@@ -180,7 +180,7 @@ def limits(dtype: ElementType) -> tuple[int, int] | tuple[float, float]:
 
 
 def identity(fn: str, dtype: ElementType) -> Number:
-    """The value of a fold over nothing: what changes no other value when it is combined with it."""
+    """Returns the value of a fold over nothing: what changes no other value when it is combined with it."""
     if dtype.kind not in FOLDS[fn].kinds:
         raise ValueError(f"no fold '{fn}' of {dtype}")
     match fn:
@@ -196,7 +196,7 @@ def identity(fn: str, dtype: ElementType) -> Number:
 
 
 def number_key(value: Number) -> str:
-    """A string that tells constants apart: 0.0 from -0.0, 1 from 1.0 from True. Every NaN has the same key."""
+    """Returns a string that tells constants apart: 0.0 from -0.0, 1 from 1.0 from True. Every NaN has the same key."""
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, complex):
@@ -223,7 +223,7 @@ def fits(value: Number, dtype: ElementType) -> bool:
 
 
 def converted(value: Number, dtype: ElementType) -> Number:
-    """A number that `fits`, in the Python type that goes with the kind of the element type."""
+    """Returns a number that `fits`, in the Python type that goes with the kind of the element type."""
     match dtype.kind:
         case "int" | "uint":
             return value if isinstance(value, complex) else int(value)

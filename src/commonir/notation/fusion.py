@@ -33,7 +33,7 @@ def is_fusible(access: Access, producer: Kernel) -> bool:
 
 
 def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, Dim] | None = None) -> Kernel:
-    """The consumer with every read of a producer's result replaced by the expression that defines it.
+    """Returns the consumer with every read of a producer's result replaced by the expression that defines it.
 
     `producers` are kernels by the name under which the consumer (or another producer) reads their result; `given` are
     extents known from elsewhere for the consumer; a producer states those it needs (`where`). The result states the
@@ -58,7 +58,7 @@ def _bound(e: Expr) -> Iterator[str]:
 
 
 def _with_sizes(e: Expr, extents: Mapping[str, Dim]) -> Expr:
-    """The expression with the sizes of every join stated."""
+    """Returns the expression with the sizes of every join stated."""
     done: dict[Expr, Expr] = {}
 
     def visit(x: Expr) -> Expr:
@@ -81,7 +81,7 @@ class _Fusion:
         self.shapes: dict[str, tuple[Dim, ...]] = {}
 
     def expanded(self, e: Expr, path: tuple[str, ...]) -> Expr:
-        """The expression without reads of producers."""
+        """Returns the expression without reads of producers."""
         return replace_accesses(e, lambda a: self.replaced(a, path))
 
     def replaced(self, a: Access, path: tuple[str, ...]) -> Expr:
@@ -102,7 +102,9 @@ class _Fusion:
         return put(k.body, values)
 
     def renamed(self, name: str, producer: Kernel, path: tuple[str, ...]) -> Kernel:
-        """The producer with fresh index names, its own reads already replaced; the same for every read of it."""
+        """Returns the producer with fresh index names, its own reads already replaced; the same for every read of
+        it.
+        """
         result = self.ready.get(name)
         if result is None:
             extents, constraints = ranges(producer)
@@ -135,7 +137,7 @@ class _Fusion:
                 self.constraints += require(n, "==", m, f"axis {axis} of {tensor.name}, read and made")
 
     def unused(self, name: str) -> str:
-        """The name, or one like it that no index has yet."""
+        """Returns the name, or one like it that no index has yet."""
         while name in self.extents:
             name += "_"
         return name

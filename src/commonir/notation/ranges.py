@@ -143,7 +143,9 @@ class _Ranges:
         return True
 
     def pieces(self, e: Join) -> _Ranges:
-        """The ranges inside the pieces of a join, one after another, with the extent of its index in each (`sizes`)."""
+        """Returns the ranges inside the pieces of a join, one after another, with the extent of its index in each
+        (`sizes`).
+        """
         out = _Ranges({n: v for n, v in self.known.items() if n != e.along}, {})
         for k, piece in enumerate(e.pieces):
             declared = {n: v for n, v in out.known.items() if n in self.stated}
@@ -205,7 +207,7 @@ class _Ranges:
         return True
 
     def reached(self, at: Dim, extents: Mapping[str, Dim], upper: bool, limit: Dim) -> Dim:
-        """A bound of a position over its indices; the exact one where a coarser one would refuse too much."""
+        """Returns a bound of a position over its indices; the exact one where a coarser one would refuse too much."""
         bound = extreme(at, extents, upper)
         if (at_least(limit, bound) if upper else at_least(bound, limit)) or is_tight(at) or symbols(at):
             return bound
@@ -235,7 +237,7 @@ def _collect(e: Expr, accesses: dict[Access, None], joins: list[Join]) -> None:
 
 
 def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
-    """The largest `n` such that `at` stays on one side of `low <= at < high` while `i < n`.
+    """Returns the largest `n` such that `at` stays on one side of `low <= at < high` while `i < n`.
 
     The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from
     `high` (`at` grows with `i`), False when it follows from `low`. None when `at` is neither linear in `i` nor linear
@@ -288,7 +290,7 @@ def _linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
 def ranges(
     kernel: Kernel | Kernels, given: Mapping[str, Dim] | None = None
 ) -> tuple[dict[str, Dim], tuple[Constraint, ...]]:
-    """The extent of every index of a kernel (or of several that share indices), and what could not be decided.
+    """Returns the extent of every index of a kernel (or of several that share indices), and what could not be decided.
 
     `given` are extents known from elsewhere, such as the dimensions that an operation's definition names.
     Raises: NotationError when a range is missing or a read cannot stay inside.
@@ -325,12 +327,12 @@ def _check_indices(k: Kernel, finder: _Ranges) -> None:
 
 
 def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
-    """The shape of the result of a kernel."""
+    """Returns the shape of the result of a kernel."""
     return tuple([1 if isinstance(a, int) else extents[name_of(a)] for a in kernel.axes])
 
 
 def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
-    """The extent of the index of a join in each of its pieces, given the extents that `ranges` found."""
+    """Returns the extent of the index of a join in each of its pieces, given the extents that `ranges` found."""
     return e.sizes if e.sizes is not None else tuple(_Ranges(extents, {}).pieces(e).sizes)
 
 
@@ -348,13 +350,15 @@ def pieces_by_position(e: Join, extents: Mapping[str, Dim]) -> Iterator[tuple[Di
 
 
 def names_of_axes(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[list[str], dict[str, Dim]]:
-    """An index for each axis of the result of a kernel, also for those of size 1, and the extents of all indices."""
+    """Returns an index for each axis of the result of a kernel, also for those of size 1, and the extents of all
+    indices.
+    """
     axes = [plain(a) or f"one{n}" for n, a in enumerate(kernel.axes)]
     return axes, {**extents, **{name: 1 for name, a in zip(axes, kernel.axes, strict=True) if plain(a) is None}}
 
 
 def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
-    """The shape of operands under numpy's broadcasting rule.
+    """Returns the shape of operands under numpy's broadcasting rule.
 
     Two symbolic dimensions that may differ become a constraint that they are equal: sufficient, though either may
     turn out to be 1. Raises: NotationError when shapes do not broadcast.
@@ -376,7 +380,7 @@ def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Cons
 
 
 def broadcast(tensor: Tensor, at: Sequence[Dim]) -> Access:
-    """The tensor read at the trailing indices, and at 0 along axes of size 1."""
+    """Returns the tensor read at the trailing indices, and at 0 along axes of size 1."""
     if tensor.rank > len(at):
         raise NotationError(f"{tensor.name} has rank {tensor.rank}, more than the {len(at)} axes it is broadcast to")
     trailing = at[len(at) - tensor.rank :]
@@ -400,7 +404,7 @@ class Guard:
 
 
 def resolve(tensor: Tensor, at: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Guard, ...]]:
-    """The position in the tensor behind the views, and the guards in the order in which they are to be asked.
+    """Returns the position in the tensor behind the views, and the guards in the order in which they are to be asked.
 
     The element is the `fill` of the first guard that does not hold, and the element at the position when all of them
     hold.
@@ -434,7 +438,7 @@ def _unflattened(at: Dim, shape: Sequence[Dim]) -> tuple[Dim, ...]:
 
 
 def _repeated(p: Dim, n: Dim, mode: str) -> Dim:
-    """The position inside an axis of size `n` that a position outside of it repeats."""
+    """Returns the position inside an axis of size `n` that a position outside of it repeats."""
     if mode == "wrap":
         return p % n
     if mode == "edge":

@@ -13,7 +13,7 @@ from commonir.symbolic.constraints import NotationError
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
-    """The expressions directly inside an expression."""
+    """Returns the expressions directly inside an expression."""
     match e:
         case Access(at=at):
             return tuple([p for p in at if isinstance(p, Expr)])
@@ -28,7 +28,7 @@ def children(e: Expr) -> tuple[Expr, ...]:
 
 
 def walk(e: Expr) -> Iterator[Expr]:
-    """Each different expression inside (and including) an expression once, outer before inner."""
+    """Yields each different expression inside (and including) an expression once, outer before inner."""
     seen = {e}
     stack = [e]
     while stack:
@@ -41,7 +41,7 @@ def walk(e: Expr) -> Iterator[Expr]:
 
 
 def with_children(e: Expr, new: Callable[[Expr], Expr]) -> Expr:
-    """The expression with each expression directly inside replaced."""
+    """Returns the expression with each expression directly inside replaced."""
     match e:
         case Apply(fn=fn, args=args):
             return Apply(fn, tuple([new(a) for a in args]))
@@ -62,7 +62,8 @@ def rewrite(
     position: Callable[[Dim], Dim],
     fold_over: Callable[[tuple[str, ...]], tuple[str, ...]] = lambda over: over,
 ) -> Expr:
-    """The expression with every index expression passed through `position` and every folded range through `fold_over`.
+    """Returns the expression with every index expression passed through `position` and every folded range through
+    `fold_over`.
 
     Raises: NotationError when `position` turns the index of a join into more than an index.
     """
@@ -95,7 +96,7 @@ def rewrite(
 
 
 def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
-    """The expression with every access replaced, innermost first."""
+    """Returns the expression with every access replaced, innermost first."""
     done: dict[Expr, Expr] = {}
 
     def visit(x: Expr) -> Expr:
@@ -111,7 +112,7 @@ def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
 
 
 def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
-    """The expression with free indices replaced by index expressions.
+    """Returns the expression with free indices replaced by index expressions.
 
     An index bound by a fold inside is another index, even under the same name.
     Raises: NotationError when a value mentions an index that a fold inside binds; rename the fold first.
@@ -135,7 +136,7 @@ def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
 
 
 def rewrite_along(e: Join, to: Dim) -> Join:
-    """The join along another index, its pieces not yet rewritten."""
+    """Returns the join along another index, its pieces not yet rewritten."""
     name = plain(to)
     if name is None:
         raise NotationError(f"the index {e.along} of a join can be renamed, not replaced by {to}")
@@ -143,7 +144,7 @@ def rewrite_along(e: Join, to: Dim) -> Join:
 
 
 def free(e: Expr) -> tuple[str, ...]:
-    """Names of the indices the expression depends on, in order of occurrence."""
+    """Returns names of the indices the expression depends on, in order of occurrence."""
     return e.free_indices(_free_of)
 
 

@@ -108,14 +108,14 @@ def _expect(value: object, kind: type[T], name: str) -> T:
 
 
 def to_integer(value: object) -> int:
-    """An integer as it is. Raises: ValueError for anything else."""
+    """Returns an integer as it is. Raises: ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"expected an integer, found {value!r}")
     return int(value)
 
 
 def to_number(value: object) -> float:
-    """A number as a float. Raises: ValueError for anything else."""
+    """Returns a number as a float. Raises: ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"expected a number, found {value!r}")
     return float(value)
@@ -225,7 +225,7 @@ texts: AttrType[tuple[str, ...]] = AttrType(
 
 
 def _read_dim(value: object) -> Dim:
-    """A dimension of a text, where expressions are strings."""
+    """Returns a dimension of a text, where expressions are strings."""
     return parse(value) if isinstance(value, str) else _to_dim(value)
 
 
@@ -313,7 +313,7 @@ raw: AttrType[bytes] = AttrType(
 
 
 def enumeration(cases: type[E]) -> AttrType[E]:
-    """The cases of an enumeration whose values are the keywords of the text form and of files."""
+    """Returns the cases of an enumeration whose values are the keywords of the text form and of files."""
     by_keyword = {str(case.value): case for case in cases}
 
     def coerce(value: object) -> E:

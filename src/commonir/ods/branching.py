@@ -22,19 +22,19 @@ class Branch:
     __slots__ = ()
 
     def passed(self, number: int) -> tuple[Value, ...]:
-        """The values that become the arguments of a successor, by its number."""
+        """Returns the values that become the arguments of a successor, by its number."""
         raise NotImplementedError
 
     def passing(self, passed: Sequence[Sequence[Value]]) -> Op:
-        """The same branch, in no block, that passes other values to its successors."""
+        """Returns the same branch, in no block, that passes other values to its successors."""
         raise NotImplementedError
 
     def decided_by(self) -> tuple[Value, ...]:
-        """The operands that decide which successor runs next."""
+        """Returns the operands that decide which successor runs next."""
         return ()
 
     def taken(self, known: KnownData) -> int | None:
-        """The number of the successor that runs next, when what is known tells."""
+        """Returns the number of the successor that runs next, when what is known tells."""
         del known
         return None
 
@@ -56,11 +56,11 @@ class RegionBranch:
     __slots__ = ()
 
     def entered(self, known: KnownData) -> Iterable[Way]:
-        """Where control may go first."""
+        """Returns where control may go first."""
         raise NotImplementedError
 
     def left(self, number: int, last: Operation, known: KnownData) -> Iterable[Way]:
-        """Where control may go from a region, by its number, that ends with an operation."""
+        """Returns where control may go from a region, by its number, that ends with an operation."""
         raise NotImplementedError
 
 
@@ -71,7 +71,9 @@ class Choice(RegionBranch, Op):
     """
 
     def choices(self) -> tuple[Region, Region | None]:
-        """The region that runs when the condition holds, and the one that runs when it does not, if there is one."""
+        """Returns the region that runs when the condition holds, and the one that runs when it does not, if there is
+        one.
+        """
         raise NotImplementedError
 
     def entered(self, known: KnownData) -> Iterator[Way]:
@@ -102,7 +104,9 @@ class Passage(NamedTuple):
 
 
 def only_passage(op: Operation, known: KnownData) -> Passage | None:
-    """The only way through an operation, where what is known tells that there is one and that it repeats nothing."""
+    """Returns the only way through an operation, where what is known tells that there is one and that it repeats
+    nothing.
+    """
     if not isinstance(op, RegionBranch):
         return None
     ways = tuple(op.entered(known))

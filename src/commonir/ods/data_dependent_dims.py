@@ -24,7 +24,7 @@ class DataDependentDim(NamedTuple):
 
 
 def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[DataDependentDim, ...]:
-    """The symbols that values have as sizes of axes, but for those that are known before."""
+    """Returns the symbols that values have as sizes of axes, but for those that are known before."""
     seen = set(known)
     out: list[DataDependentDim] = []
     for position, v in enumerate(values):
@@ -37,20 +37,22 @@ def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[Data
 
 
 def defined_dims(op: Operation) -> tuple[DataDependentDim, ...]:
-    """The symbols that the results of an operation bring in: neither its operands nor its attributes have them."""
+    """Returns the symbols that the results of an operation bring in: neither its operands nor its attributes have
+    them.
+    """
     if not any(isinstance(d, DimExpr) for r in op.results for d in _shape(r.type)):
         return ()
     return dims_introduced(op.results, {*symbols_of([v.type for v in op.operands]), *symbols_mentioned(op)})
 
 
 def symbols_mentioned(op: Operation) -> Iterator[str]:
-    """The symbols in the attributes of an operation."""
+    """Yields the symbols in the attributes of an operation."""
     for value in op.attribute_values if isinstance(op, Op) else ():
         yield from symbols_within(value)
 
 
 def symbols_within(value: object) -> Iterator[str]:
-    """The symbols in the value of an attribute, or in several."""
+    """Yields the symbols in the value of an attribute, or in several."""
     match value:
         case DimExpr():
             yield from symbols(value)

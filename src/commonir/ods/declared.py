@@ -184,7 +184,7 @@ class DeclaredOp(Op):
         return tuple(out)
 
     def _result_counts(self) -> list[int]:
-        """How many results each output is: those that need not be there are absent from the end on."""
+        """Returns how many results each output is: those that need not be there are absent from the end on."""
         outputs, declared = self.signature.outputs, self._stated
         counts = [1] * len(outputs)
         spare = len(declared) - len(outputs) if declared else 0
@@ -231,7 +231,7 @@ class DeclaredOp(Op):
 
 
 def _pairs(p: Parameter, given: Value | tuple[Value, ...] | None) -> Iterable[tuple[DeclaredType, Value]]:
-    """The values that a use gives a parameter, each with what it must be."""
+    """Returns the values that a use gives a parameter, each with what it must be."""
     values = () if given is None else given if isinstance(given, tuple) else (given,)
     declared = p.type
     if isinstance(declared, ListOf) and p.multiplicity is not Multiplicity.MANY:
@@ -257,7 +257,7 @@ _D = TypeVar("_D", bound=DeclaredOp)
 
 
 def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> tuple[type[_D], ...]:
-    """The definitions of a declared operator, one for each signature, under the name that nodes call it by.
+    """Returns the definitions of a declared operator, one for each signature, under the name that nodes call it by.
 
     `name` is that of their operations, `base` the class of the dialect that says how they run.
     """
@@ -279,7 +279,7 @@ def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> 
 
 
 def _is_open(signature: Signature) -> bool:
-    """Whether the types of results depend on those that a use states."""
+    """Returns whether the types of results depend on those that a use states."""
     undetermined = set(signature.variables)
     return any(
         p.multiplicity is not Multiplicity.ONE
@@ -370,7 +370,7 @@ class OperatorUse(NamedTuple):
 
 
 def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
-    """The arguments of `build` for a node: inputs go to parameters from left to right.
+    """Returns the arguments of `build` for a node: inputs go to parameters from left to right.
 
     Raises: DiagnosticError (E0502, E0505) with everything that keeps the inputs or attributes from being divided.
     """
@@ -464,7 +464,7 @@ class Choice(NamedTuple):
 
 
 def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
-    """The signature that fits a node.
+    """Returns the signature that fits a node.
 
     An operator with one signature has no choice: what does not fit in types is left to the verifier.
     Raises: DiagnosticError (E0502, E0505) when the inputs of an operator with one signature cannot be divided, E0510

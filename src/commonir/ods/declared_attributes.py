@@ -68,7 +68,7 @@ class DeclaredAttrType:
         return hash(self.text)
 
     def tensor_type(self, value: object) -> Type | None:
-        """The type of the value of a list or tensor; None for one whose shape says nothing."""
+        """Returns the type of the value of a list or tensor; None for one whose shape says nothing."""
         if isinstance(value, Data):
             return value.type
         if isinstance(self.type, TensorOf) and is_sequence(value):
@@ -78,7 +78,7 @@ class DeclaredAttrType:
 
 
 def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttrType:
-    """The kind of an attribute of a type. Raises: ValueError, which says what is wrong."""
+    """Returns the kind of an attribute of a type. Raises: ValueError, which says what is wrong."""
     stripped = text.strip()
     if stripped in (GRAPH, GRAPHS):
         return DeclaredAttrType(stripped, None)
@@ -114,7 +114,7 @@ def _kind_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
 
 
 def _strict(kind: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
-    """A kind that takes only some forms of attributes."""
+    """Returns a kind that takes only some forms of attributes."""
 
     def decode(attr: Attribute) -> Any:
         if not accepts(attr):
@@ -149,7 +149,7 @@ def _named(attr: Attribute) -> str:
 
 
 def _truth(attr: Attribute) -> Attribute:
-    """A bool, which files may state as the integer 0 or 1."""
+    """Returns a bool, which files may state as the integer 0 or 1."""
     is_number = isinstance(attr, IntegerAttr) and attr.value in (0, 1)
     return BoolAttr(bool(attr.value)) if isinstance(attr, IntegerAttr) and is_number else attr
 
@@ -209,7 +209,7 @@ def _vector(element: ElementType) -> tuple[AttrType[Any], Check | None]:
 
 
 def _within(element: ElementType) -> Check:
-    """The numbers that an integer type has."""
+    """Returns the numbers that an integer type has."""
     signed = element.kind == "int"
     least = -(1 << (element.bits - 1)) if signed else 0
     most = (1 << (element.bits - signed)) - 1

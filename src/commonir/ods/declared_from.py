@@ -67,7 +67,7 @@ class _Declaring:
         self.variables = {name: v for name, v in variables.items() if isinstance(v, ElementClass)}
 
     def parameter(self, field: Field, bound: set[str] | None = None) -> Parameter:
-        """An operand or result; of a result only type variables that operands bind say something."""
+        """Returns an operand or result; of a result only type variables that operands bind say something."""
         declared = AnyOf() if field.pattern is None else self._type(field.pattern)
         free = {leaf.pattern.element for leaf in declared.leaves() if leaf.pattern.element in self.variables}
         if bound is not None and not free <= bound:
@@ -112,7 +112,7 @@ def _attribute(field: Field) -> DeclaredAttribute:
 
 
 def _plain(value: Attribute) -> Attribute:
-    """A default as a file can state it."""
+    """Returns a default as a file can state it."""
     match value:
         case EnumAttr(keyword=text):
             return StringAttr(text)

@@ -55,7 +55,7 @@ class DeclaredType:
         raise NotImplementedError
 
     def resolve(self, found: Unification) -> Type:
-        """The type it stands for; what is not determined is unknown. Raises: Undetermined."""
+        """Returns the type it stands for; what is not determined is unknown. Raises: Undetermined."""
         raise NotImplementedError
 
     @property
@@ -64,7 +64,7 @@ class DeclaredType:
         return ()
 
     def leaves(self) -> Iterator[TensorOf]:
-        """The tensors in it, in order."""
+        """Yields the tensors in it, in order."""
         pending: list[DeclaredType] = [self]
         while pending:
             at = pending.pop()
@@ -227,7 +227,7 @@ class MapOf(DeclaredType):
 
 
 def _as_value(type: Type) -> Type:
-    """A key or value of a map, whose type may be that of an element, as the type of a value."""
+    """Returns a key or value of a map, whose type may be that of an element, as the type of a value."""
     return TensorType(type, ()) if isinstance(type, ElementType) else type
 
 
@@ -311,7 +311,7 @@ class Unification:
         return self._bindings.elements
 
     def resolved(self, pattern: Pattern) -> TensorType:
-        """The tensor type that a pattern stands for: a dimension or rank that is not determined is unknown.
+        """Returns the tensor type that a pattern stands for: a dimension or rank that is not determined is unknown.
 
         Raises: Undetermined when its element type is not known.
         """
@@ -338,7 +338,7 @@ class Unification:
 
 
 def tensors_within(type: Type) -> Iterator[TensorType]:
-    """The tensors that values of a type are made of."""
+    """Yields the tensors that values of a type are made of."""
     pending = [type]
     while pending:
         match pending.pop():
@@ -357,7 +357,7 @@ def tensors_within(type: Type) -> Iterator[TensorType]:
 
 
 def symbols_within(type: Type) -> Iterator[str]:
-    """Names of the symbolic dimensions in a type."""
+    """Yields names of the symbolic dimensions in a type."""
     for t in tensors_within(type):
         for d in t.shape or ():
             if isinstance(d, DimExpr):
@@ -472,7 +472,9 @@ class _Reader:
 
 
 def as_declared(types: Iterable[Type]) -> tuple[DeclaredType, ...]:
-    """Types of values as one declaration states them; dimensions that are not names or numbers correlate nothing."""
+    """Returns types of values as one declaration states them; dimensions that are not names or numbers correlate
+    nothing.
+    """
     unnamed = count()
     return tuple([_as_declared(t, unnamed) for t in types])
 
@@ -506,7 +508,7 @@ def _pattern_of(type: TensorType, unnamed: Iterator[int]) -> Pattern:
 
 
 def _name_of(dim: Dim | None) -> str | None:
-    """A dimension as declarations write it; None for one that is unknown or an expression."""
+    """Returns a dimension as declarations write it; None for one that is unknown or an expression."""
     if isinstance(dim, DimExpr):
         name = next(iter(symbols(dim)), "")
         return name if dim in (symbol(name), symbol(name, 0)) and name.isidentifier() else None
@@ -514,7 +516,9 @@ def _name_of(dim: Dim | None) -> str | None:
 
 
 def conflicting_names(declared: Iterable[DeclaredType]) -> tuple[str, ...]:
-    """Names that stand for one dimension in some shapes of a declaration, and for any number of them in others."""
+    """Returns names that stand for one dimension in some shapes of a declaration, and for any number of them in
+    others.
+    """
     one: dict[str, None] = {}
     many: dict[str, None] = {}
     for leaf in (leaf for d in declared for leaf in d.leaves()):

@@ -158,7 +158,9 @@ def _layout(cls: type[Definition]) -> Layout:
 
 
 def _versions(cls: type[Definition]) -> tuple[str, ...]:
-    """The versions of a dialect in which a definition changed: those stated, else of its types, and of its fields."""
+    """Returns the versions of a dialect in which a definition changed: those stated, else of its types, and of its
+    fields.
+    """
     found: set[str] = set()
     if not cls.held_in:
         found.update(f.since for f in cls.layout.by_name.values() if f.since)
@@ -286,7 +288,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
 
     @classmethod
     def at(cls, version: str) -> type[Self]:
-        """The definition as it is in one of its `versions`; for older ones a subclass of this, the newest."""
+        """Returns the definition as it is in one of its `versions`; for older ones a subclass of this, the newest."""
         if version == cls.since:
             return cls
         if version not in cls.older:
@@ -297,7 +299,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
 
     @classmethod
     def newest(cls) -> type[Definition]:
-        """The definition that states this version of it."""
+        """Returns the definition that states this version of it."""
         return cls if cls.since == (cls.versions or ("",))[-1] else cls.__bases__[0]
 
     # -- construction without checks
@@ -417,14 +419,14 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return any(f.optional for f in self.layout.results[:group])
 
     def bound_value(self, field: Field) -> Value | None:
-        """The operand that a parameter is bound to; None when it is a literal."""
+        """Returns the operand that a parameter is bound to; None when it is a literal."""
         place = self.places[field]
         if self._attributes[place.attribute] is not BOUND or self._offsets is None:
             return None
         return self._operands[self._offsets[place.input]]
 
     def grouped_operands(self) -> tuple[Value | tuple[Value, ...] | None, ...]:
-        """One entry for each declared operand, parameters left out: what `reference` receives."""
+        """Returns one entry for each declared operand, parameters left out: what `reference` receives."""
         return tuple([self.field_value(f) for f in self.layout.formals])
 
     @property
@@ -443,7 +445,9 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return {f.name: v for f, v in zip(self.layout.attributes, self._attributes, strict=True) if v is not BOUND}
 
     def decoded_attributes(self) -> tuple[object, ...]:
-        """Values of attributes and parameters in order, parameters decoded from the constants they are bound to."""
+        """Returns values of attributes and parameters in order, parameters decoded from the constants they are bound
+        to.
+        """
         if not self.layout.parameters:
             return self._attributes
         return tuple(
@@ -454,7 +458,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         )
 
     def with_attributes(self, **changes: object) -> Self:
-        """The same operation with some attributes changed, on the same operands, not in a block."""
+        """Returns the same operation with some attributes changed, on the same operands, not in a block."""
         result = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
         values = {**dict(zip((f.name for f in self.layout.attributes), self._attributes, strict=True)), **changes}
         result._attributes = tuple(values[f.name] for f in self.layout.attributes)
@@ -497,13 +501,13 @@ class Definition(TextForm, metaclass=DefinitionMeta):
 
     @classmethod
     def has_trait(cls, trait: Trait) -> bool:
-        """Whether the definition claims a trait."""
+        """Returns whether the definition claims a trait."""
         return trait in cls.traits
 
     # -- what a definition may state; everything else is derived
 
     def reference(self, *operands: Any, **indices: Any) -> Any:
-        """The meaning of the operation; see the module."""
+        """Returns the meaning of the operation; see the module."""
         raise NotImplementedError
 
     def infer(self) -> tuple[Type, ...]:
@@ -517,8 +521,9 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return None
 
     def reference_open(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
-        """What it means where its reference cannot be stated before running, by operations that take sizes when they
-        run; None where it has no such form. For targets: who runs a program states the reference when it is reached.
+        """Returns what it means where its reference cannot be stated before running, by operations that take sizes when
+        they run; None where it has no such form. For targets: who runs a program states the reference when it is
+        reached.
 
         Raises: NotationError, NotKnownError.
         """
@@ -555,7 +560,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return ""
 
     def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  none by default
-        """Whether the result of a number may be declared with a type that contradicts the inferred one.
+        """Returns whether the result of a number may be declared with a type that contradicts the inferred one.
 
         Only where a producer of files is known to declare a wrong one, which then does not count.
         """
@@ -565,16 +570,16 @@ class Definition(TextForm, metaclass=DefinitionMeta):
     """Whether shapes that a program declares for results are part of it; otherwise those that follow count alone."""
 
     def fold(self) -> Value | None:
-        """A value that the single result equals and that is there already; None when there is none."""
+        """Returns a value that the single result equals and that is there already; None when there is none."""
         return None
 
     def canonicalize(self) -> tuple[Value, ...] | None:
-        """Values of a simpler equal program for the results, or None."""
+        """Returns values of a simpler equal program for the results, or None."""
         return None
 
 
 def _stored(kind: AttrType[Any], value: object) -> Attribute:
-    """The storage form, also of a value that is not of its kind, which the verifier reports."""
+    """Returns the storage form, also of a value that is not of its kind, which the verifier reports."""
     try:
         return kind.to_attribute(value)
     except (ValueError, TypeError, AttributeError):
@@ -582,7 +587,7 @@ def _stored(kind: AttrType[Any], value: object) -> Attribute:
 
 
 def decode_parameter(op: Definition, field: Field) -> Any:
-    """The Python value of a parameter bound to a constant.
+    """Returns the Python value of a parameter bound to a constant.
 
     Raises: DiagnosticError (E0505) when it is not constant or not of its kind.
     """
@@ -597,7 +602,7 @@ def decode_parameter(op: Definition, field: Field) -> Any:
 
 
 def coerced(op: Definition, field: Field, value: Any) -> Any:
-    """The value of an attribute as it is stored. Raises: DiagnosticError (E0505) when it is not of its kind."""
+    """Returns the value of an attribute as it is stored. Raises: DiagnosticError (E0505) when it is not of its kind."""
     if value is field.default or field.type is None:
         return value
     try:
@@ -640,7 +645,7 @@ def divide(
 
 
 def successors_of(op: Definition, args: Sequence[Any]) -> tuple[Block, ...]:
-    """The blocks among constructor arguments, in order."""
+    """Returns the blocks among constructor arguments, in order."""
     out: list[Block] = []
     for f, v in zip(op.layout.arguments, args, strict=True):
         if f.kind is FieldKind.SUCCESSOR:

@@ -67,13 +67,13 @@ class LazyDefinitions(Iterable["type[Op]"]):
         return iter(definitions_in({name: self.member(name) for name in self._modules}, self._prefix[:-1]))
 
     def member(self, name: str) -> object:
-        """A member of the package. Raises: AttributeError."""
+        """Returns a member of the package. Raises: AttributeError."""
         if name not in self._modules:
             raise AttributeError(f"module '{self._package}' has no attribute '{name}'")
         return getattr(import_module(f"{self._package}.{self._modules[name]}"), name)
 
     def called(self, name: str) -> type[Op] | None:
-        """The definition of an operation, by its full name, whose class is called after it."""
+        """Returns the definition of an operation, by its full name, whose class is called after it."""
         likely = self._likely.get(name.removeprefix(self._prefix).replace("_", ""))
         result = None if likely is None else self.member(likely)
         if isinstance(result, type) and issubclass(result, Op) and result.name == name:
@@ -111,14 +111,14 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
         return len(self._definitions)
 
     def newest(self, name: str, allowed: Callable[[str], bool]) -> type[Op] | None:
-        """The newest definition of a name that came with an allowed version."""
+        """Returns the newest definition of a name that came with an allowed version."""
         for version, definition in reversed(self._of(name)):
             if allowed(version):
                 return definition.at(version)
         return None
 
     def _of(self, name: str) -> Sequence[tuple[str, type[Op]]]:
-        """The definitions of a name by the versions that they came with."""
+        """Returns the definitions of a name by the versions that they came with."""
         result, order = self._entries.get(name), self._order
         if result is None:
             only = self._given.called(name) if isinstance(self._given, LazyDefinitions) else None
@@ -171,7 +171,7 @@ class Dialect:
         self._found: dict[tuple[str, str], type[Op]] = {}
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
-        """The dialect with other definitions; those that it has and that are not among them stay."""
+        """Returns the dialect with other definitions; those that it has and that are not among them stay."""
         given = {definition.name: definition for definition in operations}
         return Dialect(
             self.name,
@@ -217,7 +217,9 @@ class Dialect:
         return self._versioned
 
     def find(self, name: str, version: str = "") -> type[Op] | None:
-        """The newest definition of a full name that is not newer than a version; without a version, the newest."""
+        """Returns the newest definition of a full name that is not newer than a version; without a version, the
+        newest.
+        """
         age = self._ages.get(version)
         key = name, version if age else ""
         result = self._found.get(key)
@@ -228,7 +230,7 @@ class Dialect:
         return result
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
-        """Whether a definition is the one of a version: also one that no version changes, or of another set of
+        """Returns whether a definition is the one of a version: also one that no version changes, or of another set of
         operations.
         """
         expected, own = self._ages.get(version), self._ages.get(definition.since)
@@ -252,7 +254,7 @@ def _is_within(age: tuple[str, int] | None, family: str, limit: int) -> bool:
 
 
 def definitions_in(namespace: Mapping[str, object], dialect: str) -> tuple[type[Op], ...]:
-    """The definitions of a dialect among the members of a module, in order."""
+    """Returns the definitions of a dialect among the members of a module, in order."""
     prefix = f"{dialect}."
     out: dict[type[Op], None] = {}
     for member in namespace.values():
@@ -273,18 +275,18 @@ class Dialects:
         self.forms: Mapping[str, ParameterForm] = {k: v for dialect in known for k, v in dialect.forms.items()}
 
     def get(self, name: str) -> Dialect | None:
-        """The dialect of a name."""
+        """Returns the dialect of a name."""
         return self._plugins.get(name)
 
     def working(self) -> Iterator[Dialect]:
-        """All dialects that can be had, but for plugins that fail to load."""
+        """Returns all dialects that can be had, but for plugins that fail to load."""
         return iter(self._plugins)
 
     def names(self) -> tuple[str, ...]:
-        """Names of all dialects that can be had, sorted."""
+        """Returns names of all dialects that can be had, sorted."""
         return self._plugins.names()
 
     def find(self, name: str, version: str = "") -> type[Op] | None:
-        """The definition of an operation by its full name, such as `mil.conv`."""
+        """Returns the definition of an operation by its full name, such as `mil.conv`."""
         dialect = self.get(name.partition(".")[0])
         return None if dialect is None else dialect.find(name, version)

@@ -135,7 +135,7 @@ def operation_record(dialect: Dialect, name: str) -> Record:
 
 
 def dialect_record(dialect: Dialect) -> Record:
-    """A dialect and its operations as plain data."""
+    """Returns a dialect and its operations as plain data."""
     found = {name: summary_of(definitions[-1]) for name, definitions in sorted(dialect.operations.items())}
     return {"name": dialect.name, "summary": dialect.summary, "versions": list(dialect.versions), "operations": found}
 
@@ -188,7 +188,9 @@ def _default_text(field: Field) -> str | None:
 
 
 def reference_text(definition: type[Op]) -> str:
-    """The reference as a formula or as the operations it is made of; as Python where no example of it can be made."""
+    """Returns the reference as a formula or as the operations it is made of; as Python where no example of it can be
+    made.
+    """
     return _reference_text(definition, example_of(definition)) if definition.form in _STATED else ""
 
 
@@ -215,7 +217,7 @@ def _python(definition: type[Op]) -> str:
 
 
 def _body(definition: type[Op], derived: Derived) -> str:
-    """The operations of a composite, one line each."""
+    """Returns the operations of a composite, one line each."""
     names: dict[Value, str] = {}
     for f, given in zip(definition.layout.formals, derived.inputs, strict=True):
         if isinstance(given, Value):
@@ -250,7 +252,7 @@ def _fresh() -> Iterator[str]:
 
 
 def _without_type(text: str) -> str:
-    """Numbers and lists without their types, for people."""
+    """Returns numbers and lists without their types, for people."""
     listed = re.sub(r"array<\w+(?:: ([^<>]*))?>", lambda found: f"[{found[1] or ''}]", text)
     return re.sub(r" : (?:i64|f64)\b", "", listed)
 
@@ -259,7 +261,7 @@ def _without_type(text: str) -> str:
 
 
 def operation_page(dialect: Dialect, name: str) -> str:
-    """The reference page of an operation, as Markdown.
+    """Returns the reference page of an operation, as Markdown.
 
     Raises: KeyError when the dialect has no such operation.
     """
@@ -336,7 +338,7 @@ def _type_text(type: Type) -> str:
 
 
 def dialect_page(dialect: Dialect) -> str:
-    """The index of a dialect, as Markdown."""
+    """Returns the index of a dialect, as Markdown."""
     lines = [f"# Dialect `{dialect.name}`", "", _sentence(dialect.summary), ""]
     if dialect.versions:
         lines += [f"Versions: {', '.join(dialect.versions)}.", ""]
@@ -350,7 +352,7 @@ def dialect_page(dialect: Dialect) -> str:
 
 
 def pages_of(dialect: Dialect) -> Mapping[str, str]:
-    """All pages of a dialect by file name: its index and one for each operation."""
+    """Returns all pages of a dialect by file name: its index and one for each operation."""
     out = {f"{dialect.name}.md": dialect_page(dialect)}
     return out | {f"{name}.md": operation_page(dialect, name) for name in sorted(dialect.operations)}
 
@@ -360,7 +362,7 @@ def _sentence(text: str) -> str:
 
 
 def _signature(definition: type[Op]) -> str:
-    """The constructor as Python would show it."""
+    """Returns the constructor as Python would show it."""
     shown: list[str] = []
     for f in definition.layout.arguments:
         if f.is_required or (f.variadic and f.default is MISSING):

@@ -28,7 +28,7 @@ def effects_of(op: Operation) -> Effects:
 
 
 def _own_effects(op: Operation) -> Effects | None:
-    """The effects of an operation; None when they are those of what is in it."""
+    """Returns the effects of an operation; None when they are those of what is in it."""
     if not isinstance(op, Op):
         return Effects.ANY
     if op.has_trait(traits.Pure):
@@ -62,7 +62,7 @@ def _nested_effects(op: Operation) -> Effects:
 
 
 def may_have_no_effect(definition: type[Operation]) -> bool:
-    """Whether operations of a definition, none of which ends a block, may be without effect but reading."""
+    """Returns whether operations of a definition, none of which ends a block, may be without effect but reading."""
     if not issubclass(definition, Op) or definition.has_trait(traits.Terminator):
         return False
     harmless = (traits.Pure, traits.RecursiveEffects, traits.OnlyReads, traits.PureOnTensors)
@@ -70,7 +70,7 @@ def may_have_no_effect(definition: type[Operation]) -> bool:
 
 
 def is_unneeded(op: Operation) -> bool:
-    """Whether an operation may go: nobody uses its results, and it does nothing but, perhaps, read."""
+    """Returns whether an operation may go: nobody uses its results, and it does nothing but, perhaps, read."""
     if any(r.is_used for r in op.results) or not may_have_no_effect(type(op)):
         return False
     return effects_of(op) <= Effects.READS

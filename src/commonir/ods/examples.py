@@ -30,7 +30,9 @@ _CLASSES = {"float": f32, "number": f32, "any": f32, "": f32, "int": i32}
 
 
 def example_of(definition: type[Op]) -> Op | None:
-    """An operation of the definition, with all optional operands where it accepts them; None when none was found."""
+    """Returns an operation of the definition, with all optional operands where it accepts them; None when none was
+    found.
+    """
     if definition.layout.regions:
         return None
     for whole, rank, trial in product((True, False), _RANKS, range(_TRIALS)):
@@ -88,7 +90,7 @@ def _element(definition: type[Op], name: str) -> ElementType:
 
 
 def _values(kind: AttrType[Any] | None, rank: int) -> Sequence[object]:
-    """A few values of a kind."""
+    """Returns a few values of a kind."""
     match "" if kind is None else kind.name:
         case _ if kind is not None and kind.cases:
             return kind.cases

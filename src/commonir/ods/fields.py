@@ -63,7 +63,7 @@ class Check:
 
 
 def _every(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A condition on every number of a value, which may be a sequence of them or of sequences."""
+    """Returns a condition on every number of a value, which may be a sequence of them or of sequences."""
 
     def each(value: Any) -> bool:
         return all(map(each, value)) if is_sequence(value) else holds(value)
@@ -81,7 +81,7 @@ def one_of(*values: object) -> Check:
 
 
 def keyword_of(value: object) -> object:
-    """A value as a file spells it: the keyword of a case of an enumeration."""
+    """Returns a value as a file spells it: the keyword of a case of an enumeration."""
     return value.value if isinstance(value, Enum) else value
 
 

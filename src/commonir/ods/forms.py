@@ -16,7 +16,9 @@ class Form(Enum):
 
 
 def form_of(reference: Callable[..., object]) -> Form:
-    """The form of a reference, told by its return annotation: it must be known before the reference is called."""
+    """Returns the form of a reference, told by its return annotation: it must be known before the reference is
+    called.
+    """
     returns = str(reference.__annotations__.get("return", ""))
     if "Kernel" in returns or "Expr" in returns:
         return Form.KERNEL

@@ -130,8 +130,8 @@ def _key(op: Definition, layout: Layout, operands: tuple[Value, ...], offsets: t
 
 
 def _constant_key(op: Definition) -> object:
-    """What decides what follows from a constant; None where contents do that are more than a few numbers, which would
-    fill what is kept.
+    """Returns what decides what follows from a constant; None where contents do that are more than a few numbers, which
+    would fill what is kept.
     """
     if not op.type_says or ATTRIBUTE_REFERENCES in op.extra:
         return None
@@ -148,7 +148,7 @@ def _constant_key(op: Definition) -> object:
 
 
 def _few_numbers(stored: object) -> object:
-    """A number, or a few of them, in a form that can be compared; None for anything else."""
+    """Returns a number, or a few of them, in a form that can be compared; None for anything else."""
     numbers: tuple[object, ...] = stored if isinstance(stored, tuple) else (stored,)  # pyright: ignore[reportUnknownVariableType]  of anything
     kinds = tuple(map(type, numbers))
     if len(numbers) > _KEPT_NUMBERS or not _NUMBERS.issuperset(kinds):
@@ -208,11 +208,13 @@ class _Trace:
         return symbol(name, 0)
 
     def mentions_unknown(self, *dims: Dim | None) -> bool:
-        """Whether a dimension depends on one that is unknown here (not only in the definition around this one)."""
+        """Returns whether a dimension depends on one that is unknown here (not only in the definition around this
+        one).
+        """
         return any(isinstance(d, DimExpr) and any(s in self.own for s in symbols(d)) for d in dims)
 
     def forget_unknown(self, type: Type) -> Type:
-        """The type with dimensions unknown again that were symbols for the time of the trace.
+        """Returns the type with dimensions unknown again that were symbols for the time of the trace.
 
         So are those that say too much to go on with: where open sizes meet again and again, each layer of a network
         doubles the expression of the layer before.
@@ -256,7 +258,7 @@ def _trace(op: Definition) -> Derived:
 
 
 def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
-    """The shapes of operands, after everything but the meaning of the operation is checked."""
+    """Returns the shapes of operands, after everything but the meaning of the operation is checked."""
     shapes = _match_operands(trace)
     _check_attributes(trace)
     _check_ranks(trace)
@@ -294,7 +296,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
 
 
 def _values(op: Definition, field: Field) -> tuple[Value, ...]:
-    """The values of an operand or parameter, as many as there are."""
+    """Returns the values of an operand or parameter, as many as there are."""
     if field.variadic:
         return op.field_value(field)
     found = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
@@ -398,7 +400,7 @@ def _stated_results(trace: _Trace) -> tuple[Type, ...]:
 
 
 def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
-    """The types of results as far as element types tell them.
+    """Returns the types of results as far as element types tell them.
 
     Raises: NotKnownError when those of one cannot be told, or how many there are.
     """
@@ -415,7 +417,7 @@ def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
 
 
 def _unranked(trace: _Trace, field: Field) -> Type | None:
-    """What element types tell of the type of a result."""
+    """Returns what element types tell of the type of a result."""
     if field.pattern is None:
         return None
     results = trace.bindings.resolve(field.pattern)
@@ -430,13 +432,13 @@ def _unranked(trace: _Trace, field: Field) -> Type | None:
 
 
 def is_not_known(error: DiagnosticError) -> bool:
-    """Whether something cannot be stated only because running tells what it depends on."""
+    """Returns whether something cannot be stated only because running tells what it depends on."""
     return all(d.code is NOT_KNOWN_BEFORE_RUNNING for d in error.diagnostics)
 
 
 def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
-    """What is known of an operation whose meaning is stated when it runs: what the program says of its results, else
-    what the definition tells, else their element types.
+    """Returns what is known of an operation whose meaning is stated when it runs: what the program says of its results,
+    else what the definition tells, else their element types.
 
     Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
     """
@@ -467,7 +469,7 @@ def _has_rank(type: Type) -> bool:
 
 
 def not_known(op: Definition, reason: NotKnownError) -> Diagnostic:
-    """The finding that the meaning of an operation depends on data-dependent values."""
+    """Returns the finding that the meaning of an operation depends on data-dependent values."""
     return Diagnostic(NOT_KNOWN_BEFORE_RUNNING, f"{op.name}: {reason}")
 
 
@@ -523,7 +525,7 @@ class Settled:
         self._operations = {op for b in blocks for op in b.operations if op.regions}
 
     def of(self, block: Block) -> AbstractSet[Operation]:
-        """The operations of a block that are settled."""
+        """Returns the operations of a block that are settled."""
         return self._operations if all(a.is_used for a in self._arguments.get(block, ())) else frozenset()
 
 
@@ -533,7 +535,9 @@ _NOTHING_SETTLED = Settled(())
 def operations_behind(
     outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), settled: Settled = _NOTHING_SETTLED
 ) -> list[Operation]:
-    """Operations that are in no block yet and that the values depend on, each after what it uses, also inside."""
+    """Returns operations that are in no block yet and that the values depend on, each after what it uses, also
+    inside.
+    """
     order: dict[Operation, None] = {}
     pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
     while pending:
@@ -587,7 +591,7 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
 
 
 def operand_names(op: Definition) -> list[str]:
-    """The names under which a kernel reads its operands, in order: those of a group are counted."""
+    """Returns the names under which a kernel reads its operands, in order: those of a group are counted."""
     out: list[str] = []
     for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
         out += [f"{f.name}{n}" for n in range(count)] if f.variadic else [f.name] * count
@@ -595,7 +599,7 @@ def operand_names(op: Definition) -> list[str]:
 
 
 def typing_of(op: Definition, results: Sequence[Type] | None) -> Typing:
-    """The types of an operation by field, of results as given; None where those are to be told."""
+    """Returns the types of an operation by field, of results as given; None where those are to be told."""
     layout = op.layout
     counts = dict(zip([f.name for f in layout.inputs], op.group_sizes, strict=True))
     types = {f.name: tuple([v.type for v in _values(op, f)]) for f in layout.inputs}

@@ -29,7 +29,7 @@ class Kernels(NamedTuple):
 
 
 def kernels_of(op: Definition, b: Bindings, shapes: Mapping[Value, tuple[Dim, ...] | None]) -> Kernels:
-    """What the reference of an operation gives for its operands, whose patterns were matched.
+    """Returns what the reference of an operation gives for its operands, whose patterns were matched.
 
     Raises: NotationError.
     """
@@ -88,7 +88,7 @@ def _indices_for(op: Definition, b: Bindings) -> dict[str, Index | Indices]:
 
 
 def _closed(body: Kernel | Expr, op: Definition, n: int, passed: dict[str, Index | Indices]) -> Kernel:
-    """A kernel; a bare expression takes its axes from the names in the pattern of the result."""
+    """Returns a kernel; a bare expression takes its axes from the names in the pattern of the result."""
     if isinstance(body, Kernel):
         return body
     pattern = op.layout.results[n].pattern

@@ -35,7 +35,7 @@ class Known(Operation):
 
 @lru_cache(1 << 10)
 def may_be_known(maker: type[object]) -> bool:
-    """Whether what is made by operations of a class may be known; what makes a value may also be a block."""
+    """Returns whether what is made by operations of a class may be known; what makes a value may also be a block."""
     if not issubclass(maker, Operation):
         return False
     return (
@@ -44,7 +44,7 @@ def may_be_known(maker: type[object]) -> bool:
 
 
 def known_data(value: Value) -> Data | None:
-    """The contents of a value that a constant operation defines."""
+    """Returns the contents of a value that a constant operation defines."""
     owner = value.owner
     if not isinstance(owner, Operation):
         return None
@@ -56,14 +56,14 @@ def known_data(value: Value) -> Data | None:
 
 
 def known_integer(value: Value) -> int | None:
-    """The only element of a value, where it is known and an integer; true is 1."""
+    """Returns the only element of a value, where it is known and an integer; true is 1."""
     data = known_data(value)
     found = data.values()[0] if data is not None and data.count == 1 else None
     return int(found) if isinstance(found, bool | int) else None
 
 
 def known_dims(value: Value) -> tuple[Dim, ...] | None:
-    """The elements of an integer value when they are known before running, perhaps as symbolic expressions.
+    """Returns the elements of an integer value when they are known before running, perhaps as symbolic expressions.
 
     What was found is kept by the value: it is asked for again and again along a chain of shape arithmetic.
     """
@@ -93,7 +93,7 @@ def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
 
 
 def known_contents(value: Value) -> Data | None:
-    """The contents of a value that a constant defines, or that follow from sizes that are numbers."""
+    """Returns the contents of a value that a constant defines, or that follow from sizes that are numbers."""
     data, kind = known_data(value), value.type
     if data is not None or not isinstance(kind, TensorType) or not kind.is_static:
         return data
@@ -102,12 +102,12 @@ def known_contents(value: Value) -> Data | None:
 
 
 def _may_be_constant(value: Value) -> bool:
-    """Whether the elements of an operand may make those of a result known, and have not been asked for."""
+    """Returns whether the elements of an operand may make those of a result known, and have not been asked for."""
     return value.elements is UNASKED and isinstance(value.type, TensorType) and is_short(value.type)
 
 
 def is_short(kind: TensorType) -> bool:
-    """Whether shape arithmetic goes through tensors of a type: vectors, and of others small ones of integers.
+    """Returns whether shape arithmetic goes through tensors of a type: vectors, and of others small ones of integers.
 
     Tables of two amounts for each axis are turned and cut on the way to a list of them.
     """

@@ -29,7 +29,7 @@ _integers = sequence_of(to_integer, "integers")
 
 
 def typed_integer(type: ElementType) -> AttrType[int]:
-    """An integer that is stored with a type."""
+    """Returns an integer that is stored with a type."""
 
     def decode(attr: Attribute) -> int:
         if not isinstance(attr, IntegerAttr) or attr.type is not type:
@@ -40,7 +40,7 @@ def typed_integer(type: ElementType) -> AttrType[int]:
 
 
 def typed_float(type: ElementType) -> AttrType[float]:
-    """A number that is stored as a float of a type."""
+    """Returns a number that is stored as a float of a type."""
 
     def decode(attr: Attribute) -> float:
         if not isinstance(attr, FloatAttr):
@@ -51,7 +51,7 @@ def typed_float(type: ElementType) -> AttrType[float]:
 
 
 def array_of(type: ElementType) -> AttrType[tuple[int, ...]]:
-    """Integers as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
+    """Returns integers as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
         if not isinstance(attr, DenseArrayAttr) or attr.element is not type:
@@ -69,7 +69,7 @@ def array_of(type: ElementType) -> AttrType[tuple[int, ...]]:
 
 
 def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
-    """Integers as an array of attributes: `[1, 2]`."""
+    """Returns integers as an array of attributes: `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
         if not isinstance(attr, ArrayAttr):
@@ -115,7 +115,8 @@ def _case(cases: type[E]) -> Callable[[object], E]:
 
 
 def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> AttrType[E]:
-    """An enumeration that is stored as an integer; custom forms say its keyword, which is the value of the case.
+    """Returns an enumeration that is stored as an integer; custom forms say its keyword, which is the value of the
+    case.
 
     `numbers` gives the integers, where they are not 0, 1, 2 in order.
     """
@@ -141,7 +142,7 @@ def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None 
 
 
 def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> AttrType[E]:
-    """An enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>` for `tosa.nan_mode`.
+    """Returns an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>` for `tosa.nan_mode`.
 
     Custom forms say its keyword. With a `mnemonic`, `name` is the dialect and the attribute is spelled
     `#index<cmp_predicate slt>`.
@@ -178,7 +179,7 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Att
 
 
 def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> AttrType[F]:
-    """A set of flags that is stored as an attribute of a dialect: `#arith.fastmath<nnan,ninf>`.
+    """Returns a set of flags that is stored as an attribute of a dialect: `#arith.fastmath<nnan,ninf>`.
 
     Custom forms say what stands in the angle brackets, brackets included. The keyword of a flag is its name in lower
     case; a member of the class that stands for several flags, or for none, is said in their place.

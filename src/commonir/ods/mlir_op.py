@@ -34,7 +34,9 @@ class MlirOp(Op):
     """Whether each of its blocks must end with a terminator."""
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        """The types of all results, of a definition whose traits do not tell them; None when they are not known."""
+        """Returns the types of all results, of a definition whose traits do not tell them; None when they are not
+        known.
+        """
         return None
 
     def infer(self) -> tuple[Type, ...]:
@@ -76,12 +78,16 @@ class HoldsData:
 
     @classmethod
     def holding(cls, data: Data, type: Type) -> Self | None:
-        """A constant of a type whose carrier in the core has these contents; None for a type that it cannot have."""
+        """Returns a constant of a type whose carrier in the core has these contents; None for a type that it cannot
+        have.
+        """
         raise NotImplementedError
 
 
 def attribute_holding(data: Data, type: Type) -> Attribute | None:
-    """The attribute for a constant of a type whose carrier in the core has these contents; None where there is none."""
+    """Returns the attribute for a constant of a type whose carrier in the core has these contents; None where there is
+    none.
+    """
     match type:
         case ElementType() if type is boolean:
             return BoolAttr(bool(data.values()[0]))
@@ -96,7 +102,7 @@ def attribute_holding(data: Data, type: Type) -> Attribute | None:
 
 
 def built(fields: Sequence[Field]) -> dict[str, Type]:
-    """The types of those fields that admit one type only."""
+    """Returns the types of those fields that admit one type only."""
     return {
         f.name: f.pattern.builds
         for f in fields

@@ -11,7 +11,7 @@ _UNKNOWN_SIZE = "a size of an operand is not known before running"
 
 
 def ranked_shape(of: Value | Type) -> Shape:
-    """The shape of a tensor of known rank. Raises: NotKnownError for another."""
+    """Returns the shape of a tensor of known rank. Raises: NotKnownError for another."""
     kind = of.type if isinstance(of, Value) else of
     if not isinstance(kind, TensorType) or kind.shape is None:
         raise NotKnownError("the rank of an operand is not known before running")
@@ -19,7 +19,7 @@ def ranked_shape(of: Value | Type) -> Shape:
 
 
 def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
-    """The sizes of a tensor. Raises: NotKnownError when one is not known, not even by a name."""
+    """Returns the sizes of a tensor. Raises: NotKnownError when one is not known, not even by a name."""
     shape = ranked_shape(of)
     if not are_known(shape):
         raise NotKnownError(_UNKNOWN_SIZE)
@@ -27,7 +27,7 @@ def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
 
 
 def sizes_in_numbers(of: Value | Type) -> tuple[int, ...]:
-    """The sizes of a tensor in numbers. Raises: NotKnownError when one is not a number."""
+    """Returns the sizes of a tensor in numbers. Raises: NotKnownError when one is not a number."""
     shape = ranked_shape(of)
     if not are_numbers(shape):
         raise NotKnownError(_UNKNOWN_SIZE)

@@ -48,19 +48,19 @@ class Op(Definition):
             self.successors = successors_of(self, args)
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default
-        """Whether what it gives for constants is computed before running: not where nothing is specified, nor where
-        MLIR leaves it.
+        """Returns whether what it gives for constants is computed before running: not where nothing is specified, nor
+        where MLIR leaves it.
         """
         return True
 
     def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:  # noqa: ARG002  none by default
-        """The constants whose result must be the same in its lower 32 bits, or else nothing is computed before running:
-        positions may have 32 bits or 64 where it runs. None where that does not matter.
+        """Returns the constants whose result must be the same in its lower 32 bits, or else nothing is computed before
+        running: positions may have 32 bits or 64 where it runs. None where that does not matter.
         """
         return None
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments in order of declaration, defaults filled in."""
+        """Returns the arguments in order of declaration, defaults filled in."""
         fields = self.layout.arguments
         if len(args) > len(fields):
             raise TypeError(f"{self.name} takes {len(fields)} arguments, {len(args)} were given")

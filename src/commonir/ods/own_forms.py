@@ -44,7 +44,7 @@ def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnFor
 
 
 def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
-    """What a dialect has, and the names of attributes and types of it that are kept as they are written."""
+    """Returns what a dialect has, and the names of attributes and types of it that are kept as they are written."""
     known: dict[str, WordsForm | DialectAttr | None] = dict.fromkeys(attributes.split())
     kinds: dict[str, DialectType | None] = dict.fromkeys(types.split())
     for member in held:

@@ -91,7 +91,7 @@ _MAX_DEPTH = 20
 
 
 def parsed_form(text: str, parameters: Sequence[Parameter]) -> tuple[FormElement, ...]:
-    """The elements of a form. Raises: FormError."""
+    """Returns the elements of a form. Raises: FormError."""
     reader = _Reader(text, {p.name: p for p in parameters})
     result, anchor = reader.elements(0)
     if reader.token[0] != "end" or anchor is not None:

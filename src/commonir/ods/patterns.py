@@ -27,7 +27,7 @@ from commonir.symbolic.constraints import Constraint, require
 
 
 def version_number(version: str) -> int:
-    """The number that the name of a version ends with: 13 of `opset13`."""
+    """Returns the number that the name of a version ends with: 13 of `opset13`."""
     return int(version[len(version.rstrip("0123456789")) :] or 0)
 
 
@@ -44,7 +44,7 @@ class TypeVariable:
     versions: Mapping[str, TypeVariable]
 
     def at(self, version: str) -> TypeVariable:
-        """The set that holds in a version."""
+        """Returns the set that holds in a version."""
         before = [v for v in self.versions if version_number(v) <= version_number(version)]
         return self.versions[max(before, key=version_number)] if before else self
 
@@ -54,7 +54,7 @@ class TypeVariable:
         return frozenset()
 
     def admits(self, type: Type) -> bool:
-        """Whether a type is in the set."""
+        """Returns whether a type is in the set."""
         raise NotImplementedError
 
 
@@ -153,7 +153,7 @@ _WRAPPERS = ("list", "optional", "sparse")
 
 
 def unwrapped(wrapper: str, type: Type) -> Type | None:
-    """What a list, an optional value or a sparse tensor is made of; None for a type that is no such thing."""
+    """Returns what a list, an optional value or a sparse tensor is made of; None for a type that is no such thing."""
     match wrapper, type:
         case ("list", ListType(element=element)) | ("optional", OptionalType(element=element)):
             return element
@@ -164,7 +164,7 @@ def unwrapped(wrapper: str, type: Type) -> Type | None:
 
 
 def wrapped(wrapper: str, content: TensorType) -> Type:
-    """A list, an optional value or a sparse tensor of something."""
+    """Returns a list, an optional value or a sparse tensor of something."""
     match wrapper:
         case "list":
             return ListType(content)
@@ -395,7 +395,7 @@ class Bindings:
                 self.constraints += require(a, "==", b, f"dimension {name}")
 
     def resolve(self, pattern: Pattern) -> Type | None:
-        """The type a pattern stands for when all of its names are bound; None when they are not."""
+        """Returns the type a pattern stands for when all of its names are bound; None when they are not."""
         if isinstance(pattern, TypeConstraint):
             return pattern.builds
         if pattern.content is not None:
@@ -424,13 +424,13 @@ class Bindings:
 
 
 def known_shape(type: Type) -> tuple[Dim, ...] | None:
-    """The shape of a tensor of which all dimensions are known."""
+    """Returns the shape of a tensor of which all dimensions are known."""
     shape = type.shape if isinstance(type, TensorType) else None
     return shape if are_known(shape) else None
 
 
 def is_same_kind(a: Type, b: Type) -> bool:
-    """Whether two types differ in nothing but the shapes of tensors."""
+    """Returns whether two types differ in nothing but the shapes of tensors."""
     match a, b:
         case TensorType(), TensorType():
             return a.element is b.element

@@ -46,7 +46,7 @@ class PropertyType(AttrType[T]):
 
 
 def integer(type: ElementType) -> PropertyType[int]:
-    """An integer, stored in an attribute of any type."""
+    """Returns an integer, stored in an attribute of any type."""
     top = 1 << (type.bits - 1)
 
     def coerce(value: object) -> int:
@@ -110,7 +110,7 @@ unit: PropertyType[bool] = PropertyType(
 
 
 def integers(type: ElementType) -> PropertyType[tuple[int, ...]]:
-    """Integers that an attribute holds as a dense array."""
+    """Returns integers that an attribute holds as a dense array."""
     return _in_brackets(array_of(type), integer(type))
 
 
@@ -145,7 +145,9 @@ def _in_brackets(kind: AttrType[tuple[T, ...]], item: PropertyType[T]) -> Proper
 
 
 def optional(inner: PropertyType[Any], *, is_plain: bool) -> PropertyType[tuple[Any, ...]]:
-    """A property that may have no value: a tuple of one or of none. One that `is_plain` is written as its value is."""
+    """Returns a property that may have no value: a tuple of one or of none. One that `is_plain` is written as its value
+    is.
+    """
 
     def coerce(value: object) -> tuple[object, ...]:
         if value is None:
@@ -201,7 +203,7 @@ def words(kind: AttrType[T], said: Callable[[T], str], separator: str, known: Ma
 
 
 def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:
-    """A property in angle brackets after a word."""
+    """Returns a property in angle brackets after a word."""
 
     def read(reader: FormReader) -> T:
         reader.expect(word)

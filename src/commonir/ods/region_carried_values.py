@@ -33,7 +33,9 @@ def _nothing(_: Value) -> Data | None:
 
 
 def _edges(op: Op) -> list[_Edge]:
-    """All ways into, between and out of the regions of an operation; none where something is not known to tell them."""
+    """Returns all ways into, between and out of the regions of an operation; none where something is not known to tell
+    them.
+    """
     if not isinstance(op, RegionBranch):
         return []
     ways = [(op, way) for way in op.entered(_nothing)]
@@ -73,7 +75,9 @@ def replace_by_entry_values(op: Op, editor: Editor) -> bool:
 def _only_origins(
     sources: Mapping[Value, Sequence[Value]], readers: Mapping[Value, Sequence[Value]]
 ) -> dict[Value, Value | None]:
-    """The value that each received value is in the end; None where it may be several, nothing where it is none."""
+    """Returns the value that each received value is in the end; None where it may be several, nothing where it is
+    none.
+    """
     result: dict[Value, Value | None] = {}
     pending = [(received, value) for value in readers if value not in sources for received in readers[value]]
     reported: list[tuple[Value, Value | None]] = [*pending]
@@ -87,7 +91,7 @@ def _only_origins(
 
 
 def _is_inside(value: Value, op: Operation) -> bool:
-    """Whether a value is made within the regions of an operation, or by itself."""
+    """Returns whether a value is made within the regions of an operation, or by itself."""
     owner = value.owner
     if owner is op:
         return True
@@ -172,7 +176,7 @@ class _Groups:
 
 
 def _with_less(op: Op, kept: Sequence[int], types: Sequence[Type]) -> Op:
-    """The same operation with some of its operands, of which those that go are last, and its regions."""
+    """Returns the same operation with some of its operands, of which those that go are last, and its regions."""
     arguments: dict[str, Any] = {f.name: op.field_value(f) for f in op.layout.arguments}
     for field in op.layout.arguments:
         if field.kind is FieldKind.REGION:

@@ -83,7 +83,7 @@ class Editor:
         self.touched.append(op)
 
     def made(self, name: str, arguments: Sequence[object], types: Sequence[Type], before: Operation) -> Op | None:
-        """A new operation before another one, by the name of its definition; None when that is not known."""
+        """Returns a new operation before another one, by the name of its definition; None when that is not known."""
         definition = self.find(name)
         if definition is None:
             return None
@@ -93,15 +93,17 @@ class Editor:
         return op
 
     def truth(self, is_true: bool, before: Operation) -> Value | None:
-        """A constant bool, made before an operation."""
+        """Returns a constant bool, made before an operation."""
         return self.constant(data_of(boolean, (), (is_true,)), boolean, before)
 
     def position(self, number: int, before: Operation) -> Value | None:
-        """A constant position, made before an operation."""
+        """Returns a constant position, made before an operation."""
         return self.constant(data_of(i64, (), (number,)), index, before)
 
     def constant(self, data: Data, type: Type, before: Operation) -> Value | None:
-        """A constant of a type with some contents, made before an operation; None when nothing can hold them."""
+        """Returns a constant of a type with some contents, made before an operation; None when nothing can hold
+        them.
+        """
         definition = self.find("arith.constant")
         if definition is None or not issubclass(definition, HoldsData):
             return None

@@ -31,14 +31,14 @@ def specialize(block: Block, dims: Mapping[str, Dim]) -> None:
 
 
 def specialized_type(type: Type, dims: Mapping[str, Dim]) -> Type:
-    """A type with symbols replaced by name."""
+    """Returns a type with symbols replaced by name."""
     if not isinstance(type, TensorType) or type.shape is None or type.is_static:
         return type
     return type.with_shape(tuple([None if d is None else substitute(d, dims) for d in type.shape]))
 
 
 def _attribute(value: object, dims: Mapping[str, Dim]) -> object:
-    """An attribute with symbols replaced; the same object when it has none of them."""
+    """Returns an attribute with symbols replaced; the same object when it has none of them."""
     if isinstance(value, DimExpr):
         return substitute(value, dims)
     if isinstance(value, TensorType):
@@ -50,7 +50,7 @@ def _attribute(value: object, dims: Mapping[str, Dim]) -> object:
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
-    """Whether an attribute is a tuple of attributes."""
+    """Returns whether an attribute is a tuple of attributes."""
     return isinstance(value, tuple)
 
 

@@ -44,7 +44,7 @@ class Variable(Term):
         self.constraint = constraint
 
     def of(self, constraint: TypeConstraint | Check) -> Variable:
-        """The variable, for values or attributes of which something holds."""
+        """Returns the variable, for values or attributes of which something holds."""
         return Variable(self.name, constraint)
 
     def __repr__(self) -> str:
@@ -87,14 +87,14 @@ class Constant(Term):
         self.is_splat = is_splat
 
     def admits(self, data: Data) -> bool:
-        """Whether it may be a constant of some contents."""
+        """Returns whether it may be a constant of some contents."""
         if self.is_splat:
             one = data.splat()
             return one is not None and (self.holds is None or self.holds(one))
         return self.holds is None or self.holds(data.values())
 
     def named(self, name: str) -> Constant:
-        """The same under a name."""
+        """Returns the same under a name."""
         return Constant(self.text, self.holds, name, is_splat=self.is_splat)
 
     def __repr__(self) -> str:
@@ -214,18 +214,18 @@ class OperationTerm(Term):
         self.pick = pick
 
     def named(self, label: str) -> OperationTerm:
-        """The same under a name."""
+        """Returns the same under a name."""
         return self._with(label=label)
 
     def either_way(self) -> OperationTerm:
-        """The same, its first two operands in either order."""
+        """Returns the same, its first two operands in either order."""
         if len(self.fields) < 2:
             raise TypeError(f"{self.definition.name}: two fields are needed to swap them")
         first, second, *_ = self.fields
         return self._with(swaps=((first, second),))
 
     def typed(self, *types: object) -> OperationTerm:
-        """The same, the types of its results stated."""
+        """Returns the same, the types of its results stated."""
         return self._with(types=types)
 
     def _with(
@@ -310,19 +310,19 @@ class Rewrite:
         self.place = place
 
     def where(self, text: str, holds: Condition, *arguments: object) -> Rewrite:
-        """The rule with one more condition: a function of bound values and attributes."""
+        """Returns the rule with one more condition: a function of bound values and attributes."""
         return self._with(restrictions=(*self.restrictions, Restriction(text, holds, arguments)))
 
     def named(self, name: str) -> Rewrite:
-        """The rule under a name."""
+        """Returns the rule under a name."""
         return self._with(name=name)
 
     def preferred(self, benefit: int) -> Rewrite:
-        """The rule with an advantage over others that match the same."""
+        """Returns the rule with an advantage over others that match the same."""
         return self._with(benefit=benefit)
 
     def preceding(self, precedence: Precedence) -> Rewrite:
-        """The rule with another way to tell which of several is tried first."""
+        """Returns the rule with another way to tell which of several is tried first."""
         return self._with(precedence=precedence)
 
     def _with(

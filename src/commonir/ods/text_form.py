@@ -69,23 +69,23 @@ class FormReader(Protocol):
         ...
 
     def at(self, mark: str) -> bool:
-        """Whether the current token is this punctuation or keyword."""
+        """Returns whether the current token is this punctuation or keyword."""
         ...
 
     def at_value(self) -> bool:
-        """Whether the current token is `%name`."""
+        """Returns whether the current token is `%name`."""
         ...
 
     def at_symbol(self) -> bool:
-        """Whether the current token is `@name`."""
+        """Returns whether the current token is `@name`."""
         ...
 
     def at_integer(self) -> bool:
-        """Whether a number, perhaps negative, stands here."""
+        """Returns whether a number, perhaps negative, stands here."""
         ...
 
     def at_string(self) -> bool:
-        """Whether a string stands here."""
+        """Returns whether a string stands here."""
         ...
 
     def take(self, mark: str) -> bool:
@@ -157,11 +157,11 @@ class FormReader(Protocol):
         ...
 
     def resolve(self, use: Use, type: Type) -> Value:
-        """The value of a name that has a type."""
+        """Returns the value of a name that has a type."""
         ...
 
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
-        """The values of names that have types, of which there must be as many."""
+        """Returns the values of names that have types, of which there must be as many."""
         ...
 
     def successor(self) -> Block:
@@ -179,7 +179,7 @@ class FormReader(Protocol):
         attributes: Mapping[str, Attribute],
         result_types: Sequence[Type],
     ) -> Operation:
-        """An operation of any name, on operands in order; what the name stands for is looked up."""
+        """Returns an operation of any name, on operands in order; what the name stands for is looked up."""
         ...
 
     def make(
@@ -189,7 +189,7 @@ class FormReader(Protocol):
         attributes: Mapping[str, Attribute] | None = None,
         successors: Sequence[Block] = (),
     ) -> Op:
-        """The operation, unchecked.
+        """Returns the operation, unchecked.
 
         `arguments` are fields by the names they have in the class: values, regions, Python values of attributes or
         attributes themselves. Entries of `attributes` that no field has are kept as undeclared.
@@ -244,11 +244,11 @@ class FormWriter(Protocol):
         ...
 
     def value(self, value: Value) -> str:
-        """The name of a value."""
+        """Returns the name of a value."""
         ...
 
     def values(self, values: Iterable[Value]) -> str:
-        """Names of values, separated by commas."""
+        """Returns names of values, separated by commas."""
         ...
 
     def share_names(self, values: Sequence[Value], others: Sequence[Value]) -> None:
@@ -256,11 +256,11 @@ class FormWriter(Protocol):
         ...
 
     def type(self, type: Type) -> str:
-        """A type."""
+        """Returns a type."""
         ...
 
     def types(self, types: Iterable[Type]) -> str:
-        """Types, separated by commas."""
+        """Returns types, separated by commas."""
         ...
 
     def result_types(self, types: Sequence[Type]) -> str:
@@ -268,38 +268,38 @@ class FormWriter(Protocol):
         ...
 
     def attribute(self, attribute: Attribute) -> str:
-        """An attribute."""
+        """Returns an attribute."""
         ...
 
     def attribute_without_type(self, attribute: Attribute) -> str:
-        """An attribute, where its type is known."""
+        """Returns an attribute, where its type is known."""
         ...
 
     def dictionary(self, exclude: Iterable[str] = (), keyword: str = "") -> str:
-        """All attributes but those of some names, declared ones that equal their defaults left out too.
+        """Returns all attributes but those of some names, declared ones that equal their defaults left out too.
 
         A blank, the keyword if there is one, and the dictionary; nothing when no attribute is left.
         """
         ...
 
     def entries(self, entries: Mapping[str, Attribute]) -> str:
-        """A dictionary in braces."""
+        """Returns a dictionary in braces."""
         ...
 
     def symbol(self, name: str) -> str:
-        """The name of a symbol: `@main`."""
+        """Returns the name of a symbol: `@main`."""
         ...
 
     def label(self, block: Block) -> str:
-        """The label of a block."""
+        """Returns the label of a block."""
         ...
 
     def argument(self, value: Value) -> str:
-        """An argument of a block with its type: `%name: type`."""
+        """Returns an argument of a block with its type: `%name: type`."""
         ...
 
     def short_name(self, op: Operation) -> str:
-        """The name of an operation as it stands here, without the dialect that is meant anyway."""
+        """Returns the name of an operation as it stands here, without the dialect that is meant anyway."""
         ...
 
     def refuse(self) -> NoReturn:
@@ -334,7 +334,7 @@ def read_assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:
 
 
 def written_assignments(writer: FormWriter, arguments: Iterable[Value], values: Iterable[Value]) -> str:
-    """The text `(%argument = %value, ...)`."""
+    """Returns the text `(%argument = %value, ...)`."""
     pairs = [f"{writer.value(a)} = {writer.value(v)}" for a, v in zip(arguments, values, strict=False)]
     return f"({', '.join(pairs)})"
 
@@ -358,11 +358,11 @@ class TextForm(Operation):
         return ""
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
-        """Names for the first of its results, or the first of each group of them."""
+        """Returns names for the first of its results, or the first of each group of them."""
         return ((self.results[0], self.result_name),) if self.result_name and self.results else ()
 
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:  # noqa: ARG002  none by default
-        """Names for arguments of the first block of one of its regions."""
+        """Returns names for arguments of the first block of one of its regions."""
         return ()
 
 

@@ -33,12 +33,12 @@ Admits = Callable[[Type], bool]
 
 
 def is_integer(type: Type) -> bool:
-    """Whether a type is an integer of any width and sign, bools included."""
+    """Returns whether a type is an integer of any width and sign, bools included."""
     return isinstance(type, ElementType) and type.kind in ("bool", "int", "uint")
 
 
 def is_signless(type: Type) -> bool:
-    """Whether a type is an integer that states no sign."""
+    """Returns whether a type is an integer that states no sign."""
     return isinstance(type, ElementType) and is_signless_element(type)
 
 
@@ -47,17 +47,17 @@ def _states(sign: Signedness) -> Admits:
 
 
 def is_float(type: Type) -> bool:
-    """Whether a type is a real floating-point type."""
+    """Returns whether a type is a real floating-point type."""
     return isinstance(type, ElementType) and type.is_float
 
 
 def has_value_semantics(type: Type) -> bool:
-    """Whether a type is a tensor or a vector: a container that is a value."""
+    """Returns whether a type is a tensor or a vector: a container that is a value."""
     return isinstance(type, TensorType | VectorType)
 
 
 def rank_of(type: Type) -> int | None:
-    """The rank of a container; None for other types and where it is unknown."""
+    """Returns the rank of a container; None for other types and where it is unknown."""
     shape = shape_of(type)
     return len(shape) if isinstance(shape, tuple) else None
 
@@ -70,7 +70,7 @@ def _any(constraints: Sequence[TypeConstraint]) -> Admits:
 
 
 def any_type_of(*allowed: TypeConstraint, summary: str = "") -> TypeConstraint:
-    """A type of one of several sets."""
+    """Returns a type of one of several sets."""
     names = ", ".join([c.name for c in allowed])
     builds = allowed[0].builds if len(allowed) == 1 else None
     text = summary or " or ".join([c.summary for c in allowed])
@@ -78,14 +78,14 @@ def any_type_of(*allowed: TypeConstraint, summary: str = "") -> TypeConstraint:
 
 
 def all_of_type(*required: TypeConstraint, summary: str = "") -> TypeConstraint:
-    """A type of all of several sets."""
+    """Returns a type of all of several sets."""
     names = ", ".join([c.name for c in required])
     text = summary or " and ".join([c.summary for c in required])
     return TypeConstraint(f"AllOfType<[{names}]>", text, lambda t: all(c.admits(t) for c in required))
 
 
 def confined(base: TypeConstraint, holds: Admits, summary: str) -> TypeConstraint:
-    """The types of a set of which a condition holds."""
+    """Returns the types of a set of which a condition holds."""
     return TypeConstraint(f"ConfinedType<{base.name}>", summary, lambda t: base.admits(t) and holds(t))
 
 
@@ -120,7 +120,7 @@ _PREFIXES: dict[Signedness, str] = {"signless": "I", "signed": "SI", "unsigned":
 
 
 def integer(width: int, sign: Signedness = "signless") -> TypeConstraint:
-    """One integer type."""
+    """Returns one integer type."""
     only = integer_type(width, sign)
     return TypeConstraint(f"{_PREFIXES[sign]}{width}", f"{width}-bit {sign} integer", lambda t: t is only, only)
 
@@ -132,7 +132,7 @@ def integers_of(*widths: int) -> TypeConstraint:
 
 
 def any_integer_of(width: int) -> TypeConstraint:
-    """Integers of a width, whatever their sign."""
+    """Returns integers of a width, whatever their sign."""
     return TypeConstraint(
         f"AnyI<{width}>",
         f"{width}-bit integer",
@@ -146,7 +146,7 @@ UI1, UI8, UI16, UI32, UI64 = [integer(w, "unsigned") for w in (1, 8, 16, 32, 64)
 
 
 def floating(name: str, summary: str) -> TypeConstraint:
-    """One floating-point type."""
+    """Returns one floating-point type."""
     only = element_named(name)
     return TypeConstraint(name.upper(), summary, lambda t: t is only, only)
 
@@ -203,50 +203,50 @@ SignlessIntegerOrIndexOrFloatLike = any_type_of(
 
 
 def type_or_container(allowed: TypeConstraint, summary: str) -> TypeConstraint:
-    """A type of a set, or a tensor or vector of such."""
+    """Returns a type of a set, or a tensor or vector of such."""
     return _or_container(f"TypeOrValueSemanticsContainer<{allowed.name}>", allowed, summary)
 
 
 def container_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A tensor or vector of elements of some sets."""
+    """Returns a tensor or vector of elements of some sets."""
     return _container("ValueSemanticsContainerOf", "container with value semantics", has_value_semantics, allowed)
 
 
 def is_tensor(type: Type) -> bool:
-    """Whether a type is a tensor, of known rank or not."""
+    """Returns whether a type is a tensor, of known rank or not."""
     return isinstance(type, TensorType)
 
 
 def is_ranked_tensor(type: Type) -> bool:
-    """Whether a type is a tensor of known rank."""
+    """Returns whether a type is a tensor of known rank."""
     return isinstance(type, TensorType) and type.shape is not None
 
 
 def tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A tensor, of known rank or not."""
+    """Returns a tensor, of known rank or not."""
     return _container("TensorOf", "tensor", is_tensor, allowed)
 
 
 def ranked_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A tensor of known rank."""
+    """Returns a tensor of known rank."""
     return _container("RankedTensorOf", "ranked tensor", is_ranked_tensor, allowed)
 
 
 def unranked_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A tensor of unknown rank."""
+    """Returns a tensor of unknown rank."""
     return _container(
         "UnrankedTensorOf", "unranked tensor", lambda t: isinstance(t, TensorType) and t.shape is None, allowed
     )
 
 
 def tensor_rank_of(allowed: Sequence[TypeConstraint], ranks: Sequence[int]) -> TypeConstraint:
-    """A tensor of one of some ranks."""
+    """Returns a tensor of one of some ranks."""
     summary = "/".join([f"{r}D" for r in ranks]) + " tensor"
     return _container("TensorRankOf", summary, lambda t: is_ranked_tensor(t) and rank_of(t) in ranks, allowed)
 
 
 def static_shape_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A tensor whose sizes are all numbers."""
+    """Returns a tensor whose sizes are all numbers."""
     return _container(
         "StaticShapeTensorOf",
         "statically shaped tensor",
@@ -266,7 +266,7 @@ AnyShaped = _container("AnyShaped", "shaped", lambda t: shape_of(t) is not NO_SH
 
 
 def is_vector(type: Type) -> bool:
-    """Whether a type is a vector of any rank."""
+    """Returns whether a type is a vector of any rank."""
     return isinstance(type, VectorType)
 
 
@@ -275,17 +275,17 @@ def _is_fixed(type: Type) -> bool:
 
 
 def vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A vector of rank 0 or more."""
+    """Returns a vector of rank 0 or more."""
     return _container("VectorOfAnyRankOf", "vector", is_vector, allowed)
 
 
 def nonzero_rank_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A vector of rank 1 or more."""
+    """Returns a vector of rank 1 or more."""
     return _container("VectorOfNonZeroRankOf", "vector", lambda t: is_vector(t) and (rank_of(t) or 0) > 0, allowed)
 
 
 def fixed_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A vector whose length does not depend on the machine."""
+    """Returns a vector whose length does not depend on the machine."""
     return _container("FixedVectorOfAnyRank", "fixed-length vector", _is_fixed, allowed)
 
 
@@ -295,24 +295,24 @@ AnyFixedVectorOfAnyRank = fixed_vector_of(AnyType)
 
 
 def is_memref(type: Type) -> bool:
-    """Whether a type is a memref of known rank."""
+    """Returns whether a type is a memref of known rank."""
     return isinstance(type, MemRefType) and type.shape is not None
 
 
 def memref_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A memref of known rank."""
+    """Returns a memref of known rank."""
     return _container("MemRefOf", "memref", is_memref, allowed)
 
 
 def unranked_memref_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A memref of unknown rank."""
+    """Returns a memref of unknown rank."""
     return _container(
         "UnrankedMemRefOf", "unranked.memref", lambda t: isinstance(t, MemRefType) and t.shape is None, allowed
     )
 
 
 def any_memref_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """A memref of known or unknown rank."""
+    """Returns a memref of known or unknown rank."""
     return _container(
         "RankedOrUnrankedMemRefOf", "ranked or unranked memref", lambda t: isinstance(t, MemRefType), allowed
     )
@@ -323,7 +323,7 @@ AnyRankedOrUnrankedMemRef = any_memref_of(AnyType)
 
 
 def tensor_or_memref(*allowed: TypeConstraint) -> TypeConstraint:
-    """A tensor or a memref."""
+    """Returns a tensor or a memref."""
     return _container(
         "TensorOrMemRef", "Tensor or MemRef", lambda t: is_tensor(t) or isinstance(t, MemRefType), allowed
     )

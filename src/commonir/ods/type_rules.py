@@ -36,12 +36,12 @@ class Typing:
         self.types = dict(types)
 
     def of(self, name: str) -> Type | None:
-        """The type of a field: of its first value when it has several."""
+        """Returns the type of a field: of its first value when it has several."""
         result = self.types.get(name)
         return result[0] if result else None
 
     def all(self, names: Iterable[str]) -> list[Type]:
-        """The types of all values of some fields."""
+        """Returns the types of all values of some fields."""
         return [t for n in names for t in self.types.get(n, ())]
 
     def give(self, name: str, type: Type) -> None:
@@ -78,7 +78,7 @@ def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing)
 
 
 def element_of(type: Type) -> Type:
-    """The type of the elements of a container with a shape, or the type itself."""
+    """Returns the type of the elements of a container with a shape, or the type itself."""
     result: object = getattr(type, "element", None) if shape_of(type) is not NO_SHAPE else None
     return result if isinstance(result, Type) else type
 
@@ -91,7 +91,7 @@ NO_SHAPE = _NoShape()
 
 
 def shape_of(type: Type) -> Shape | _NoShape | None:
-    """The shape of a tensor, a vector or a memref, None when its rank is unknown."""
+    """Returns the shape of a tensor, a vector or a memref, None when its rank is unknown."""
     if isinstance(type, TensorType):
         return type.shape
     result: object = getattr(type, "shape", NO_SHAPE)
@@ -99,7 +99,7 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
 
 
 def sizes_of(type: Type) -> tuple[int | None, ...] | None:
-    """The sizes that a type tells, None for each that it leaves open; None when it tells no rank."""
+    """Returns the sizes that a type tells, None for each that it leaves open; None when it tells no rank."""
     shape = shape_of(type)
     if shape is None or isinstance(shape, _NoShape):
         return None
@@ -107,14 +107,14 @@ def sizes_of(type: Type) -> tuple[int | None, ...] | None:
 
 
 def static_sizes_of(type: Type) -> tuple[int, ...] | None:
-    """The sizes that a type tells, where it tells all."""
+    """Returns the sizes that a type tells, where it tells all."""
     sizes = sizes_of(type)
     known = () if sizes is None else tuple([n for n in sizes if n is not None])
     return None if sizes is None or len(known) < len(sizes) else known
 
 
 def are_compatible_shapes(first: Type, second: Type) -> bool:
-    """Whether the shapes of two types may be equal when the program runs: unknown sizes match any."""
+    """Returns whether the shapes of two types may be equal when the program runs: unknown sizes match any."""
     a, b = shape_of(first), shape_of(second)
     if isinstance(a, _NoShape) or isinstance(b, _NoShape):
         return isinstance(a, _NoShape) and isinstance(b, _NoShape)
@@ -126,7 +126,7 @@ def are_compatible_shapes(first: Type, second: Type) -> bool:
 
 
 def are_compatible_types(first: Type, second: Type) -> bool:
-    """Whether two types have the same elements in the same kind of container, of shapes that may be equal."""
+    """Returns whether two types have the same elements in the same kind of container, of shapes that may be equal."""
     if first is second:
         return True
     return (
@@ -138,7 +138,7 @@ def are_compatible_types(first: Type, second: Type) -> bool:
 
 
 def type_of_attribute(value: object) -> Type | None:
-    """The type of the constant that an attribute holds, when it has one."""
+    """Returns the type of the constant that an attribute holds, when it has one."""
     match value:
         case BoolAttr():
             return boolean
@@ -156,7 +156,7 @@ def type_of_attribute(value: object) -> Type | None:
 
 
 def with_element(type: Type, element: ElementType) -> Type:
-    """A type with other elements: a tensor or vector of them, or the element itself."""
+    """Returns a type with other elements: a tensor or vector of them, or the element itself."""
     match type:
         case VectorType():
             return VectorType(element, type.shape, type.scalable)
@@ -167,7 +167,7 @@ def with_element(type: Type, element: ElementType) -> Type:
 
 
 def truth_values_like(type: Type) -> Type:
-    """The type of bools, one for each element of a type."""
+    """Returns the type of bools, one for each element of a type."""
     return with_element(type, boolean)
 
 

@@ -148,14 +148,14 @@ class _Entered:
         self._below = below
 
     def rest(self, visible: set[Value]) -> Iterator[Operation]:
-        """The operations that are not checked yet. What is visible from the beginning becomes visible."""
+        """Returns the operations that are not checked yet. What is visible from the beginning becomes visible."""
         if self._rest is None:
             self._rest = self._operations
             visible.update(self._known)
         return self._rest
 
     def dominated(self) -> list[_Entered]:
-        """The blocks to be checked next; none when asked again."""
+        """Returns the blocks to be checked next; none when asked again."""
         below, self._below = self._below, None
         if below is None or self._block is None:
             return []
@@ -183,7 +183,7 @@ def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
 
 
 def path_of(op: Operation, places: Places | None = None) -> str:
-    """Where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`.
+    """Returns where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`.
 
     Pass the same `places` to number each block once across calls.
     """
@@ -209,7 +209,7 @@ def path_of(op: Operation, places: Places | None = None) -> str:
 
 
 def _places_in(block: Block, places: Places) -> dict[Operation, int]:
-    """The positions of operations among those that are listed in their block, from 0."""
+    """Returns the positions of operations among those that are listed in their block, from 0."""
     result = places.get(block)
     if result is None:
         result = places[block] = {}
@@ -229,7 +229,7 @@ def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
 
 
 def _may_move(op: Operation, value: Value) -> bool:
-    """Whether an operation may stand behind what gives it a value, which it does not yet."""
+    """Returns whether an operation may stand behind what gives it a value, which it does not yet."""
     holder = op.parent_op
     while holder is not None and not isinstance(holder, Function):
         holder = holder.parent_op
@@ -276,7 +276,7 @@ def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
 
 
 def not_ended(holder: Operation, block: Block) -> Diagnostic:
-    """The finding about a block of an operation that does not end with a terminator, at its last operation."""
+    """Returns the finding about a block of an operation that does not end with a terminator, at its last operation."""
     last = block.last
     assert last is not None
     diagnostics = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
@@ -320,7 +320,7 @@ def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
 
 
 def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
-    """Operations that define a name once more."""
+    """Yields operations that define a name once more."""
     for region in op.regions:
         for block in region.blocks:
             seen: set[str] = set()
@@ -397,13 +397,13 @@ _UNASKED = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TY
 
 
 def _is_constant(value: Value) -> bool:
-    """Whether a constant operation defines it, be its contents readable or not."""
+    """Returns whether a constant operation defines it, be its contents readable or not."""
     owner = value.owner
     return isinstance(owner, Op) and owner.has_trait(ConstantLike)
 
 
 def not_constant(op: Op) -> Iterator[Field]:
-    """The operands that must be constant and are not."""
+    """Yields the operands that must be constant and are not."""
     for f, v in _must_be_constant(op):
         if known_data(v) is None and not _is_constant(v):
             yield f
@@ -435,17 +435,19 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:
-    """Whether two types that cannot be those of one value could be with another shape."""
+    """Returns whether two types that cannot be those of one value could be with another shape."""
     return isinstance(declared, TensorType) and are_compatible(declared.with_shape(None), inferred)
 
 
 def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:
-    """Whether all results that an operation does not have need not be there."""
+    """Returns whether all results that an operation does not have need not be there."""
     return all(f.optional for f, _ in result_fields(op.layout.results, inferred)[len(op.results) :])
 
 
 def are_compatible(declared: Type, inferred: Type) -> bool:
-    """Whether two types can be those of one value: unknown matches anything, and dimensions that may be equal do."""
+    """Returns whether two types can be those of one value: unknown matches anything, and dimensions that may be equal
+    do.
+    """
     if declared is inferred or unknown in (declared, inferred):
         return True
     if isinstance(declared, ListType) and isinstance(inferred, ListType):
@@ -473,7 +475,7 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
 
 
 def _as_tensor(type: Type) -> Type:
-    """The type of a key or value of a map, of which files also say the element type only."""
+    """Returns the type of a key or value of a map, of which files also say the element type only."""
     return TensorType(type, None) if isinstance(type, ElementType) else type
 
 

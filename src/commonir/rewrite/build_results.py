@@ -37,7 +37,7 @@ class Maker:
         self.made: list[Operation] = []
 
     def make(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
-        """Values for the results of the operation at hand. Raises: Refused."""
+        """Returns values for the results of the operation at hand. Raises: Refused."""
         try:
             result = self._made(results, supplements)
         except NotationError as error:
@@ -73,7 +73,7 @@ class Maker:
         return values
 
     def _fits(self, old: Type, new: Type) -> bool:
-        """Whether a value may replace a result. What knows more of sizes may, where users infer types again."""
+        """Returns whether a value may replace a result. What knows more of sizes may, where users infer types again."""
         return old is new or (not isinstance(self.root, MlirOp) and are_compatible(old, new))
 
     def take_back(self) -> None:
@@ -85,7 +85,7 @@ class Maker:
     # -- values
 
     def results_of(self, term: object, types: Sequence[Type] | None = None) -> tuple[Value, ...]:
-        """The values that a result term gives; `types` are those that the results of an operation must have."""
+        """Returns the values that a result term gives; `types` are those that the results of an operation must have."""
         if isinstance(term, OperationTerm):
             results = self._operation(term, types).results
             if term.label:
@@ -229,7 +229,7 @@ def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequ
 
 
 def value_count(term: object) -> int | None:
-    """How many values a result term gives; None when that depends on the match."""
+    """Returns how many values a result term gives; None when that depends on the match."""
     if isinstance(term, OperationTerm):
         fields = op_class(term).layout.results
         is_known = term.pick is None and not any(f.variadic or f.optional for f in fields)
@@ -240,7 +240,7 @@ def value_count(term: object) -> int | None:
 
 
 def op_class(term: OperationTerm) -> type[Op]:
-    """The definition that a term is of."""
+    """Returns the definition that a term is of."""
     if not issubclass(term.definition, Op):
         raise TypeError(f"{term.definition.name} is not an operation")
     return term.definition

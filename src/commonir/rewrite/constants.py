@@ -68,7 +68,7 @@ def _move_to_front(op: Operation, block: Block) -> None:
 
 
 def _home(op: Operation) -> Block | None:
-    """The first block of the closest region around an operation whose holder is isolated from above."""
+    """Returns the first block of the closest region around an operation whose holder is isolated from above."""
     block = op.parent
     while block is not None and block.parent is not None:
         holder = block.parent.parent

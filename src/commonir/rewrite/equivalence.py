@@ -17,7 +17,7 @@ _MAX_STEPS = 10_000
 
 
 def have_same_meaning(a: Op, b: Op) -> bool:
-    """Whether two operations without regions compute the same results from the same operands."""
+    """Returns whether two operations without regions compute the same results from the same operands."""
     if a.regions or b.regions or a.form is not Form.COMPOSITE or b.form is not Form.COMPOSITE:
         return False
     try:
@@ -51,7 +51,7 @@ def _are_equal(pairs: list[tuple[Value, Value]]) -> bool:
 
 
 def _are_alike(p: Op, q: Op) -> bool:
-    """Whether two operations differ in nothing but their operands."""
+    """Returns whether two operations differ in nothing but their operands."""
     if type(p) is not type(q) or p.regions or p.parent is not None or q.parent is not None:
         return False
     return p.operand_offsets == q.operand_offsets and _hold(p) == _hold(q) and len(p.operands) == len(q.operands)

@@ -49,7 +49,7 @@ Regions = Mapping[str, Region | tuple[Region, ...]]
 
 
 def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *, is_final: bool = False) -> Expansion:
-    """A composite on other operands, one level down: calls its reference. The new operations are in no block.
+    """Returns a composite on other operands, one level down: calls its reference. The new operations are in no block.
 
     `operands` are flat, as `op.operands`.
 
@@ -92,7 +92,9 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
 
 
 def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:
-    """What an operation means by operations that take sizes when they run; None when it cannot be said so either."""
+    """Returns what an operation means by operations that take sizes when they run; None when it cannot be said so
+    either.
+    """
     try:
         return op.reference_open(*grouped)
     except (NotKnownError, NotationError):
@@ -100,7 +102,7 @@ def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> A
 
 
 def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:
-    """Whether calling the reference of an operation on some operands gives what tracing it gives."""
+    """Returns whether calling the reference of an operation on some operands gives what tracing it gives."""
     read = {v for f in op.layout.inputs if f.by_value and isinstance(v := op.field_value(f), Value)}
     for mine, given in zip(op.operands, operands, strict=True):
         kind = given.type
@@ -116,7 +118,7 @@ def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:
 
 
 def is_known(value: Value) -> bool:
-    """Whether something is known of the elements of a value."""
+    """Returns whether something is known of the elements of a value."""
     return known_dims(value) is not None or known_data(value) is not None
 
 
@@ -159,7 +161,7 @@ def _last(value: Value, replaced: dict[Value, Value]) -> Value:
 
 
 def folded(op: Operation) -> Value | None:
-    """A simpler value for the single result: an operand it equals, or a vector of known dimensions."""
+    """Returns a simpler value for the single result: an operand it equals, or a vector of known dimensions."""
     if not isinstance(op, Op) or len(op.results) != 1 or op.has_trait(traits.ConstantLike):
         return None
     simpler = op.fold()

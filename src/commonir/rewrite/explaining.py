@@ -32,7 +32,7 @@ def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> li
 
 
 def report_of(name: str, place: str, applied: int, reasons: Mapping[str, list[Operation]]) -> RuleReport:
-    """The report on something that rewrites; `reasons` tell the operations that are left."""
+    """Returns the report on something that rewrites; `reasons` tell the operations that are left."""
     ordered = sorted(reasons.items(), key=lambda entry: -len(entry[1]))
     listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MOST_LISTED]]
     others = sum(len(ops) for _, ops in ordered[_MOST_LISTED:])

@@ -57,7 +57,7 @@ def rules_of(
     *,
     is_unambiguous: bool = False,
 ) -> list[Rewrite]:
-    """The rules that records state, on the definitions that `dialects` have of their operations.
+    """Returns the rules that records state, on the definitions that `dialects` have of their operations.
 
     `functions` are those that rules may call, by name. With `is_unambiguous`, rules of today's form are compared as
     those of the specification: the most discriminating one is tried first, and two that are equally so are refused.
@@ -84,7 +84,7 @@ def rules_of(
 
 
 def patterns_in(loaded: Loaded) -> list[Record]:
-    """The records of rules, by their names as MLIR orders them: numbers in names count as numbers."""
+    """Returns the records of rules, by their names as MLIR orders them: numbers in names count as numbers."""
     found = {
         id(r): r for name in ("Pattern", "Pat") if name in loaded.records.classes for r in loaded.records.deriving(name)
     }
@@ -115,7 +115,7 @@ class _Rule:
         self._attributes: set[str] = set()
 
     def made(self) -> Rewrite:
-        """The rule. Raises: DiagnosticError."""
+        """Returns the rule. Raises: DiagnosticError."""
         source, results = self._patterns()
         location = self.record.locations[0]
         return Rewrite(
@@ -215,7 +215,7 @@ class _Rule:
         return {field.name: tuple(operands)}, attributes
 
     def _is_attribute(self, value: Value, name: str | None) -> bool:
-        """Whether an argument of an operation whose record declares none is an attribute."""
+        """Returns whether an argument of an operation whose record declares none is an attribute."""
         if isinstance(value, DefRef):
             is_one = is_a(value.record, "Attr", "AttrConstraint", "EnumCase")
             self._attributes |= {name} if is_one and name else set()
@@ -223,7 +223,7 @@ class _Rule:
         return isinstance(value, Unset) and name in self._attributes
 
     def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], Place | None]:
-        """The arguments of an operation apart from what is said at their end of types and places."""
+        """Returns the arguments of an operation apart from what is said at their end of types and places."""
         given = list(dag.args)
         types: list[object] = []
         place: Place | None = None
@@ -238,7 +238,7 @@ class _Rule:
         return given, types, place
 
     def _count_arguments(self, names: _Names, given: Sequence[Argument], *, in_result: bool) -> list[Sequence[Field]]:
-        """The fields that each argument is for."""
+        """Returns the fields that each argument is for."""
         out: list[Sequence[Field]] = []
         at = 0
         for value, _ in given:
@@ -293,7 +293,7 @@ class _Rule:
         return self._operation(dag, in_result=in_result)
 
     def _fresh(self, name: str | None) -> str:
-        """A name, or for what has none one that no rule can use."""
+        """Returns a name, or for what has none one that no rule can use."""
         if name and name != "_":
             return name
         self._count += 1
@@ -322,7 +322,7 @@ class _Rule:
         return result
 
     def _constraint(self, record: Record) -> TypeConstraint | Check:
-        """A constraint on a type or an attribute."""
+        """Returns a constraint on a type or an attribute."""
         unknown = self.loaded.not_understood(record)
         known = self.calls.offered(record.name_text) if unknown else self.calls.registered(record.name_text)
         is_type = is_a(record, "TypeConstraint") and not is_a(record, "Attr", "AttrConstraint")
@@ -461,7 +461,7 @@ class _Rule:
 
 
 def _holds(held: TypeConstraint | Check, given: object) -> bool:
-    """Whether a constraint holds of a value, of all of several, or of an attribute."""
+    """Returns whether a constraint holds of a value, of all of several, or of an attribute."""
     if isinstance(held, TypeConstraint):
         values = given if is_sequence(given) else (given,)
         return all(isinstance(v, IRValue) and held.admits(v.type) for v in values)
@@ -469,12 +469,12 @@ def _holds(held: TypeConstraint | Check, given: object) -> bool:
 
 
 def _operator(dag: Dag) -> str:
-    """The name of what a dag begins with."""
+    """Returns the name of what a dag begins with."""
     return dag.op.record.name_text if isinstance(dag.op, DefRef) else str(dag.op)
 
 
 def _label(name: str | None) -> tuple[str, int | None]:
-    """The name of an operation, and which of its results is meant: `r__1` is the result of number 1 of `r`."""
+    """Returns the name of an operation, and which of its results is meant: `r__1` is the result of number 1 of `r`."""
     label, mark, number = (name or "").partition("__")
     return (label, int(number)) if mark and number.isdigit() else (name or "", None)
 

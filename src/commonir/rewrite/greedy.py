@@ -51,7 +51,7 @@ class SelectiveStep:
         raise NotImplementedError
 
     def may_apply(self, makers: Makers) -> bool:
-        """Whether the step may apply to an operation whose operands are made by what is given."""
+        """Returns whether the step may apply to an operation whose operands are made by what is given."""
         raise NotImplementedError
 
 
@@ -70,7 +70,7 @@ def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
 
 
 def rule_steps(rules: RuleSet, definition: type[Op]) -> list[Step]:
-    """The steps that apply the rules for operations of a definition."""
+    """Returns the steps that apply the rules for operations of a definition."""
     return [_RuleStep(rule) for rule in rules.for_definition(definition)]
 
 
@@ -117,7 +117,7 @@ def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
 
 
 def function_step(name: str, function: Simplification, find: Callable[[str], type[Op] | None] = lambda _: None) -> Step:
-    """The step that a function takes in place; `find` gives it definitions of other dialects."""
+    """Returns the step that a function takes in place; `find` gives it definitions of other dialects."""
 
     def step(op: Op) -> Found | None:
         editor = Editor(find)
@@ -169,7 +169,7 @@ class _Kind:
         self.chosen: dict[Makers, _Ready] = {}
 
     def choose(self, makers: Makers) -> _Ready:
-        """The steps for operations whose operands are made by what is given."""
+        """Returns the steps for operations whose operands are made by what is given."""
         result = self.chosen[makers] = [
             s
             for s in self.steps
@@ -217,8 +217,8 @@ class _Rewriting:
                 return Counter(self.taken)
 
     def _parts(self) -> Iterator[list[Operation]]:
-        """All operations, in order, in parts that share no values: a function is still in the cache of the processor
-        when it is rewritten.
+        """Yields all operations, in order, in parts that share no values: a function is still in the cache of the
+        processor when it is rewritten.
         """
         children = [op for region in self.root.regions for block in region.blocks for op in block.operations]
         if not all(isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove) for op in children):

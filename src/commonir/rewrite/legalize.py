@@ -121,11 +121,11 @@ class ByDefinition(Generic[R]):
         self._found: dict[type[Op], tuple[R, ...]] = {}
 
     def all(self) -> Iterator[R]:
-        """All rules."""
+        """Returns all rules."""
         return (r for rules in self._by_definition.values() for r in rules)
 
     def for_definition(self, definition: type[Op]) -> tuple[R, ...]:
-        """The rules that may apply to the operations of a definition."""
+        """Returns the rules that may apply to the operations of a definition."""
         result = self._found.get(definition)
         if result is None:
             result = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
@@ -134,7 +134,7 @@ class ByDefinition(Generic[R]):
 
 
 def members_of(kind: type[R], *namespaces: Mapping[str, object]) -> Iterator[R]:
-    """The rules of a kind among the members of modules, in order."""
+    """Returns the rules of a kind among the members of modules, in order."""
     return (member for names in namespaces for member in names.values() if isinstance(member, kind))
 
 
@@ -145,7 +145,7 @@ class Rules(ByDefinition[LegalizationRule]):
 
     @staticmethod
     def members(*namespaces: Mapping[str, object]) -> Iterator[LegalizationRule]:
-        """The rules among the members of modules, in order."""
+        """Returns the rules among the members of modules, in order."""
         return members_of(LegalizationRule, *namespaces)
 
 
@@ -199,11 +199,12 @@ class Context:
         self._hoisted = set() if block is None else set(block.arguments)
 
     def is_early(self, value: Value) -> bool:
-        """Whether a value is an argument of the outermost operation, or the result of what was hoisted."""
+        """Returns whether a value is an argument of the outermost operation, or the result of what was hoisted."""
         return value in self._hoisted
 
     def legal(self, op: Op) -> Op:
-        """An operation of the target as its definition in the version asked for, for nested programs that a rule makes.
+        """Returns an operation of the target as its definition in the version asked for, for nested programs that a
+        rule makes.
 
         Raises: DiagnosticError (E0601) when the version does not have it.
         """
@@ -240,7 +241,7 @@ def legalize(
     chosen: Callable[[Operation], bool] = lambda _: True,
     argument_type: Callable[[Type], Type] = lambda kind: kind,
 ) -> Module:
-    """The module in the target dialect; of its outermost operations, only those chosen.
+    """Returns the module in the target dialect; of its outermost operations, only those chosen.
 
     `argument_type` gives the types of the arguments of blocks where the target lacks those of the source.
 
@@ -277,7 +278,7 @@ class _Frame:
         self.depth = depth
 
     def next(self) -> Operation | None:
-        """The operation that comes next."""
+        """Returns the operation that comes next."""
         op, self._postponed = self._postponed, None
         return op or next(self._operations, None)
 
@@ -341,7 +342,9 @@ class _Legalization:
             self._replace(op, frame)
 
     def _has_a_way(self, op: Operation) -> bool:
-        """Whether something may become of an operation with regions: if not, what is in it need not be looked at."""
+        """Returns whether something may become of an operation with regions: if not, what is in it need not be looked
+        at.
+        """
         return not isinstance(op, Op) or self._is_legal(op) or bool(self.rules.for_definition(type(op)))
 
     def _is_legal(self, op: Operation) -> bool:
@@ -351,7 +354,7 @@ class _Legalization:
         return op.name.startswith(f"{self.target.dialect}.")
 
     def _holds(self, op: Operation) -> bool:
-        """Whether the version asked for has an operation of the target as it is."""
+        """Returns whether the version asked for has an operation of the target as it is."""
         if not isinstance(op, Op) or not self._is_of_dialect(op):
             return True
         return self.dialect.holds_in(type(op), self.target.version)
@@ -406,7 +409,7 @@ class _Legalization:
     def _built(
         self, r: LegalizationRule, op: Op, operands: Sequence[Value]
     ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
-        """The values a rule gives and the operations behind them, all of which the target has."""
+        """Returns the values a rule gives and the operations behind them, all of which the target has."""
         settled = Settled(self.context.regions)
         try:
             result = r.build(op, self.context, *_grouped(op, operands))
@@ -442,7 +445,9 @@ class _Legalization:
         return tuple([replaced.get(v, v) for v in values]), behind
 
     def _versioned(self, op: Op) -> Op | Mismatch:
-        """An operation by the definition of the version asked for; if that is another, it replaces the given one."""
+        """Returns an operation by the definition of the version asked for; if that is another, it replaces the given
+        one.
+        """
         definition = self.dialect.find(op.name, self.target.version)
         if definition is type(op) or not self._is_of_dialect(op):
             return op
@@ -484,7 +489,7 @@ class _Legalization:
         return result
 
     def _first_with(self, op: Op, field: str) -> str:
-        """The first version in which an operation has a field."""
+        """Returns the first version in which an operation has a field."""
         return next(d.since for d in self.dialect.operations[op.name] if field in d.layout.by_name)
 
     def _place(self, op: Operation, built: tuple[tuple[Value, ...], list[Operation]], frame: _Frame) -> None:
@@ -533,7 +538,7 @@ class _Legalization:
 
 
 def as_attribute(field: Field, value: Value) -> object:
-    """The value of an attribute that is an operand in another version; None when it is not known."""
+    """Returns the value of an attribute that is an operand in another version; None when it is not known."""
     data = known_data(value)
     if data is None or field.type is None or field.type.from_elements is None:
         return None
@@ -544,7 +549,7 @@ def as_attribute(field: Field, value: Value) -> object:
 
 
 def with_known_sizes(type: Type, source: Type) -> Type:
-    """A type with the sizes that another one knows of the same value, where inference has none."""
+    """Returns a type with the sizes that another one knows of the same value, where inference has none."""
     if not isinstance(type, TensorType) or not isinstance(source, TensorType):
         return type
     if type.shape is None:

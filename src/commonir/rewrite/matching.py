@@ -114,7 +114,7 @@ class Compiled:
         return "; ".join(reasons)
 
     def build(self, op: Op, match: Match) -> tuple[Value, ...] | str:
-        """Values for the results of an operation, by operations that are in no block yet, or why it cannot be.
+        """Returns values for the results of an operation, by operations that are in no block yet, or why it cannot be.
 
         All operations that were made are in `match.made`.
         """
@@ -236,7 +236,9 @@ class _Source:
 
 
 def _stored(field: Field | None, given: object) -> Attribute:
-    """An attribute that a source demands, as the field stores it. Raises: ValueError when it never has that value."""
+    """Returns an attribute that a source demands, as the field stores it. Raises: ValueError when it never has that
+    value.
+    """
     kind = None if field is None else field.type
     if kind is None:
         return attribute_of(given)
@@ -250,7 +252,7 @@ def _stored(field: Field | None, given: object) -> Attribute:
 
 
 def _given(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[str, Field | None, object]]:
-    """The fields that a term mentions with what it says of them, some exchanged."""
+    """Yields the fields that a term mentions with what it says of them, some exchanged."""
     fields = term.definition.layout.by_name
     for name, given in term.fields.items():
         other = exchanged.get(name, name)
@@ -260,14 +262,14 @@ def _given(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _is_of_values(given: object, field: Field) -> bool:
-    """Whether a term of a parameter speaks of the operand it is bound to, not of its value."""
+    """Returns whether a term of a parameter speaks of the operand it is bound to, not of its value."""
     if field.kind is FieldKind.PARAMETER:
         return isinstance(given, Constant | OperationTerm)
     return field.kind in VALUES
 
 
 def operations_in(term: object) -> Iterator[OperationTerm]:
-    """The operations of a term, outermost first."""
+    """Yields the operations of a term, outermost first."""
     pending = deque([term])
     while pending:
         at = pending.popleft()
@@ -277,7 +279,7 @@ def operations_in(term: object) -> Iterator[OperationTerm]:
 
 
 def _parts(term: object) -> Sequence[object]:
-    """The terms that a term is made of."""
+    """Returns the terms that a term is made of."""
     match term:
         case OperationTerm():
             return (*term.fields.values(), *term.extra.values(), *term.types)
@@ -299,7 +301,7 @@ def _within(terms: Sequence[object]) -> Iterator[object]:
 
 
 def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
-    """The variables of terms, and of where operations come from, that stand for nothing."""
+    """Yields the variables of terms, and of where operations come from, that stand for nothing."""
     placed = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
     places = [v for t in placed if t.place is not None for v in t.place.sources]
     for name in dict.fromkeys([v.name for v in (*_within(terms), *places) if isinstance(v, Variable)]):

@@ -37,7 +37,7 @@ _IGNORED = frozenset({"_builder", "_loc"})
 
 
 def _constant_attribute(value: object) -> object:
-    """The attribute of the constant operation that defines a value: what `ConstantLikeMatcher` binds."""
+    """Returns the attribute of the constant operation that defines a value: what `ConstantLikeMatcher` binds."""
     op = value.owner if isinstance(value, Value) else None
     if not isinstance(op, Op) or not op.has_trait(traits.ConstantLike) or not op.layout.attributes:
         return None
@@ -63,7 +63,7 @@ class Call(NamedTuple):
     places: tuple[int | str, ...] | None = None
 
     def arguments(self, given: Sequence[object]) -> list[object]:
-        """The arguments in its order. Raises: ValueError for one that is not given."""
+        """Returns the arguments in its order. Raises: ValueError for one that is not given."""
         if self.places is None:
             return list(given)
         out: list[object] = []
@@ -84,11 +84,11 @@ class NativeCalls:
         self._plugins = Plugins(RuleFunction, ENTRY_POINTS, {})
 
     def registered(self, name: str) -> Function | None:
-        """The function that is passed in under a name."""
+        """Returns the function that is passed in under a name."""
         return self._functions.get(name)
 
     def offered(self, name: str) -> Function | None:
-        """The function that is passed in under a name, else the one that an installed package offers."""
+        """Returns the function that is passed in under a name, else the one that an installed package offers."""
         known = self._functions.get(name)
         if known is not None or not name.isidentifier():
             return known
@@ -96,7 +96,7 @@ class NativeCalls:
         return None if found is None else found.function
 
     def call(self, record: Record) -> Call:
-        """The function that a `NativeCodeCall` stands for. Raises: UNKNOWN_RULE_FUNCTION."""
+        """Returns the function that a `NativeCodeCall` stands for. Raises: UNKNOWN_RULE_FUNCTION."""
         text = text_of(record, "expression")
         for name in (record.name_text, text, text.strip()):
             known = self.offered(name)
@@ -140,7 +140,7 @@ class NativeCalls:
                 raise self._unknown(record, f'the condition "{shown}" is not understood', record.name_text)
 
     def _leaf(self, text: str) -> Test | None:
-        """The test that a single condition in C++ states, if it is of a kind that is understood."""
+        """Returns the test that a single condition in C++ states, if it is of a kind that is understood."""
         text = unwrapped(normal(text.replace("$_self", "$0")))
         if text.startswith("!") and not text.startswith("!="):
             inner = self._leaf(text[1:])
@@ -148,7 +148,7 @@ class NativeCalls:
         return _compared(text) or _used(text) or self._of_one(text)
 
     def _of_one(self, text: str) -> Test | None:
-        """The test of one type or attribute."""
+        """Returns the test of one type or attribute."""
         numbers = set(re.findall(r"\$(\w+)", text)) or {"0"}
         if len(numbers) != 1 or not (number := numbers.pop()).isdigit():
             return None
@@ -175,7 +175,7 @@ class NativeCalls:
 
 
 def _places(text: str) -> tuple[int | str, ...] | None:
-    """Which arguments the text of a call passes on: `$1...` is all from number 1 on; None when it says more."""
+    """Returns which arguments the text of a call passes on: `$1...` is all from number 1 on; None when it says more."""
     out: list[int | str] = []
     for part in text.split(",") if text.strip() else ():
         found = _PLACE.fullmatch(part.strip())
@@ -204,13 +204,13 @@ def _types(given: object) -> list[Type]:
 
 
 def _is_same(a: object, b: object) -> bool:
-    """Whether two bound things are one: values are compared by identity, as are attributes."""
+    """Returns whether two bound things are one: values are compared by identity, as are attributes."""
     one, two = _values(a), _values(b)
     return one == two if one or two else a is b
 
 
 def _compared(text: str) -> Test | None:
-    """The test that two bound things, or their types, are the same or are not."""
+    """Returns the test that two bound things, or their types, are the same or are not."""
     found = _EQUALITY.fullmatch(text)
     if found is None or found[2] != found[5]:
         return None
@@ -221,7 +221,7 @@ def _compared(text: str) -> Test | None:
 
 
 def _used(text: str) -> Test | None:
-    """The test of how often a value is used."""
+    """Returns the test of how often a value is used."""
     found = _USES.fullmatch(text)
     if found is None:
         return None

@@ -31,7 +31,7 @@ Peephole = Callable[[Op], Value | None]
 
 
 def peephole(rule: Compiled) -> Peephole | None:
-    """How to match a rule quickly; None for one that must be matched step by step."""
+    """Returns how to match a rule quickly; None for one that must be matched step by step."""
     fields = rule.definition.layout.results
     has_one = len(fields) == 1 and not fields[0].variadic and not fields[0].optional
     result = rule.rewrite.results[0] if len(rule.rewrite.results) == 1 and has_one else None
@@ -61,7 +61,9 @@ def peephole(rule: Compiled) -> Peephole | None:
 
 
 def guard(rule: Compiled) -> Check | None:
-    """A quick check that fails for most operations to which a rule does not apply: of what defines their operands."""
+    """Returns a quick check that fails for most operations to which a rule does not apply: of what defines their
+    operands.
+    """
     ways: list[list[Check]] = []
     for steps in rule.alternatives:
         built = _Making(rule.definition)
@@ -77,7 +79,9 @@ def guard(rule: Compiled) -> Check | None:
 
 
 def may_match(rule: Compiled, makers: Sequence[type[object]]) -> bool:
-    """Whether a rule may match operations whose operands are made by operations of some classes, or are arguments."""
+    """Returns whether a rule may match operations whose operands are made by operations of some classes, or are
+    arguments.
+    """
     return any(all(_may_hold(rule.definition, step, makers) for step in steps) for steps in rule.alternatives)
 
 
@@ -93,7 +97,7 @@ def _may_hold(definition: type[Op], step: MatchStep, makers: Sequence[type[objec
 
 
 def _place(definition: type[Op], step: MatchStep) -> int | None:
-    """Which operand of operations of a definition a step looks at; None where they differ in that."""
+    """Returns which operand of operations of a definition a step looks at; None where they differ in that."""
     field, layout = step.field, definition.layout
     if field is None or field.kind is not FieldKind.OPERAND or len(layout.required) != len(layout.inputs):
         return None
@@ -142,11 +146,11 @@ class _Making:
             self.checks.append(_is_constant_at(at, step.term))
 
     def _position(self, step: MatchStep) -> int | None:
-        """Which operand of its operation a step looks at."""
+        """Returns which operand of its operation a step looks at."""
         return _place(self._operations[step.at][0], step)
 
     def _operand(self, step: MatchStep) -> Reach | None:
-        """How to reach the operand that a step looks at."""
+        """Returns how to reach the operand that a step looks at."""
         owner, at = self._operations[step.at][1], self._position(step)
         if at is None:
             return None
@@ -245,19 +249,19 @@ def _is_result_at(at: int, definition: type[Op], pick: int) -> Check:
 
 
 def _is_constant(reach: Reach, term: Constant) -> Check:
-    """The check of a constant that is reached for."""
+    """Returns the check of a constant that is reached for."""
     holds = _answer(term)
     return lambda op: holds(reach(op))
 
 
 def _is_constant_at(at: int, term: Constant) -> Check:
-    """The check of a constant operand of the operation at hand."""
+    """Returns the check of a constant operand of the operation at hand."""
     holds = _answer(term)
     return lambda op: holds(op._operands[at])
 
 
 def _answer(term: Constant) -> Callable[[Value], bool]:
-    """Whether a value is a constant that a term admits.
+    """Returns whether a value is a constant that a term admits.
 
     The last contents that were looked at are kept: programs hold the same few again and again.
     """

@@ -59,11 +59,13 @@ class RuleSet:
         self._found: dict[type[Operation], tuple[Compiled, ...]] = {}
 
     def for_operation(self, op: Operation) -> tuple[Compiled, ...]:
-        """The rules whose root is the definition of an operation, in the order in which they are to be tried."""
+        """Returns the rules whose root is the definition of an operation, in the order in which they are to be
+        tried.
+        """
         return self.for_definition(type(op))
 
     def for_definition(self, kind: type[Operation]) -> tuple[Compiled, ...]:
-        """The rules whose root is a definition, in the order in which they are to be tried."""
+        """Returns the rules whose root is a definition, in the order in which they are to be tried."""
         result = self._found.get(kind)
         if result is None:
             own = [r for base in kind.__mro__ for r in self._by_definition.get(base, ())]
@@ -71,8 +73,8 @@ class RuleSet:
         return result
 
     def prefers_users(self) -> bool:
-        """Whether users are to be looked at before what they use: where the source of a rule reaches into operations
-        that others begin with, the more discriminating of the two must come first.
+        """Returns whether users are to be looked at before what they use: where the source of a rule reaches into
+        operations that others begin with, the more discriminating of the two must come first.
         """
         reported = [r.rewrite for r in self.rules if r.rewrite.precedence is Precedence.DISCRIMINATION]
         roots = Counter([rule.source.definition for rule in reported])
@@ -92,7 +94,7 @@ class RuleSet:
 
 
 def specificity(rewrite: Rewrite) -> tuple[int, int]:
-    """How discriminating a rule is: operations of its source with its benefit, then constrained terms."""
+    """Returns how discriminating a rule is: operations of its source with its benefit, then constrained terms."""
     operations = constrained = 0
     seen: set[str] = set()
     pending: list[tuple[object, Field | None]] = [(rewrite.source, None)]
@@ -116,7 +118,7 @@ def specificity(rewrite: Rewrite) -> tuple[int, int]:
 
 
 def _restricts(variable: Variable, field: Field | None) -> bool:
-    """Whether what a variable demands does not follow from the definition of the field that it stands for."""
+    """Returns whether what a variable demands does not follow from the definition of the field that it stands for."""
     demanded = variable.constraint
     if demanded is None or field is None:
         return demanded is not None
@@ -174,14 +176,16 @@ def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
 
 
 def _key(source: OperationTerm, name: str) -> object:
-    """The literal that a source demands of a field; None when it demands none, or has it in either of two places."""
+    """Returns the literal that a source demands of a field; None when it demands none, or has it in either of two
+    places.
+    """
     term = source.fields.get(name, _FREE)
     is_one = isinstance(term, Hashable) and _is_literal(term) and _items(term) is None
     return term if is_one and not source.swaps else None
 
 
 def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterator[Diagnostic]:
-    """A finding for each two rules that match the same operations of which nothing tells which to try first."""
+    """Yields a finding for each two rules that match the same operations of which nothing tells which to try first."""
     for definition, own in by_definition.items():
         inherited = [r for base in definition.__mro__[1:] for r in by_definition.get(base, ())]
         groups: dict[tuple[int, int], list[Compiled]] = {}
@@ -197,7 +201,7 @@ def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterat
 
 
 def _are_alike(a: OperationTerm, b: OperationTerm) -> bool:
-    """Whether two equally specific sources can match one operation, and neither follows from the other."""
+    """Returns whether two equally specific sources can match one operation, and neither follows from the other."""
     return _implied(a, b) == 0 and _may_both_match(a, b)
 
 
@@ -224,7 +228,7 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
 
 
 def _effective(term: object, field: Field | None) -> object:
-    """A term of a field, without what the definition of the field demands anyway."""
+    """Returns a term of a field, without what the definition of the field demands anyway."""
     return _FREE if isinstance(term, Variable) and not _restricts(term, field) else term
 
 
@@ -232,7 +236,7 @@ _FREE = Anything()
 
 
 def _items(term: object) -> Sequence[object] | None:
-    """The terms of a variadic operand that are given one by one."""
+    """Returns the terms of a variadic operand that are given one by one."""
     return term.items if isinstance(term, Group) else term if is_sequence(term) else None
 
 
@@ -244,7 +248,7 @@ def _may_both_match(first: OperationTerm, second: OperationTerm) -> bool:
 
 
 def _orders(term: OperationTerm) -> Iterator[OperationTerm]:
-    """A source with its operands in each order in which it matches."""
+    """Yields a source with its operands in each order in which it matches."""
     if not any(t.swaps for t in operations_in(term)):
         yield term
         return
@@ -260,7 +264,7 @@ def _orders(term: OperationTerm) -> Iterator[OperationTerm]:
 
 
 def _may_agree(a: object, b: object) -> bool:
-    """Whether something can be as two terms say."""
+    """Returns whether something can be as two terms say."""
     if isinstance(a, OperationTerm) and isinstance(b, OperationTerm):
         return False  # of different definitions
     if _items(a) is not None and _items(b) is not None:
@@ -280,7 +284,7 @@ def _constraint_of(term: object) -> TypeConstraint | Check | None:
 
 
 def _may_hold(check: Check, literal: object) -> bool:
-    """Whether a condition holds of a literal; yes when they speak of different forms of an attribute."""
+    """Returns whether a condition holds of a literal; yes when they speak of different forms of an attribute."""
     return isinstance(check, StorageCheck) != isinstance(literal, Attribute) or check.holds(literal)
 
 
@@ -299,7 +303,7 @@ def _implied(first: OperationTerm, second: OperationTerm) -> int:
 
 
 def _implies(a: object, b: object) -> bool:
-    """Whether whatever is as one term says is as another says."""
+    """Returns whether whatever is as one term says is as another says."""
     if isinstance(b, Anything) or (isinstance(b, Variable) and b.constraint is None):
         return True
     one, two = _constraint_of(a), _constraint_of(b)

@@ -34,7 +34,7 @@ _LARGEST_RANK = 5
 
 @cache
 def samples() -> tuple[Type, ...]:
-    """Types of every kind that constraints tell apart."""
+    """Returns types of every kind that constraints tell apart."""
     scalars = [e for name in (*_INTEGERS, *_FLOATS) if (e := element_named(name)) is not None]
     elements: list[ElementType] = [*scalars, ComplexType(scalars[-2]), DialectType("sample", "sample")]
     out: list[Type] = [*elements, none, TupleType(()), FunctionType((), ())]
@@ -51,13 +51,15 @@ def samples() -> tuple[Type, ...]:
 
 @cache
 def sampled(constraint: TypeConstraint) -> frozenset[int]:
-    """Which of the sample types a constraint admits."""
+    """Returns which of the sample types a constraint admits."""
     return frozenset([n for n, t in enumerate(samples()) if constraint.admits(t)])
 
 
 @cache
 def infers_its_types(definition: type[Op]) -> bool:
-    """Whether the types of an operation's results follow from its operands and attributes, at least for some."""
+    """Returns whether the types of an operation's results follow from its operands and attributes, at least for
+    some.
+    """
     if not issubclass(definition, MlirOp) or not definition.layout.results:
         return True
     own = [c for c in definition.__mro__ if issubclass(c, MlirOp) and c is not MlirOp]
@@ -79,7 +81,7 @@ def infers_its_types(definition: type[Op]) -> bool:
 
 
 def _typed(definition: type[Op], type: Type) -> Typing:
-    """The types of an operation whose operands and attributes are of a sample type, where they can be."""
+    """Returns the types of an operation whose operands and attributes are of a sample type, where they can be."""
     layout = definition.layout
 
     def given(field: Field) -> Type:
@@ -93,7 +95,7 @@ def _typed(definition: type[Op], type: Type) -> Typing:
 
 @cache
 def _first(constraint: TypeConstraint) -> Type | None:
-    """The first of the sample types that a constraint admits."""
+    """Returns the first of the sample types that a constraint admits."""
     return next((t for t in samples() if constraint.admits(t)), None)
 
 

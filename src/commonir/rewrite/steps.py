@@ -34,7 +34,7 @@ class Held(NamedTuple):
         return attribute_of(self.value) if self.kind is None else self.kind.to_attribute(self.value)
 
     def to(self, kind: AttrType[Any] | None) -> object:
-        """Its value as one of another kind. Raises: ValueError when that cannot hold it."""
+        """Returns its value as one of another kind. Raises: ValueError when that cannot hold it."""
         if kind is self.kind:
             return self.value
         return self.attribute if kind is None else kind.from_attribute(self.attribute)
@@ -409,7 +409,7 @@ def plain(term: object, bound: Mapping[str, object]) -> object:
 
 
 def stored(term: object, bound: Mapping[str, object]) -> object:
-    """The same with attributes as they are stored."""
+    """Returns the same with attributes as they are stored."""
     result = _single(term, bound)
     return result.attribute if isinstance(result, Held) else result
 

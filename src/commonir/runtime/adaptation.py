@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Arrays for the inputs of a converted function: by name, or by position where a name is new.
+    """Returns arrays for the inputs of a converted function: by name, or by position where a name is new.
 
     A scalar gets the axis that a format without scalars gave the input.
     """

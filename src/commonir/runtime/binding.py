@@ -47,7 +47,7 @@ class Requirement(NamedTuple):
 
 
 def requirements(function: Function) -> tuple[Requirement, ...]:
-    """The constraints of all operations of a function that inference could not decide, each once."""
+    """Returns the constraints of all operations of a function that inference could not decide, each once."""
     found: dict[object, Requirement] = {}
     for op in function.walk():
         if isinstance(op, Op) and op.operands and not is_concrete(op):
@@ -111,7 +111,7 @@ def bind(
 
 
 def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
-    """The sizes of a function's symbolic dimensions for arrays of its inputs.
+    """Returns the sizes of a function's symbolic dimensions for arrays of its inputs.
 
     Raises: DiagnosticError (E0703, E0707).
     """
@@ -126,8 +126,8 @@ def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
 
 
 def known_sizes(function: Function, given: Mapping[str, Array]) -> dict[str, int]:
-    """The sizes of symbolic dimensions that arrays for some of the inputs decide; contradictions are found when they
-    bind.
+    """Returns the sizes of symbolic dimensions that arrays for some of the inputs decide; contradictions are found when
+    they bind.
     """
     sizes = _Sizes(Diagnostics())
     for value in function.inputs:
@@ -137,7 +137,7 @@ def known_sizes(function: Function, given: Mapping[str, Array]) -> dict[str, int
 
 
 def _held(name: str, value: Any, type: Type, found: Diagnostics) -> Any:
-    """A value of a type that is not a tensor; the elements of a list may have sizes of their own."""
+    """Returns a value of a type that is not a tensor; the elements of a list may have sizes of their own."""
     match type:
         case TensorType():
             array = _converted(name, value, type, NO_PORT, found)
@@ -248,7 +248,7 @@ class _Sizes:
             self._found.add(WRONG_DIMENSIONS, f"{where}: '{name}' is {before} ({first}), found {size}")
 
     def shape_of(self, type: TensorType, port: Port) -> tuple[int, ...]:
-        """The shape of an input that is not given: what others bind, else its default shape."""
+        """Returns the shape of an input that is not given: what others bind, else its default shape."""
         if type.shape is None:
             return port.shape
         return tuple([self._size(d, port.shape[n] if n < len(port.shape) else 1) for n, d in enumerate(type.shape)])
@@ -282,7 +282,7 @@ def _check(needed: Sequence[Requirement], sizes: Mapping[str, int], found: Diagn
 
 
 def _sizes_that_do(constraint: Constraint, sizes: Mapping[str, int]) -> str | None:
-    """Sizes with which a constraint would hold, each alone."""
+    """Returns sizes with which a constraint would hold, each alone."""
     found = {n: constraint.solution(n, sizes) for n in constraint.symbols}
     listed = [f"{n} = {size}" for n, size in found.items() if size is not None]
     return f"it holds for {' or '.join(listed)}" if listed else None

@@ -26,7 +26,7 @@ def _controller() -> ThreadpoolController:
 
 @cache
 def _libraries() -> tuple[_Library, ...]:
-    """Those for linear algebra."""
+    """Returns those for linear algebra."""
     found: list[_Library] = _controller().lib_controllers  # pyright: ignore[reportUnknownMemberType]  it is untyped
     return tuple([library for library in found if library.user_api == "blas"])
 

@@ -78,7 +78,7 @@ class Executable(Protocol):
     def state(self, state: State) -> None: ...
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name, for inputs by name.
+        """Returns the outputs by name, for inputs by name.
 
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when an operation fails on the
         values). A run that fails leaves `state` as it was.
@@ -162,11 +162,11 @@ class Engines:
         self._plugins = Plugins(Engine, ENTRY_POINTS, _OURS, given, discover=discover)
 
     def names(self) -> tuple[str, ...]:
-        """Names of all engines that can be had, sorted."""
+        """Returns names of all engines that can be had, sorted."""
         return self._plugins.names()
 
     def get(self, name: str) -> Engine:
-        """The engine of a name.
+        """Returns the engine of a name.
 
         Raises: DiagnosticError (E0704).
         """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
-    """A program whose extern globals hold the arrays of their names; the program itself when it has none.
+    """Returns a program whose extern globals hold the arrays of their names; the program itself when it has none.
 
     Arrays that no global asks for are left alone: an archive may serve several programs.
 
@@ -57,7 +57,7 @@ def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
 
 
 def _stated(op: Global) -> Type:
-    """What a global says of its contents: at its value, else of itself."""
+    """Returns what a global says of its contents: at its value, else of itself."""
     value = op.value
     return value.type if isinstance(value, DialectAttr) and value.type is not None else op.type
 

@@ -68,7 +68,7 @@ class FlexibleExecutable:
         self._general.state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name; see `Executable`."""
+        """Returns the outputs by name; see `Executable`."""
         if self._special:
             key = _key(inputs)
             found = self._special.get(key)
@@ -119,7 +119,9 @@ class FlexibleExecutable:
 
 
 def _operation_at(found: Diagnostic) -> str:
-    """The name of the operation that a finding is about, which stays while its position changes with lowering."""
+    """Returns the name of the operation that a finding is about, which stays while its position changes with
+    lowering.
+    """
     return (found.where or "").rpartition("] ")[2]
 
 

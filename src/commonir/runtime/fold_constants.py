@@ -70,7 +70,7 @@ class Folding:
         self._known: dict[object, _Folded | None] = {}
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
-        """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
+        """Returns the contents of the results; None for what is too large, holds no numbers or cannot be computed."""
         declared = None if operands else op.constant_data()
         if declared is not None and carrier(op.results[0].type) is declared.type:
             return None if declared.size_bytes > self._limit else (declared,)
@@ -93,7 +93,7 @@ class Folding:
         return tuple([data_of_array(t.with_shape(a.shape), a) for t, a in zip(types, arrays, strict=True)])
 
     def _folded(self, op: Op) -> _Folded | None:
-        """What is known of operations like one; None for those that are not computed."""
+        """Returns what is known of operations like one; None for those that are not computed."""
         if op.regions or isinstance(op, core.Decoded):
             return None
         types, results = tuple([v.type for v in op.operands]), tuple([r.type for r in op.results])
@@ -144,7 +144,9 @@ def _folded(op: Op) -> _Folded | None:
 
 
 def _constant(value: Value, data: Data) -> Value:
-    """A constant of the program again, of its own type; where there is none, its contents as one of the core."""
+    """Returns a constant of the program again, of its own type; where there is none, its contents as one of the
+    core.
+    """
     owner = value.owner
     if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
         return owner.clone_shallow((), ()).results[value.index]
@@ -157,7 +159,7 @@ def _owner(value: Value) -> Op:
 
 
 def _read(op: Op) -> list[int]:
-    """The operands whose elements may decide what an operation is."""
+    """Returns the operands whose elements may decide what an operation is."""
     return [n for n, f in enumerate(op.operand_fields()) if f.by_value or f.constant]
 
 
@@ -168,7 +170,7 @@ def _is_open(op: Op) -> bool:
 
 
 def _size_bytes(value: Value) -> int | None:
-    """The size of a tensor of numbers; None for what has none that is known."""
+    """Returns the size of a tensor of numbers; None for what has none that is known."""
     kind = carrier(value.type)
     if not isinstance(kind, TensorType) or not kind.is_static or not kind.element.bits:
         return None

@@ -17,7 +17,7 @@ from commonir.runtime.ports import allowed_text, named_inputs
 
 
 def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pixels:
-    """The pixels of an image file for an image input, in its colors and in a size that it may have.
+    """Returns the pixels of an image file for an image input, in its colors and in a size that it may have.
 
     An image of another size is brought to the default size of the input when `resize` is set, and refused otherwise.
 
@@ -47,7 +47,7 @@ def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pi
 
 
 def pixels_of(array: NDArray[Any], color: ColorSpace) -> Pixels:
-    """An image output, a tensor [1, channels, height, width], as pixels.
+    """Returns an image output, a tensor [1, channels, height, width], as pixels.
 
     Values are rounded to integers, halves to even, and limited to 0 and 255; NaN becomes 0. Core ML does not say
     how it rounds.

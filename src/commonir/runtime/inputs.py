@@ -74,7 +74,7 @@ def random_inputs(
 
 
 def _in_layout(function: Function, given: Mapping[str, Array]) -> dict[str, Array]:
-    """Arrays in the layout of the program; what is wrong with them is told when they bind."""
+    """Returns arrays in the layout of the program; what is wrong with them is told when they bind."""
     known = {name: (kind, port) for name, kind, port in named_inputs(function)}
     ignored = Diagnostics()
     return {n: as_given(n, np.asarray(x), *known[n], ignored) if n in known else x for n, x in given.items()}
@@ -105,7 +105,8 @@ class _Choice:
         self._given = known_sizes(function, have)
 
     def sizes(self) -> dict[str, int]:
-        """Sizes of all symbolic dimensions: known ones, then defaults, then small ones that break no constraint.
+        """Returns sizes of all symbolic dimensions: known ones, then defaults, then small ones that break no
+        constraint.
 
         Raises: DiagnosticError (E0707, E0712) for a size that is set but cannot be.
         """
@@ -120,7 +121,7 @@ class _Choice:
         return self._completed(known)
 
     def _contradictions(self, name: str, size: int) -> Iterator[Diagnostic]:
-        """What stands against a size that is set."""
+        """Yields what stands against a size that is set."""
         other = self._given.get(name, size)
         if other != size:
             message = f"the dimension '{name}' is set to {size}, but a given input makes it {other}"
@@ -131,7 +132,7 @@ class _Choice:
                 yield Diagnostic(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed}"])
 
     def _enumerated(self, known: Mapping[str, int], found: Diagnostics) -> dict[str, int]:
-        """Sizes from the shapes that inputs enumerate, by what is known already."""
+        """Returns sizes from the shapes that inputs enumerate, by what is known already."""
         fits: dict[str, dict[int, int]] = {}
         symbols_of: dict[str, dict[int, str]] = {}
         for name, kind, port in self._inputs:
@@ -160,7 +161,7 @@ class _Choice:
         return usual
 
     def _candidate(self, name: str, size: int | None) -> int:
-        """A size for a dimension as near to the one wished as it may be; without a wish, the default."""
+        """Returns a size for a dimension as near to the one wished as it may be; without a wish, the default."""
         wished = max(self._defaults.get(name, _SIZES[0]) if size is None else size, self._least[name])
         for allowed in self._ranges.get(name, ()):
             upper = wished if allowed.upper is None else allowed.upper
@@ -174,7 +175,9 @@ def _hold(needed: Iterable[Constraint], sizes: Mapping[str, int]) -> bool:
 
 
 def _as_usual(sizes: dict[str, int], usual: Mapping[str, int], needed: Sequence[Constraint]) -> dict[str, int]:
-    """Sizes that are others than usual for those dimensions alone for which something asks: not for the batch too."""
+    """Returns sizes that are others than usual for those dimensions alone for which something asks: not for the batch
+    too.
+    """
     for name, size in usual.items():
         concerned = [c for c in needed if name in c.symbols] if sizes[name] != size else []
         if sizes[name] != size and _hold(concerned, {**sizes, name: size}):
@@ -224,7 +227,7 @@ def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: 
 
 
 def _sizes_in(type: Type) -> dict[str, int]:
-    """A size for each symbol of elements of a list, which no other input decides."""
+    """Returns a size for each symbol of elements of a list, which no other input decides."""
     return dict.fromkeys(symbols_of([type]), _SIZES[0])
 
 
@@ -268,7 +271,7 @@ _PASSING = (
 
 
 def _selected_axes(value: Value) -> Iterator[int]:
-    """Sizes of the axes from which a value, or what is made of it by moving and converting, selects."""
+    """Yields sizes of the axes from which a value, or what is made of it by moving and converting, selects."""
     seen = {value}
     pending = [value]
     while pending:

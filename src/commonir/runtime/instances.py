@@ -40,7 +40,7 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 
 
 def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
-    """The same operation on other operands (one for each of its own), with numbers for its symbolic attributes.
+    """Returns the same operation on other operands (one for each of its own), with numbers for its symbolic attributes.
 
     Raises: DiagnosticError when the operands contradict the definition; ValueError when a symbol has no size.
     """
@@ -69,7 +69,7 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
 
 
 def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
-    """The attributes of an operation that depend on symbols, with numbers for them.
+    """Returns the attributes of an operation that depend on symbols, with numbers for them.
 
     Raises: ValueError when a symbol has no size.
     """
@@ -77,7 +77,7 @@ def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
 
 
 def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
-    """A value whose elements stay known where they were known by symbols."""
+    """Returns a value whose elements stay known where they were known by symbols."""
     if known_dims(value) is not None or known_data(value) is not None:
         return value
     dims = known_dims(original)
@@ -87,7 +87,7 @@ def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Valu
 
 
 def sized(value: object, sizes: Mapping[str, int]) -> object:
-    """An attribute value with numbers for its symbolic dimensions.
+    """Returns an attribute value with numbers for its symbolic dimensions.
 
     Raises: ValueError when a symbol has no size.
     """

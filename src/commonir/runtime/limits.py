@@ -7,12 +7,12 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 
 
 def time_is_up() -> DiagnosticError:
-    """The finding that the time limit of a run has passed."""
+    """Returns the finding that the time limit of a run has passed."""
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
 
 
 def no_memory(error: MemoryError, operation: str = "") -> DiagnosticError:
-    """The finding that the machine has no memory for what a run computes, or one operation of it."""
+    """Returns the finding that the machine has no memory for what a run computes, or one operation of it."""
     requested = str(error)
     message = "there is not enough memory" + (f": {requested[0].lower()}{requested[1:]}" if requested else "")
     named = f"{operation}: {message}" if operation else message

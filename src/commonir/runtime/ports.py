@@ -28,7 +28,9 @@ _SHOWN_SHAPES = 8
 
 
 def named_inputs(function: Function) -> list[tuple[str, TensorType, Port]]:
-    """The tensors that a function receives, by the names under which they are given, with what is known of them."""
+    """Returns the tensors that a function receives, by the names under which they are given, with what is known of
+    them.
+    """
     ports = function.input_ports
     return [
         (name, v.type, ports.get(name, NO_PORT))
@@ -38,7 +40,7 @@ def named_inputs(function: Function) -> list[tuple[str, TensorType, Port]]:
 
 
 def names_of(function: Function) -> list[str]:
-    """The names under which inputs are given; those without one have their number."""
+    """Returns the names under which inputs are given; those without one have their number."""
     return [v.name or f"input{n}" for n, v in enumerate(function.inputs)]
 
 
@@ -46,7 +48,7 @@ def names_of(function: Function) -> list[str]:
 
 
 def as_given(name: str, array: Array, kind: TensorType, port: Port, found: Diagnostics) -> Array:
-    """An array in the layout of the program, as far as the port tells how it may be given otherwise."""
+    """Returns an array in the layout of the program, as far as the port tells how it may be given otherwise."""
     if kind.shape is None or array.ndim == len(kind.shape):
         return array
     if port.image is not None and array.ndim in (2, 3):
@@ -57,7 +59,7 @@ def as_given(name: str, array: Array, kind: TensorType, port: Port, found: Diagn
 
 
 def _image(name: str, array: Array, kind: TensorType, color: ColorSpace, found: Diagnostics) -> Array:
-    """An image as a tensor [1, channels, height, width]."""
+    """Returns an image as a tensor [1, channels, height, width]."""
     pixels = array[:, :, np.newaxis] if array.ndim == 2 else array
     if array.dtype != np.uint8 or pixels.shape[2] != color.channels:
         message = f"input '{name}' is a {color.value} image: expected {_layouts(color)}, found {_shown(array)}"
@@ -78,7 +80,7 @@ def _shown(array: Array) -> str:
 
 
 def default_array(kind: TensorType, shape: tuple[int, ...], port: Port) -> Array:
-    """What stands for an input that is not given."""
+    """Returns what stands for an input that is not given."""
     if port.contents is not None:
         return port.contents.array()
     return np.full(shape, port.default, dtype_of(kind.element.name))
@@ -88,7 +90,7 @@ def default_array(kind: TensorType, shape: tuple[int, ...], port: Port) -> Array
 
 
 def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
-    """What is wrong with the shapes of given inputs, by what ports allow."""
+    """Yields what is wrong with the shapes of given inputs, by what ports allow."""
     listed: list[tuple[str, Port]] = []
     for name, kind, port in named_inputs(function):
         shape = shapes.get(name)
@@ -103,7 +105,7 @@ def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
 
 
 def unlike_stated(function: Function, outputs: Mapping[str, Array]) -> Iterator[Diagnostic]:
-    """The outputs whose shapes are other ones than the function states."""
+    """Yields the outputs whose shapes are other ones than the function states."""
     for name, value in zip(function.output_names, function.outputs, strict=True):
         declared = value.type.shape if isinstance(value.type, TensorType) else None
         if declared is None or name not in outputs:
@@ -129,7 +131,7 @@ def _unpaired(listed: Sequence[tuple[str, Port]], shapes: Shapes) -> Iterator[Di
 
 
 def allowed_text(port: Port) -> str:
-    """The shapes that a port allows, as text."""
+    """Returns the shapes that a port allows, as text."""
     if port.shapes:
         some = [str(list(s)) for s in port.shapes[:_SHOWN_SHAPES]]
         rest = len(port.shapes) - len(some)
@@ -140,7 +142,7 @@ def allowed_text(port: Port) -> str:
 def chosen_shapes(
     function: Function, given: Shapes, fits: Mapping[str, Mapping[int, int]]
 ) -> dict[str, tuple[int, ...]]:
-    """A shape for each input that enumerates some: the default, or one that fits what is known.
+    """Returns a shape for each input that enumerates some: the default, or one that fits what is known.
 
     `given` are shapes of arrays, `fits` known sizes of axes by input and axis. An input without a shape that fits has
     none here.

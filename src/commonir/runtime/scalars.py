@@ -23,7 +23,7 @@ _SHOWN_INPUTS = 8
 
 
 def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
-    """The array of rank 0 that a number stands for, in the element type of an input.
+    """Returns the array of rank 0 that a number stands for, in the element type of an input.
 
     Floats are rounded to the type. Raises: DiagnosticError (E0703) for an input that there is not, or that is no
     scalar, and for a number that is not a value of its type.
@@ -52,7 +52,7 @@ def _element_of(type: Type) -> ElementType | None:
 
 
 def _filled(type: Type, text: str) -> str:
-    """A tensor whose elements are all the number, as an input is written."""
+    """Returns a tensor whose elements are all the number, as an input is written."""
     if not isinstance(type, TensorType):
         return f"f32[..]:{text}"
     shape = ",".join([str(n) if isinstance(n, int) else "N" for n in type.shape or ()])

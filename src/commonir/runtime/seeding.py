@@ -13,7 +13,7 @@ from commonir.passes.select_function import with_called
 
 
 def with_seeds(module: Module, seed: int | None, function: str | None = None) -> Module:
-    """The module with a seed for each operation that has none, derived from the one given and its place.
+    """Returns the module with a seed for each operation that has none, derived from the one given and its place.
 
     The module itself when no seed is given, or none is missing in the function that is to run, the main one where none
     is named.

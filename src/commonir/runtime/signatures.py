@@ -45,8 +45,8 @@ class Signature:
             self._found.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], tuple(shape)))
 
     def shape(self, name: str, sizes: Mapping[str, int], default: int) -> tuple[int, ...]:
-        """A shape that an input may have: of what is not known yet, sizes are as chosen, else `default`, and a wildcard
-        is one axis.
+        """Returns a shape that an input may have: of what is not known yet, sizes are as chosen, else `default`, and a
+        wildcard is one axis.
         """
         out: list[int] = []
         for dim, is_many in self.patterns[name].dims or ():
@@ -58,7 +58,7 @@ class Signature:
 
 
 def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
-    """What is wrong with the shapes of given inputs, by the wildcards of the signature."""
+    """Yields what is wrong with the shapes of given inputs, by the wildcards of the signature."""
     if not any(port.declared for port in function.input_ports.values()):
         return
     signature = Signature(function)
@@ -72,7 +72,7 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
 
 
 def free_sizes(function: Function) -> Iterator[str]:
-    """The names of sizes in types with wildcards, which users may choose."""
+    """Yields the names of sizes in types with wildcards, which users may choose."""
     for port in function.input_ports.values():
         declared = declared_type(port.declared) if port.declared else None
         for leaf in () if declared is None else declared.leaves():

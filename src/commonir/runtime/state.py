@@ -39,7 +39,7 @@ class State(dict[str, "Array"]):
 
 
 def mutable_globals(module: Module) -> dict[str, Global]:
-    """The states of a lowered program by name."""
+    """Returns the states of a lowered program by name."""
     # Everybody knows `State`, and few run something.
     from commonir.dialects.mlir.ml_program import Global  # noqa: PLC0415
 
@@ -61,7 +61,7 @@ def check_state(state: State, module: Module) -> None:
 
 
 def misfit(target: Global, array: Array) -> Iterable[Diagnostic]:
-    """What is wrong with an array as the contents of a global."""
+    """Yields what is wrong with an array as the contents of a global."""
     # Loads numpy, which only running needs.
     import numpy as np  # noqa: PLC0415
 

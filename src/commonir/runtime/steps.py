@@ -25,7 +25,8 @@ class Steps(NamedTuple):
 
 
 def inputs_by_step(function: Function, given: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
-    """The inputs of each step. An array with one axis more than its input has a part for each; others are the same.
+    """Returns the inputs of each step. An array with one axis more than its input has a part for each; others are the
+    same.
 
     Raises: DiagnosticError (E0703) when that axis does not have the size of the number of steps.
     """
@@ -43,7 +44,7 @@ def inputs_by_step(function: Function, given: Mapping[str, Array], steps: int) -
 
 
 def joined(outputs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """The outputs of all steps: one array for each, or `stepN/NAME` where their shapes differ."""
+    """Returns the outputs of all steps: one array for each, or `stepN/NAME` where their shapes differ."""
     out: dict[str, Array] = {}
     for name in outputs[0]:
         parts = [found[name] for found in outputs]

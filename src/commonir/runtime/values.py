@@ -37,7 +37,7 @@ def is_map(x: object) -> TypeGuard[dict[object, object]]:
 
 
 def declared(x: Any, type: Type) -> Any:
-    """A value with the element types that the program declares."""
+    """Returns a value with the element types that the program declares."""
     match type:
         case TensorType():
             expected = dtype_of(type.element.name)
@@ -55,8 +55,8 @@ def declared(x: Any, type: Type) -> Any:
 
 @cache
 def compute_dtype(element: ElementType) -> np.dtype[Any]:
-    """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower
-    integers.
+    """Returns the dtype in which values of an element type are held: single precision for narrower floats, bytes for
+    narrower integers.
     """
     if element.kind == "float" and (element in (f16, bf16) or element.bits < 16):
         return np.dtype(np.float32)
@@ -66,12 +66,12 @@ def compute_dtype(element: ElementType) -> np.dtype[Any]:
 
 
 def declared_dtype(element: ElementType) -> np.dtype[Any]:
-    """The dtype of an element type."""
+    """Returns the dtype of an element type."""
     return dtype_of(element.name)
 
 
 def computed(x: Any, type: Type) -> Any:
-    """A value with the element types in which values are held."""
+    """Returns a value with the element types in which values are held."""
     match type:
         case TensorType():
             return np.asarray(x).astype(compute_dtype(type.element), copy=False)
@@ -84,7 +84,7 @@ def computed(x: Any, type: Type) -> Any:
 
 
 def copied(x: Any) -> Any:
-    """A value whose arrays nobody else has."""
+    """Returns a value whose arrays nobody else has."""
     if is_array(x):
         return x.copy()
     if is_list(x):
@@ -93,7 +93,9 @@ def copied(x: Any) -> Any:
 
 
 def flat_array(x: Any) -> Array:
-    """The elements of a value in one array: of a list those of its members one after another, of nothing none."""
+    """Returns the elements of a value in one array: of a list those of its members one after another, of nothing
+    none.
+    """
     if is_map(x):
         return flat_array([v for _, v in sorted(x.items(), key=lambda item: str(item[0]))])
     if is_list(x):
@@ -103,12 +105,12 @@ def flat_array(x: Any) -> Array:
 
 
 def shapes_of(values: Sequence[Array]) -> list[tuple[int, ...]]:
-    """The shapes of values; what is not a tensor has none."""
+    """Returns the shapes of values; what is not a tensor has none."""
     return [x.shape if is_array(x) else () for x in values]
 
 
 def value_type(value: Value, x: Any) -> Type:
-    """The type of what was computed for a value: of a tensor, with its sizes."""
+    """Returns the type of what was computed for a value: of a tensor, with its sizes."""
     return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
 
 

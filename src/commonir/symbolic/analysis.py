@@ -39,7 +39,7 @@ _PLAIN_DEPTH = 4
 
 
 def size_of(shape: Iterable[Dim]) -> Dim:
-    """The product of the dimensions."""
+    """Returns the product of the dimensions."""
     out: Dim = 1
     for n in shape:
         out = out * n
@@ -47,12 +47,12 @@ def size_of(shape: Iterable[Dim]) -> Dim:
 
 
 def largest(*values: Dim) -> Dim:
-    """The maximum; values that are provably not it are dropped."""
+    """Returns the maximum; values that are provably not it are dropped."""
     return _largest(values, at_least)
 
 
 def _largest(values: Iterable[Dim], covers: Callable[[Dim, Dim], bool]) -> Dim:
-    """The maximum without what something else of it covers."""
+    """Returns the maximum without what something else of it covers."""
     keep: list[Dim] = []
     for x in dict.fromkeys(values):
         if any(covers(k, x) for k in keep):
@@ -67,7 +67,7 @@ def _largest(values: Iterable[Dim], covers: Callable[[Dim, Dim], bool]) -> Dim:
 
 
 def _max_args(x: Dim) -> tuple[Dim, ...]:
-    """The arguments of a maximum, or the value itself."""
+    """Returns the arguments of a maximum, or the value itself."""
     if isinstance(x, DimExpr) and len(x.terms) == 1:
         ((m, c),) = x.terms.items()
         if c == 1 and len(m) == 1 and isinstance(m[0], Max):
@@ -82,7 +82,7 @@ def maxima_in(x: Dim) -> int:
 
 
 def smallest(*values: Dim) -> Dim:
-    """The minimum; values that are provably not it are dropped."""
+    """Returns the minimum; values that are provably not it are dropped."""
     return -largest(*(-x for x in values))
 
 
@@ -243,14 +243,14 @@ def compare(a: Dim, b: Dim) -> bool | None:
 
 
 def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
-    """The expression with symbols and indices replaced by name, in normal form again."""
+    """Returns the expression with symbols and indices replaced by name, in normal form again."""
     if isinstance(x, int) or not any(n in values for group in x.names for n in group):
         return x
     return _rebuilt(x, lambda a: values.get(a.name) if isinstance(a, Symbol) else None)
 
 
 def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool] = at_least) -> Dim:
-    """The expression with atoms replaced, outermost first, in normal form again; None keeps an atom.
+    """Returns the expression with atoms replaced, outermost first, in normal form again; None keeps an atom.
 
     `covers` tells which arguments of a maximum are not needed.
     """
@@ -277,7 +277,7 @@ def _rebuilt_atom(atom: Atom, replace: Callable[[Atom], Dim | None], covers: Cal
 
 
 def evaluate(x: Dim, values: Mapping[str, int]) -> int:
-    """The value of the expression. Raises: ValueError when a symbol has no value."""
+    """Returns the value of the expression. Raises: ValueError when a symbol has no value."""
     if isinstance(x, int):
         return x
     out = 0
@@ -304,7 +304,7 @@ def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
 
 
 def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
-    """The largest (or smallest) value of an index expression over the ranges of its indices.
+    """Returns the largest (or smallest) value of an index expression over the ranges of its indices.
 
     The result has no indices left. It is a bound: reached when `is_tight`, otherwise perhaps not.
     Indices range over `0 <= i < extent[i]`; every extent is taken to be at least 1.
@@ -328,7 +328,9 @@ def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
 
 
 def _by_index(terms: Terms) -> dict[Symbol, Terms]:
-    """The terms in which an index is multiplied by nothing but what is fixed, of each index that has several."""
+    """Returns the terms in which an index is multiplied by nothing but what is fixed, of each index that has
+    several.
+    """
     found: dict[Symbol, Terms] = {}
     for m, c in terms.items():
         holders = [a for a in m if atom_dim(a).names[0]]
@@ -338,7 +340,7 @@ def _by_index(terms: Terms) -> dict[Symbol, Terms]:
 
 
 def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], upper: bool) -> Dim:
-    """The extreme of `rest + c * a`, with each argument in the place of the maximum.
+    """Returns the extreme of `rest + c * a`, with each argument in the place of the maximum.
 
     Where the maximum pulls away from the wanted end, the mean of two arguments bounds it too:
     `max(p, q) >= (p + q) / 2`.
@@ -358,7 +360,7 @@ def is_tight(x: Dim) -> bool:
 
 
 def _occurrences(x: Dim) -> Iterator[str | None]:
-    """The indices as often as they occur; None for what is not monotonic."""
+    """Yields the indices as often as they occur; None for what is not monotonic."""
     for m in regrouped(terms_of(x)):
         for a in m:
             match a:
@@ -411,7 +413,7 @@ def _atom_range(atom: Atom, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
 
 
 def within(x: Dim, extent: Mapping[str, Dim]) -> Dim:
-    """The same expression without each floor and mod that is constant over the given ranges of the indices."""
+    """Returns the same expression without each floor and mod that is constant over the given ranges of the indices."""
     if isinstance(x, int) or not x.names[0]:
         return x
     out: Dim = 0
@@ -442,7 +444,7 @@ def _atom_within(atom: Atom, extent: Mapping[str, Dim]) -> Dim:
 
 
 def _max_within(args: list[Dim], extent: Mapping[str, Dim]) -> Dim:
-    """The maximum without arguments that are below another one over the given ranges."""
+    """Returns the maximum without arguments that are below another one over the given ranges."""
     keep: list[Dim] = []
     for x in args:
         if any(_covers(k, x, extent) for k in keep):
@@ -458,13 +460,13 @@ def _covers(a: Dim, b: Dim, extent: Mapping[str, Dim]) -> bool:
 
 
 def plain(x: Dim) -> str | None:
-    """The name of the index that the expression is, or None when it is more than an index."""
+    """Returns the name of the index that the expression is, or None when it is more than an index."""
     result = _only_symbol(x)
     return result.name if result is not None and result.is_index else None
 
 
 def plain_symbol(x: Dim | None) -> str | None:
-    """The name of the symbol (not index) that a dimension is; None when it is something else, or not known."""
+    """Returns the name of the symbol (not index) that a dimension is; None when it is something else, or not known."""
     result = _only_symbol(x)
     return result.name if result is not None and not result.is_index else None
 
@@ -477,17 +479,19 @@ def _only_symbol(x: Dim | None) -> Symbol | None:
 
 
 def names(x: Dim) -> tuple[str, ...]:
-    """Names of the indices in the expression, in order of occurrence."""
+    """Returns names of the indices in the expression, in order of occurrence."""
     return () if isinstance(x, int) else x.names[0]
 
 
 def symbols(x: Dim) -> tuple[str, ...]:
-    """Names of the symbols (not indices) in the expression, in order of occurrence."""
+    """Returns names of the symbols (not indices) in the expression, in order of occurrence."""
     return () if isinstance(x, int) else x.names[1]
 
 
 def coefficient(x: Dim, name: str) -> int | None:
-    """The integer factor of an index that occurs linearly (0 when absent), or None when it occurs in another way."""
+    """Returns the integer factor of an index that occurs linearly (0 when absent), or None when it occurs in another
+    way.
+    """
     result = 0
     for m, c in terms_of(x).items():
         if len(m) == 1 and isinstance(m[0], Symbol):

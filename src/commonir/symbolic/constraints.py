@@ -139,8 +139,8 @@ class Constraint:
             return False
 
     def solution(self, name: str, values: Mapping[str, int]) -> int | None:
-        """The size of one of its symbols that makes an equation true, the others being as they are; None when there is
-        none above 0, or the symbol does not occur linearly.
+        """Returns the size of one of its symbols that makes an equation true, the others being as they are; None when
+        there is none above 0, or the symbol does not occur linearly.
         """
         if self.relation != "==":
             return None
@@ -167,7 +167,7 @@ class Constraint:
         )
 
     def labelled(self, label: str) -> Constraint:
-        """The same fact under the label of a rule."""
+        """Returns the same fact under the label of a rule."""
         return Constraint(self.lhs, self.relation, self.rhs, self.why, label, self.unless_empty, self.is_broadcast)
 
     def __str__(self) -> str:
@@ -224,7 +224,7 @@ def require(
 
 
 def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """The constraints once each, without those that follow from others.
+    """Returns the constraints once each, without those that follow from others.
 
     Anything may follow from sizes being equal, and what has no label from what has one.
     """
@@ -248,7 +248,9 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
 
 
 def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
-    """The sizes that symbols have where they have some sizes and an equation holds: one more if that tells it."""
+    """Returns the sizes that symbols have where they have some sizes and an equation holds: one more if that tells
+    it.
+    """
     lhs, rhs = substitute(equal.lhs, sizes), substitute(equal.rhs, sizes)
     for one, other in ((lhs, rhs), (rhs, lhs)):
         name = plain_symbol(one)

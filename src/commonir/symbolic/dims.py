@@ -206,7 +206,7 @@ def _is_dim(x: object) -> bool:
 
 
 def parts_of(atom: Atom) -> tuple[Dim, ...]:
-    """The expressions that an atom is made of."""
+    """Returns the expressions that an atom is made of."""
     match atom:
         case Symbol():
             return ()
@@ -217,49 +217,49 @@ def parts_of(atom: Atom) -> tuple[Dim, ...]:
 
 
 def _symbols_in(atom: Atom) -> list[Symbol]:
-    """The symbols inside an atom, in order of occurrence, perhaps repeated."""
+    """Returns the symbols inside an atom, in order of occurrence, perhaps repeated."""
     if isinstance(atom, Symbol):
         return [atom]
     return [s for p in parts_of(atom) for m in terms_of(p) for a in m for s in _symbols_in(a)]
 
 
 def symbols_in(x: Dim) -> tuple[Symbol, ...]:
-    """The symbols and indices of an expression, in order of occurrence."""
+    """Returns the symbols and indices of an expression, in order of occurrence."""
     return tuple(dict.fromkeys(s for m in terms_of(x) for a in m for s in _symbols_in(a)))
 
 
 # Kernels use the same few names again and again, and ask the same of them.
 @lru_cache(maxsize=1024)
 def symbol(name: str, least: int = 1) -> DimExpr:
-    """A dimension known by name only, at least `least`. One name should have one `least` within a program."""
+    """Returns a dimension known by name only, at least `least`. One name should have one `least` within a program."""
     return DimExpr({(Symbol(name, False, least),): 1})
 
 
 @lru_cache(maxsize=1024)
 def index(name: str) -> DimExpr:
-    """An index of a kernel: at least 0 and below the extent it is given."""
+    """Returns an index of a kernel: at least 0 and below the extent it is given."""
     return DimExpr({(Symbol(name, True, 0),): 1})
 
 
 def key_of(x: Dim) -> str:
-    """A string that orders expressions the same way in every run."""
+    """Returns a string that orders expressions the same way in every run."""
     return str(x) if isinstance(x, int) else x.key
 
 
 def terms_of(x: Dim) -> Terms:
-    """The coefficients of the monomials of an expression."""
+    """Returns the coefficients of the monomials of an expression."""
     if isinstance(x, DimExpr):
         return x.terms
     return {(): x} if x else {}
 
 
 def atom_dim(atom: Atom) -> DimExpr:
-    """An atom as an expression."""
+    """Returns an atom as an expression."""
     return DimExpr({(atom,): 1})
 
 
 def product_of(m: Monomial, coefficient: int) -> Dim:
-    """A coefficient times a product of atoms."""
+    """Returns a coefficient times a product of atoms."""
     return normal({m: coefficient})
 
 
@@ -272,7 +272,7 @@ def _atom_key(atom: Atom) -> str:
 
 
 def without(m: Monomial, part: Monomial) -> Monomial | None:
-    """The monomial divided by another, or None when that does not divide it."""
+    """Returns the monomial divided by another, or None when that does not divide it."""
     rest = list(m)
     for a in part:
         if a not in rest:
@@ -282,7 +282,7 @@ def without(m: Monomial, part: Monomial) -> Monomial | None:
 
 
 def normal(terms: Terms) -> Dim:
-    """The expression with these terms in normal form.
+    """Returns the expression with these terms in normal form.
 
     Zeros are dropped and `q * floor(p / q)` becomes `p - p mod q`: the only direction in which the two may meet.
     """
@@ -345,13 +345,13 @@ def _split(a: Dim, b: Dim) -> tuple[Dim, Dim]:
 
 
 def _leading(x: DimExpr) -> Monomial:
-    """The leading monomial in graded order."""
+    """Returns the leading monomial in graded order."""
     top = max(len(m) for m in x.terms)
     return min((m for m in x.terms if len(m) == top), key=lambda m: [a.key for a in m])
 
 
 def _divide_exactly(a: Dim, b: DimExpr) -> Dim | None:
-    """The quotient of polynomials, when nothing remains."""
+    """Returns the quotient of polynomials, when nothing remains."""
     lead = _leading(b)
     quotient: Dim = 0
     rest = a
@@ -413,7 +413,9 @@ def _without_remainders(r: DimExpr, b: int) -> tuple[Dim, Dim]:
 
 
 def _reduce_floor(r: DimExpr, b: int) -> tuple[Dim, int]:
-    """The same quotient with common factors cancelled and a floor inside merged: floor((floor(p/q) + c) / b)."""
+    """Returns the same quotient with common factors cancelled and a floor inside merged: floor((floor(p/q) + c) /
+    b).
+    """
     g = gcd(b, *(c for m, c in r.terms.items() if m))
     out: Dim = r
     if g > 1:
@@ -457,7 +459,7 @@ def modulo(a: Dim, b: Dim) -> Dim:
 
 
 def _reduce_terms(r: Dim, b: int) -> Dim:
-    """The same remainder by `b` with smaller coefficients and without inner remainders by a multiple of `b`."""
+    """Returns the same remainder by `b` with smaller coefficients and without inner remainders by a multiple of `b`."""
     out: Dim = 0
     for m, c in terms_of(r).items():
         inner = m[0] if len(m) == 1 else None
@@ -475,7 +477,8 @@ def ceil_div(a: Dim, b: Dim) -> Dim:
 
 
 def regrouped(terms: Terms) -> Terms:
-    """The terms with `c*p - c*(p mod q)` written as `c*q*floor(p / q)`, which is bounded more tightly and reads better.
+    """Returns the terms with `c*p - c*(p mod q)` written as `c*q*floor(p / q)`, which is bounded more tightly and reads
+    better.
 
     The result is not in normal form and must not be given back to arithmetic.
     """
@@ -576,7 +579,7 @@ def _quotient(a: float, b: float) -> float:
 
 
 def _print(x: DimExpr) -> str:
-    """The expression on one line, the same in every run."""
+    """Returns the expression on one line, the same in every run."""
     terms: list[tuple[tuple[bool, bool, int, list[str]], str]] = []
     for m, c in regrouped(x.terms).items():
         factors: list[str] = []
@@ -598,7 +601,7 @@ def _print(x: DimExpr) -> str:
 
 
 def _print_factor(atom: Atom, is_subtracted: bool) -> tuple[str, bool]:
-    """An atom, or its negation where that reads better (`min` and `ceil`), and whether it is negated."""
+    """Returns an atom, or its negation where that reads better (`min` and `ceil`), and whether it is negated."""
     match atom:
         case Symbol():
             return quoted_name(atom.name), False
@@ -616,7 +619,7 @@ def _print_factor(atom: Atom, is_subtracted: bool) -> tuple[str, bool]:
 
 
 def _print_part(x: Dim) -> str:
-    """An operand of a division, in parentheses unless it is a natural number, a name or a call."""
+    """Returns an operand of a division, in parentheses unless it is a natural number, a name or a call."""
     out = str(x)
     if isinstance(x, int):
         return out if x >= 0 else f"({out})"
@@ -630,7 +633,7 @@ RESERVED = frozenset({"floor", "ceil", "mod", "max", "min", "where"})
 
 
 def quoted_name(name: str) -> str:
-    r"""The name as text: itself if it is an identifier, else quoted, with `\xx` for what quotes cannot hold."""
+    r"""Returns the name as text: itself if it is an identifier, else quoted, with `\xx` for what quotes cannot hold."""
     if name.isidentifier() and name.isascii() and name not in RESERVED:
         return name
     return "'" + "".join(c if c.isprintable() and c not in "'\"\\" else _escape(c) for c in name) + "'"

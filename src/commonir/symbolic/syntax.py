@@ -48,7 +48,9 @@ class DimSyntaxError(ValueError):
 
 
 def text(x: Dim) -> str:
-    """The expression as text from which `parse` makes it again; `str` leaves the least values of symbols out."""
+    """Returns the expression as text from which `parse` makes it again; `str` leaves the least values of symbols
+    out.
+    """
     if isinstance(x, int):
         return str(x)
     special = [s for s in symbols_in(x) if not s.is_index and s.least != 1]
@@ -57,7 +59,7 @@ def text(x: Dim) -> str:
 
 
 def parse(source: str, known: Mapping[str, Dim] | None = None) -> Dim:
-    """The expression that the text says; the inverse of `text`.
+    """Returns the expression that the text says; the inverse of `text`.
 
     `known` gives symbols (or indices) by name; other names are symbols that are at least 1, or what `where` says.
     Raises: DimSyntaxError.
@@ -106,7 +108,7 @@ class _Parser:
         self.depth = 0
 
     def whole(self) -> Dim:
-        """A whole text; `where` is read first, because it declares the symbols."""
+        """Returns a whole text; `where` is read first, because it declares the symbols."""
         marks = [n for n, t in enumerate(self.tokens) if t[:2] == ("name", "where")]
         if marks:
             self.at = marks[0]
@@ -183,13 +185,13 @@ class _Parser:
                 return out
 
     def limited(self, x: Dim) -> Dim:
-        """The product, unless it has become too large to compute with."""
+        """Returns the product, unless it has become too large to compute with."""
         if len(terms_of(x)) > MAX_TERMS or any(len(m) > MAX_DEGREE for m in terms_of(x)):
             raise DimSyntaxError(f"expression of more than {MAX_TERMS} terms or of degree above {MAX_DEGREE}")
         return x
 
     def number(self, digits: str) -> int:
-        """The value of digits."""
+        """Returns the value of digits."""
         if len(digits) > MAX_DIGITS:
             raise DimSyntaxError(f"number of {len(digits)} digits, the limit is {MAX_DIGITS}")
         return int(digits)
@@ -244,5 +246,5 @@ class _Parser:
 
 
 def declared_symbols(x: Dim) -> tuple[Symbol, ...]:
-    """The symbols of an expression with their least values, in order of occurrence."""
+    """Returns the symbols of an expression with their least values, in order of occurrence."""
     return tuple(s for s in symbols_in(x) if not s.is_index) if isinstance(x, DimExpr) else ()

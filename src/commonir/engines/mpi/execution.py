@@ -52,7 +52,7 @@ class MpiExecutable(HoldsState):
         return self._communicator.seconds
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs of all ranks in rank 0; see `Executable`.
+        """Returns the outputs of all ranks in rank 0; see `Executable`.
 
         Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on), in rank 0.
         """
@@ -87,7 +87,7 @@ class MpiExecutable(HoldsState):
         return outputs if self._processes.speaks else {}
 
     def _gathered(self, transport: MpiTransport, own: Mapping[str, Array]) -> dict[str, Array]:
-        """The arrays of all ranks by their full names in rank 0; elsewhere those of the own one."""
+        """Returns the arrays of all ranks by their full names in rank 0; elsewhere those of the own one."""
         rank, out = transport.rank, dict[str, Array]()
         out.update({full_name(rank, name): array for name, array in own.items()})
         if rank:
@@ -123,7 +123,7 @@ class MpiExecutable(HoldsState):
 
 
 def _bytes_of(array: Array) -> Array:
-    """The memory of an array, which is contiguous afterwards."""
+    """Returns the memory of an array, which is contiguous afterwards."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

@@ -38,7 +38,7 @@ _RANK_VARIABLES = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCI
 
 @cache
 def processes() -> Processes:
-    """The processes of this run of `mpiexec`; one without it. All of them must ask.
+    """Returns the processes of this run of `mpiexec`; one without it. All of them must ask.
 
     Raises: DiagnosticError (E0705).
     """
@@ -53,7 +53,7 @@ def processes() -> Processes:
 
 
 def number_by_environment() -> int:
-    """The number of this process as `mpiexec` tells it where MPI itself cannot be asked; 0 when it does not."""
+    """Returns the number of this process as `mpiexec` tells it where MPI itself cannot be asked; 0 when it does not."""
     found = next((os.environ[name] for name in _RANK_VARIABLES if name in os.environ), "0")
     return int(found) if found.isdecimal() else 0
 
@@ -81,7 +81,9 @@ class Processes:
         return self.rank == 0
 
     def next_run(self) -> int:
-        """The number of a run, the same in all processes, by which what others tell of an earlier one is known."""
+        """Returns the number of a run, the same in all processes, by which what others tell of an earlier one is
+        known.
+        """
         self._runs += 1
         return self._runs
 
@@ -95,7 +97,7 @@ class Processes:
         self._told.append((self.control.Isend([data, self.mpi.BYTE], dest=0, tag=CONTROL), data))
 
     def heard(self) -> Generator[tuple[int, dict[str, Any]]]:
-        """What others have told this process, by rank."""
+        """Yields what others have told this process, by rank."""
         status = self.mpi.Status()
         while True:
             message = self.control.Improbe(source=self.mpi.ANY_SOURCE, tag=CONTROL, status=status)
@@ -218,7 +220,7 @@ def _as_json(found: Diagnostic) -> dict[str, Any]:
 
 
 def told_finding(rank: int, told: dict[str, Any]) -> Diagnostic:
-    """A finding of another process."""
+    """Returns a finding of another process."""
     return Diagnostic(
         find_code(told["code"]),
         told["message"],

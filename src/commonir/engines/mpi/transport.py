@@ -57,7 +57,7 @@ _ABANDONED_SECONDS = 10.0
 
 
 def tag_numbers(functions: Iterable[Function]) -> dict[Tag, int]:
-    """A number that MPI takes for each tag of a program; all processes find the same."""
+    """Returns a number that MPI takes for each tag of a program; all processes find the same."""
     tags = {op.tag for f in functions for op in f.walk() if isinstance(op, (core.Send, core.Recv))}
     return {None: 0, **{tag: n for n, tag in enumerate(sorted(tags), 1)}}
 
@@ -119,7 +119,7 @@ class MpiTransport:
         return Posted(Key(source, self.rank, tag), kind, number)
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
-        """The array of a receive, when it has come; see `Transport`."""
+        """Returns the array of a receive, when it has come; see `Transport`."""
         request, held = self._receives[posted.number]
         self._receives[posted.number] = (None, _NOTHING)
         status = self._mpi.Status()
@@ -233,12 +233,12 @@ class MpiTransport:
             raise DiagnosticError(time_passed(waits, (), self.world_size))
 
     def late(self) -> Diagnostic:
-        """The finding that the time limit has passed, with what is known of all."""
+        """Returns the finding that the time limit has passed, with what is known of all."""
         self._collect()
         return time_passed(self.waits, self.ended, self.world_size)
 
     def who_waits(self) -> list[str]:
-        """A line for each rank that says what it does, as far as this one knows."""
+        """Returns a line for each rank that says what it does, as far as this one knows."""
         self._collect()
         return told_waits(self.waits, self.ended, self.world_size, tells_others=True)
 

@@ -65,7 +65,9 @@ def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> 
 
 
 def marks(a: Module, b: Module) -> dict[Operation, tuple[str, ...]]:
-    """The operations of both programs that differ, each with what differs, line by line; names make no difference."""
+    """Returns the operations of both programs that differ, each with what differs, line by line; names make no
+    difference.
+    """
     work = _Comparing(Matching(a, b), None, measure=False)
     work.compare(a, b)
     return work.marks
@@ -208,8 +210,8 @@ def _stated(a: Operation, b: Operation) -> Iterator[Change]:
 
 
 def _meaning(op: Operation) -> Mapping[str, Attribute]:
-    """The attributes that say what an operation does: of one with a definition those that it declares, but for the name
-    of a symbol, and the types of a function, which are its interface.
+    """Returns the attributes that say what an operation does: of one with a definition those that it declares, but for
+    the name of a symbol, and the types of a function, which are its interface.
     """
     if not isinstance(op, Op):
         return op.attribute_dictionary
@@ -247,7 +249,7 @@ def _named(op: Operation) -> str:
 
 
 def _place(op: Operation) -> str:
-    """The function that an operation is in; "" for one that is in none."""
+    """Returns the function that an operation is in; "" for one that is in none."""
     return next((f.symbol_name for f in op.ancestors() if isinstance(f, Function)), "")
 
 

@@ -47,7 +47,7 @@ class Matching:
             self._match_blocks(*self._pending.pop())
 
     def is_matched(self, op: Operation) -> bool:
-        """Whether an operation of either program stands for another one."""
+        """Returns whether an operation of either program stands for another one."""
         return op in self.operations or op in self._matched
 
     def pair(self, a: Operation, b: Operation) -> None:
@@ -242,14 +242,14 @@ def _is_weight(op: Operation) -> bool:
 
 
 def _content(data: Data) -> object:
-    """The elements of a small constant."""
+    """Returns the elements of a small constant."""
     if data.size_bytes > _SMALL_BYTES:
         return None
     return data.values() if data.element.kind == "string" else bytes(data.buffer())
 
 
 def _key_of(attribute: Attribute) -> object:
-    """An attribute, of one that holds many numbers its type alone."""
+    """Returns an attribute, of one that holds many numbers its type alone."""
     large = isinstance(attribute, DataAttr) and attribute.data.size_bytes > _SMALL_BYTES
     return attribute.type if isinstance(attribute, DataAttr) and large else attribute
 

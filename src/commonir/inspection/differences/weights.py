@@ -33,7 +33,7 @@ class Distance(NamedTuple):
 
 
 def distance(a: Data, b: Data, tolerance: float) -> Distance | None:
-    """How far constants of one shape are apart; None for constants that are not numbers, or of other shapes.
+    """Returns how far constants of one shape are apart; None for constants that are not numbers, or of other shapes.
 
     `tolerance` is the part of the largest magnitude in the first by which an element may differ. NaN is equal to NaN.
     """
@@ -60,7 +60,7 @@ def _magnitude(array: NDArray[np.generic]) -> float:
 
 
 def _apart(a: NDArray[np.generic], b: NDArray[np.generic]) -> NDArray[np.float64]:
-    """How far elements are apart."""
+    """Returns how far elements are apart."""
     import numpy as np  # noqa: PLC0415  as above
 
     if a.dtype == b.dtype and a.dtype.kind in "iub":

@@ -24,7 +24,7 @@ from commonir.reports import SavedDrawing
 
 
 def draw(module: Module, name: str) -> Drawing:
-    """The figure of a program.
+    """Returns the figure of a program.
 
     Programs of ranks are lanes with what the ranks send each other, others graphs of their operations.
 
@@ -43,7 +43,7 @@ def draw(module: Module, name: str) -> Drawing:
 
 
 def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> Drawing:
-    """Two programs of some names side by side as graphs; marked operations stand out.
+    """Returns two programs of some names side by side as graphs; marked operations stand out.
 
     Raises: DiagnosticError (E0807) for a program without a function.
     """
@@ -63,7 +63,7 @@ _FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": pa
 
 
 def form_of(path: str | os.PathLike[str], to: str | None) -> str:
-    """How a figure is written: as asked for, or as the suffix of its path tells.
+    """Returns how a figure is written: as asked for, or as the suffix of its path tells.
 
     Raises: DiagnosticError (E0804) for another suffix.
     """

@@ -53,7 +53,7 @@ class _Group(NamedTuple):
 
 
 def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
-    """The figure of the functions of a program, or of two programs, side by side."""
+    """Returns the figure of the functions of a program, or of two programs, side by side."""
     figure = Figure(
         tuple([graph for each in figures for graph in each.graphs]),
         sum([each.operations for each in figures]),
@@ -111,7 +111,7 @@ def _legend(figure: Figure, y: float) -> Iterator[str]:
 
 
 def _grouped(graph: Graph) -> _Group:
-    """A block with everything in it, placed. Blocks are nested no deeper than `graphs` allows."""
+    """Returns a block with everything in it, placed. Blocks are nested no deeper than `graphs` allows."""
     nested = tuple([tuple([_grouped(inner) for inner in node.blocks]) for node in graph.nodes])
     sizes = tuple([_size(node, inside) for node, inside in zip(graph.nodes, nested, strict=True)])
     placed = layout(sizes, [(line.source, line.target) for line in graph.lines], gap=_GAP, between=_BETWEEN)
@@ -132,7 +132,7 @@ def _size(node: Node, nested: Sequence[_Group]) -> Size:
 
 
 def _drawn(group: _Group, place: Place, mark: str) -> Iterator[str]:
-    """A block at a place. `mark` begins the names of its boxes."""
+    """Yields a block at a place. `mark` begins the names of its boxes."""
     size, origin = group.size, (place[0] + _PAD, place[1] + _TITLE + _PAD)
     yield element("rect", class_="bar", x=place[0], y=place[1], width=size.width, height=size.height, rx=6)
     label = words(shortened(group.graph.title, 14, size.width - _PAD))
@@ -163,7 +163,7 @@ def _box(node: Node, corner: Place, size: Size, mark: str) -> str:
 
 
 def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Place, mark: str) -> Iterator[str]:
-    """The lines of a block, those that come to one box side by side."""
+    """Yields the lines of a block, those that come to one box side by side."""
     arriving: defaultdict[int, list[int]] = defaultdict(list)
     for n, line in enumerate(group.graph.lines):
         if group.layout.lines[n] is not None:

@@ -88,11 +88,11 @@ class Drawing(NamedTuple):
     left_out: tuple[str, ...]
 
     def svg(self) -> str:
-        """The figure as a file of its own, without any script."""
+        """Returns the figure as a file of its own, without any script."""
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.element() + "\n"
 
     def element(self) -> str:
-        """The figure as an element."""
+        """Returns the figure as an element."""
         return element(
             "svg",
             element("title", words(self.name)),

@@ -101,7 +101,7 @@ class _Reading:
         self._captured: defaultdict[Operation, dict[Value, None]] = defaultdict(dict)
 
     def graphs_of(self, function: Function) -> tuple[Graph, ...]:
-        """The blocks of a function."""
+        """Returns the blocks of a function."""
         found: list[Block] = []
         pending: list[tuple[Operation, int]] = [(function, 0)]
         while pending:
@@ -171,7 +171,7 @@ class _Boxes:
         self._used.append(used)
 
     def lines(self) -> Iterator[Line]:
-        """The lines between them, one for all values that go the same way."""
+        """Yields the lines between them, one for all values that go the same way."""
         for target, used in enumerate(self._used):
             reported: dict[int, dict[str, None]] = {}
             for value in used:
@@ -221,7 +221,7 @@ def _title(block: Block, holder: Operation | None) -> str:
 
 
 def _short(type: Type) -> str:
-    """A type in few letters."""
+    """Returns a type in few letters."""
     text = str(type)
     return text[len("tensor<") : -1].replace('"', "") if isinstance(type, TensorType) else text
 
@@ -232,7 +232,7 @@ def _named_operands(op: Operation) -> list[tuple[str, Value]]:
 
 
 def _weight_type(value: Value) -> Type | None:
-    """The type of a constant of many elements."""
+    """Returns the type of a constant of many elements."""
     data = known_data(value)
     return value.type if data is not None and data.count > _FEW_ELEMENTS else None
 
@@ -242,7 +242,7 @@ def _value_text(value: Value) -> str:
 
 
 def _told(op: Operation) -> Iterator[str]:
-    """All that an operation says, line by line."""
+    """Yields all that an operation says, line by line."""
     yield op.name
     for result in op.results[:_MOST_TOLD]:
         yield f"gives {_value_text(result)}"

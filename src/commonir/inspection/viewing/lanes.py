@@ -32,7 +32,7 @@ _CLASSES: Mapping[StepKind, str] = {
 
 
 def draw_lanes(timeline: Timeline, name: str) -> Drawing:
-    """The figure of the ranks of a program."""
+    """Returns the figure of the ranks of a program."""
     return _Drawing(timeline, name).draw()
 
 
@@ -170,7 +170,7 @@ class _Drawing:
     # -- lanes
 
     def _y(self, place: float) -> float:
-        """The top of a row of the figure."""
+        """Returns the top of a row of the figure."""
         return self._first + place * _PITCH
 
     def _top_of(self, box: Box) -> float:
@@ -236,7 +236,7 @@ class _Drawing:
         return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
 
     def _labels(self, box: Box, steps: Sequence[RankStep]) -> tuple[str, str | None]:
-        """The two lines of a box; None for the name of its operation and what that gives."""
+        """Returns the two lines of a box; None for the name of its operation and what that gives."""
         step, arrows = steps[0], self._by_point.get(Point(box.rank, box.first), [])
         if len(steps) > 1 and step.kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
             counts = Counter(s.title for s in steps).most_common()
@@ -316,7 +316,7 @@ class _Drawing:
             yield element("g", title(reported), path, tip, class_="arrow", data_ends=ends)
 
     def _route(self, begin: Place, end: Place, lane: int) -> str:
-        """A line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
+        """Returns a line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
         if abs(end[0] - begin[0]) < self._step:
             return _curve(begin, end)
         sign = 1 if end[0] > begin[0] else -1
@@ -327,7 +327,7 @@ class _Drawing:
         return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
 
     def _lost(self, begin: Place, end: Place, told: Sequence[str]) -> str:
-        """A message that nobody takes: it ends in an open ring before the lane."""
+        """Returns a message that nobody takes: it ends in an open ring before the lane."""
         ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
         line = element("path", class_="lost", d=_curve(begin, end))
         return element("g", title([*told, "never received"]), line, ring, class_="arrow")
@@ -360,14 +360,14 @@ def _message(arrow: Arrow) -> str:
 
 
 def _named(step: RankStep, room: float = inf) -> str:
-    """The name of an operation and the type of what it gives; the name is shortened where there is no room."""
+    """Returns the name of an operation and the type of what it gives; the name is shortened where there is no room."""
     kind = step.detail.removeprefix("tensor<").removesuffix(">") if step.detail.startswith("tensor<") else step.detail
     left = room - width_of(f" · {kind}" if kind else "", SMALL)
     return " · ".join(filter(None, [tail_of(step.name, SMALL, left), kind]))
 
 
 def _bend(begin: Place, end: Place) -> str:
-    """A line that leaves and arrives level, without its begin."""
+    """Returns a line that leaves and arrives level, without its begin."""
     middle = (begin[0] + end[0]) / 2
     return f"C{point_text((middle, begin[1]))} {point_text((middle, end[1]))} {point_text(end)}"
 

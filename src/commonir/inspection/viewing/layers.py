@@ -77,7 +77,7 @@ class _Layers:
         self._x = [0.0] * len(self._layer)
 
     def _passed_by(self, source: int, target: int) -> list[int] | None:
-        """The places where a line passes layers, made for it; None for one that is not drawn."""
+        """Returns the places where a line passes layers, made for it; None for one that is not drawn."""
         if self._layer[target] - self._layer[source] > _LONGEST:
             return None
         result: list[int] = []
@@ -134,7 +134,7 @@ class _Layers:
                 self._settle(row, wishes)
 
     def _straight(self) -> dict[int, float]:
-        """Where the places of lines would all lie below each other."""
+        """Returns where the places of lines would all lie below each other."""
         out: dict[int, float] = {}
         for passed in self._passed:
             if passed:
@@ -142,7 +142,7 @@ class _Layers:
         return out
 
     def _wish(self, n: int, near: Sequence[int]) -> tuple[float, float]:
-        """Where something would like to stand, and how much."""
+        """Returns where something would like to stand, and how much."""
         if not near:
             return self._x[n], _LOOSE
         return sum([self._x[m] for m in near]) / len(near), float(len(near))
@@ -168,7 +168,7 @@ class _Layers:
                 n += 1
 
     def placed(self, between: float) -> Layout:
-        """The places, with the first box at the left upper corner."""
+        """Returns the places, with the first box at the left upper corner."""
         left = min([self._x[n] - self._widths[n] / 2 for n in range(len(self._x))])
         heights = [max([self._boxes[n].height for n in row if not self._is_line(n)], default=0.0) for row in self._rows]
         tops = [0.0]
@@ -190,7 +190,7 @@ class _Layers:
 
 
 def _layers_of(count: int, lines: Sequence[Pair]) -> list[int]:
-    """The layer of each box: below all that it uses, one that uses nothing just above its first user."""
+    """Returns the layer of each box: below all that it uses, one that uses nothing just above its first user."""
     below: defaultdict[int, list[int]] = defaultdict(list)
     for source, target in lines:
         if source >= target:

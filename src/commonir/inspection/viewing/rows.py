@@ -61,18 +61,18 @@ class Rows(NamedTuple):
     unreached: Mapping[int, int]
 
     def is_shown(self, row: int) -> bool:
-        """Whether a row is drawn."""
+        """Returns whether a row is drawn."""
         return row < self.cut or row >= self.resumes
 
     def place(self, row: int) -> int:
-        """The row of the figure that a row is, or that of the gap for one that is left out."""
+        """Returns the row of the figure that a row is, or that of the gap for one that is left out."""
         if row < self.cut:
             return row
         return self.cut if row < self.resumes else row - self.resumes + self.cut + (self.resumes > self.cut)
 
 
 def rows_of(timeline: Timeline) -> Rows:
-    """Where everything stands."""
+    """Returns where everything stands."""
     boxes, total, alone = _fitting(timeline)
     room = max(20, min(MAX_ROWS, MAX_BOXES // max(1, len(timeline.lanes))))
     cut, resumes = (total, total) if total <= room else (room // 2, total - (room - room // 2))
@@ -96,7 +96,9 @@ def rows_of(timeline: Timeline) -> Rows:
 
 
 def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
-    """The boxes of a figure that is not too long, how many rows it has, and how many steps in a row stand apart."""
+    """Returns the boxes of a figure that is not too long, how many rows it has, and how many steps in a row stand
+    apart.
+    """
     for alone in _MOST_ALONE:
         boxes = _Placing(timeline, alone).run()
         total = max((box.row for box in boxes), default=-1) + 1
@@ -210,7 +212,7 @@ class _Placing:
 
 
 def lanes_shown(timeline: Timeline) -> Sequence[int]:
-    """The ranks that have a lane: those that are there, and those that they send to or receive from."""
+    """Returns the ranks that have a lane: those that are there, and those that they send to or receive from."""
     named = {lane.rank for lane in timeline.lanes}
     for arrow in timeline.arrows:
         named.update((arrow.source.rank, arrow.destination))

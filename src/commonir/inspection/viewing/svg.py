@@ -19,7 +19,7 @@ _LEAST_LETTERS = 3
 
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
-    """An element. An underscore in the name of an attribute is a hyphen, and one at its end is dropped."""
+    """Returns an element. An underscore in the name of an attribute is a hyphen, and one at its end is dropped."""
     given = "".join([f" {_name(key)}={quoteattr(_value(value))}" for key, value in attributes.items()])
     return f"<{tag}{given}>{''.join(content)}</{tag}>" if content else f"<{tag}{given}/>"
 
@@ -36,7 +36,7 @@ Place = tuple[float, float]
 
 
 def point_text(place: Place) -> str:
-    """A place as the commands of paths write it."""
+    """Returns a place as the commands of paths write it."""
     return f"{_number(place[0])} {_number(place[1])}"
 
 
@@ -45,7 +45,7 @@ def _number(value: float) -> str:
 
 
 def words(content: str) -> str:
-    """Text of an element."""
+    """Returns text of an element."""
     return escape_markup(escape(content))
 
 
@@ -68,7 +68,7 @@ def _width(char: str) -> float:
 
 
 def shortened(content: str, size: float, room: float) -> str:
-    """A text that fits into some room, its end left out where it does not."""
+    """Returns a text that fits into some room, its end left out where it does not."""
     shown = escape(content)
     if width_of(shown, size) <= room:
         return shown
@@ -76,7 +76,8 @@ def shortened(content: str, size: float, room: float) -> str:
 
 
 def tail_of(content: str, size: float, room: float) -> str:
-    """A text that fits into some room, its beginning left out where it does not: names end with what tells them apart.
+    """Returns a text that fits into some room, its beginning left out where it does not: names end with what tells them
+    apart.
 
     Nothing, where hardly anything is left of it.
     """

@@ -27,7 +27,8 @@ def load(
     sources: Sources | None = None,
     directives: AbstractSet[str] | None = None,
 ) -> Loaded:
-    """What a TableGen file defines, in today's form of definitions or in the older one, which needs no includes.
+    """Returns what a TableGen file defines, in today's form of definitions or in the older one, which needs no
+    includes.
 
     `dialects` are those whose definitions it replaces: all that are installed when not given. `directives` is as of
     `loaded`.
@@ -41,7 +42,7 @@ def load(
 
 
 def loaded(records: Records, dialects: Dialects, directives: AbstractSet[str] | None = None) -> Loaded:
-    """What records define; `dialects` are those whose definitions they replace.
+    """Returns what records define; `dialects` are those whose definitions they replace.
 
     `directives` are the names of directives `custom<Name>(..)` that have code: definitions whose format has another one
     have the generic form only. Without, all are taken to have.

@@ -54,7 +54,7 @@ class AttributeCheck:
 
 
 def _dense(element: ElementType) -> AttrType[Any]:
-    """Numbers or bools as a dense array, `[1, 2]` in custom forms."""
+    """Returns numbers or bools as a dense array, `[1, 2]` in custom forms."""
     if element not in (boolean, f32, f64):
         return array_of(element)
     base: AttrType[Any] = attr_types.flags if element is boolean else attr_types.numbers
@@ -157,7 +157,9 @@ class Attributes:
         return both(found, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else found
 
     def condition(self, record: Record, kind: AttrType[Any]) -> Check | None:
-        """The condition on the value of a field that holds values by a kind; None where the kind says it all."""
+        """Returns the condition on the value of a field that holds values by a kind; None where the kind says it
+        all.
+        """
         found = self.check(record)
         if is_a(record, "Property"):
             return Check(found.summary, found.admits) if isinstance(kind, PropertyType) else None
@@ -167,7 +169,7 @@ class Attributes:
         return Check(found.summary, lambda v: found.admits(to_attribute(v)))
 
     def kind(self, record: Record) -> AttrType[Any]:
-        """How values of an attribute are held."""
+        """Returns how values of an attribute are held."""
         base = base_of(record)
         result = self._kinds.get(base)
         if result is None:
@@ -199,7 +201,9 @@ class Attributes:
         return _PLAIN.get(stored, attr_types.any_attribute)
 
     def _property(self, base: Record) -> AttrType[Any]:
-        """The kind of a property, made of those of its parts; any attribute for one of C++ that is not known."""
+        """Returns the kind of a property, made of those of its parts; any attribute for one of C++ that is not
+        known.
+        """
         classes = classes_of(base)
         if "EnumProp" in classes:
             return property_type(base)
@@ -218,13 +222,13 @@ class Attributes:
         return _OF_PROPERTIES.get(name, attr_types.any_attribute)
 
     def _part(self, base: Record, name: str) -> PropertyType[Any] | None:
-        """The kind of a property that another is made of."""
+        """Returns the kind of a property that another is made of."""
         found = base.given.get(name)
         kind = self.kind(found.record) if isinstance(found, DefRef) else None
         return kind if isinstance(kind, PropertyType) else None
 
     def default(self, record: Record) -> object | Missing | None:
-        """The default of an attribute: None for one that need not be there, MISSING for one that must.
+        """Returns the default of an attribute: None for one that need not be there, MISSING for one that must.
 
         Raises: ValueError for one that C++ states in a way that is not understood.
         """
@@ -253,7 +257,7 @@ class Attributes:
         return self.parsed(kind, base_of(record), text)
 
     def parsed(self, kind: AttrType[Any], base: Record, text: str) -> object:
-        """The value of a kind that C++ states. Raises: ValueError when it is not understood."""
+        """Returns the value of a kind that C++ states. Raises: ValueError when it is not understood."""
         info = record_of(base, "enum") or (base if is_a(base, "EnumInfo") else None)
         if info is not None and _NAME.fullmatch(text):
             case = enumeration_of(info).case_of(text)
@@ -270,7 +274,7 @@ class Attributes:
             raise ValueError(f"the default '{text}' is C++ that is not understood") from None
 
     def value(self, record: Record) -> Attribute | None:
-        """The attribute that a record is: a case of an enumeration, or a constant; None for other records."""
+        """Returns the attribute that a record is: a case of an enumeration, or a constant; None for other records."""
         if is_a(record, "EnumCase"):
             return number_value(record)
         held = record_of(record, "attr")
@@ -285,7 +289,7 @@ class Attributes:
 
 
 def base_of(record: Record) -> Record:
-    """The attribute that optional, defaulted and confined ones are of."""
+    """Returns the attribute that optional, defaulted and confined ones are of."""
     seen = 0
     while seen < 100:
         inner = record_of(record, "baseAttr") or record_of(record, "baseProperty")
@@ -313,7 +317,7 @@ def _literal(text: str) -> object:
 
 
 def _contents(dense: re.Match[str], text: str) -> Attribute:
-    """Integers as the contents of a tensor. Raises: ValueError when they are none of its shape."""
+    """Returns integers as the contents of a tensor. Raises: ValueError when they are none of its shape."""
     shape = tuple([int(n) for n in dense[1].split(",") if n.strip()])
     found = _literal(text)
     numbers = attr_types.integers.coerce(found)
@@ -323,7 +327,9 @@ def _contents(dense: re.Match[str], text: str) -> Attribute:
 
 
 def _dialect_attribute(record: Record) -> AttrType[Any]:
-    """An attribute of a dialect that a record defines. Custom forms leave its prefix out where it has brackets."""
+    """Returns an attribute of a dialect that a record defines. Custom forms leave its prefix out where it has
+    brackets.
+    """
     owner, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
     dialect = "" if owner is None else text_of(owner, "name")
     is_it = of_dialect(dialect, mnemonic)

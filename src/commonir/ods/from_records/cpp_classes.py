@@ -74,7 +74,7 @@ def _of_type(test: Callable[[Type], bool]) -> Test:
 
 
 def of_dialect(dialect: str, *mnemonics: str) -> Test:
-    """A type or attribute of a dialect with one of some mnemonics; any without one."""
+    """Returns a type or attribute of a dialect with one of some mnemonics; any without one."""
 
     def test(value: object) -> bool:
         if not isinstance(value, DialectType | DialectAttr) or value.dialect != dialect:

@@ -43,13 +43,13 @@ class Enumeration(NamedTuple):
     groups_first: bool
 
     def case_of(self, symbol: str) -> Case | None:
-        """The case of a name in C++, perhaps qualified."""
+        """Returns the case of a name in C++, perhaps qualified."""
         own = symbol.rpartition("::")[2]
         return next((case for case in self.cases if case.symbol == own), None)
 
 
 def enumeration_of(record: Record) -> Enumeration:
-    """The enumeration that a record of `EnumInfo` states."""
+    """Returns the enumeration that a record of `EnumInfo` states."""
     cases = [
         Case(text_of(each, "symbol"), number_of(each, "value"), text_of(each, "str"), _is_group(each))
         for each in records_of(record, "enumerants")
@@ -99,7 +99,7 @@ class _Words:
         return result
 
     def text(self, value: Enum) -> str:
-        """A value in words."""
+        """Returns a value in words."""
         if self.is_plain:
             return str(value.value)
         left = number = int(value.value)
@@ -142,7 +142,7 @@ def _said(attr: Attribute) -> object:
 
 
 def number_attr_type(record: Record) -> AttrType[Any]:
-    """The kind of an enumeration that is stored as an integer."""
+    """Returns the kind of an enumeration that is stored as an integer."""
     given = enumeration_of(record)
     words, type = _Words(given), integer_type(given.bits)
 
@@ -167,7 +167,7 @@ def number_attr_type(record: Record) -> AttrType[Any]:
 
 
 def property_type(record: Record) -> PropertyType[Any]:
-    """The kind of a property that is an enumeration.
+    """Returns the kind of a property that is an enumeration.
 
     Its attribute is a number, or an attribute of the dialect where the record says so; both are read.
     """
@@ -199,7 +199,7 @@ def property_type(record: Record) -> PropertyType[Any]:
 
 
 def dialect_attr_type(record: Record) -> AttrType[Any]:
-    """The kind of an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>`.
+    """Returns the kind of an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>`.
 
     One whose format has no brackets is `#index<cmp_predicate slt>`, and forms of operations say the word alone.
     """
@@ -233,7 +233,7 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
 
 
 def number_value(record: Record) -> IntegerAttr:
-    """The attribute that a case of an enumeration is."""
+    """Returns the attribute that a case of an enumeration is."""
     return IntegerAttr(number_of(record, "value"), integer_type(number_of(record, "width", 32)))
 
 

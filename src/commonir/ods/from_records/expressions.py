@@ -101,7 +101,7 @@ def _content(value: object) -> object:
 
 
 def numbers_of(value: object) -> tuple[object, ...]:
-    """The items of an array. Raises: NotThere for what is none."""
+    """Returns the items of an array. Raises: NotThere for what is none."""
     match value:
         case DenseArrayAttr(values=values) | ArrayAttr(values=values):
             return values
@@ -266,7 +266,7 @@ _FLOAT_METHOD = re.compile(r"is(B?F\d+\w*|TF32|Float\d+\w+)")
 
 
 def _method(name: str, argument: str) -> Path | None:
-    """What a method gives, if it is understood."""
+    """Returns what a method gives, if it is understood."""
     if name in _BY_WIDTH and (not argument or argument.isdigit()):
         width = int(argument) if argument else None
         return lambda v: _BY_WIDTH[name](v, width)
@@ -317,13 +317,13 @@ _COMPARISONS: Mapping[str, Callable[[object, object], bool]] = MappingProxyType(
 
 
 def normal(text: str) -> str:
-    """An expression without the namespaces of MLIR and LLVM, and with single blanks."""
+    """Returns an expression without the namespaces of MLIR and LLVM, and with single blanks."""
     shorter = _NAMESPACES.sub("", " ".join(text.split()))
     return re.sub(r" ?\. ?(?=[a-z])", ".", shorter)
 
 
 def compiled(text: str, classes: Mapping[str, Test], variable: str = SELF, depth: int = 0) -> Test | None:
-    """The test that an expression states of a variable; None when it is not understood."""
+    """Returns the test that an expression states of a variable; None when it is not understood."""
     if len(text) > _MAX_CHARACTERS or depth > _MAX_DEPTH:
         return None
     text = unwrapped(normal(text))
@@ -346,7 +346,7 @@ def _joined(tests: list[Test], every: Callable[[list[bool]], bool]) -> Test:
 
 
 def _leaf(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
-    """The test of an expression without `&&`, `||` and `!` around it."""
+    """Returns the test of an expression without `&&`, `||` and `!` around it."""
     if text in ("true", "false"):
         answer = text == "true"
         return lambda _: answer
@@ -409,7 +409,7 @@ def _let(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> T
 
 
 def _differ(items: tuple[object, ...]) -> bool:
-    """Whether neighbours differ."""
+    """Returns whether neighbours differ."""
     return all(a != b for a, b in pairwise(items))
 
 
@@ -449,7 +449,7 @@ def _literal(text: str) -> object:
 
 
 def path_of(text: str, variable: str = SELF) -> Path | None:
-    """What an expression gives that leads from a variable to a part of it; None when it is not understood."""
+    """Returns what an expression gives that leads from a variable to a part of it; None when it is not understood."""
     text = normal(text)
     free = _FREE.fullmatch(text)
     if free is not None:
@@ -510,7 +510,7 @@ def _along(steps: list[Path]) -> Path:
 
 
 def unwrapped(text: str) -> str:
-    """An expression without the parentheses around all of it."""
+    """Returns an expression without the parentheses around all of it."""
     while text.startswith("(") and _closing(text) == len(text) - 1:
         text = text[1:-1].strip()
     return text.strip()
@@ -526,7 +526,7 @@ def _closing(text: str) -> int:
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """The parts between marks that stand outside of all brackets."""
+    """Returns the parts between marks that stand outside of all brackets."""
     depth, start = 0, 0
     out: list[str] = []
     for n, each in enumerate(text):

@@ -113,7 +113,7 @@ def _first_line(text: str) -> str:
 
 
 def _broadcast(types: list[Type]) -> Type | None:
-    """The type of what tensors of these types are broadcast to; None when it is not known."""
+    """Returns the type of what tensors of these types are broadcast to; None when it is not known."""
     tensors = [t for t in types if isinstance(t, TensorType)]
     if len(tensors) != len(types) or not tensors:
         return None
@@ -132,7 +132,7 @@ def _broadcast(types: list[Type]) -> Type | None:
 
 
 def _operands(typing: Typing) -> list[Type] | None:
-    """The types of all operands; None when some are not known."""
+    """Returns the types of all operands; None when some are not known."""
     if any(name not in typing.types for name in typing.operands):
         return None
     return typing.all(typing.operands)

@@ -60,7 +60,7 @@ class Loaded:
     # -- what rewrite rules ask
 
     def type_constraint(self, record: Record) -> TypeConstraint:
-        """The set of types that a record states."""
+        """Returns the set of types that a record states."""
         return self._types.constraint(record)
 
     def attribute_check(self, record: Record) -> AttributeCheck:
@@ -68,19 +68,19 @@ class Loaded:
         return self._attributes.check(record)
 
     def attribute_value(self, record: Record) -> Attribute | None:
-        """The attribute that a record is: a case of an enumeration or a constant; None for other records."""
+        """Returns the attribute that a record is: a case of an enumeration or a constant; None for other records."""
         return self._attributes.value(record)
 
     def not_understood(self, record: Record) -> tuple[str, ...]:
-        """The C++ conditions of a constraint that are not understood."""
+        """Returns the C++ conditions of a constraint that are not understood."""
         return self._predicates.of(record).unknown
 
     def test(self, text: str) -> Test | None:
-        """The test of a type or an attribute, `$_self`, that C++ states; None when it is not understood."""
+        """Returns the test of a type or an attribute, `$_self`, that C++ states; None when it is not understood."""
         return compiled(text, self._predicates.classes)
 
     def type_built(self, call: str) -> Type | None:
-        """The type that a call of a builder in C++ makes; None when it is not understood."""
+        """Returns the type that a call of a builder in C++ makes; None when it is not understood."""
         return self._types.built(call)
 
 

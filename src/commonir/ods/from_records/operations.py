@@ -106,7 +106,7 @@ class RecordOp(MlirOp):
 
     @classmethod
     def finding(cls, code: Code, message: str) -> Diagnostic:
-        """A finding of the record, at its place."""
+        """Returns a finding of the record, at its place."""
         return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
 
     def verify(self) -> Iterable[Diagnostic]:
@@ -155,14 +155,14 @@ class Means(NamedTuple):
 
 
 def name_of(record: Record) -> str:
-    """The full name of the operation that a record defines."""
+    """Returns the full name of the operation that a record defines."""
     dialect = record_of(record, "opDialect")
     prefix = "" if dialect is None else text_of(dialect, "name")
     return f"{prefix}.{text_of(record, 'opName')}" if prefix else text_of(record, "opName")
 
 
 def class_title(record: Record) -> str:
-    """The C++ class of an operation, without its namespace: `AddFOp` of the record `Arith_AddFOp`."""
+    """Returns the C++ class of an operation, without its namespace: `AddFOp` of the record `Arith_AddFOp`."""
     head, mark, rest = record.name_text.partition("_")
     return rest if mark and head and rest else record.name_text
 
@@ -189,7 +189,7 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
 
 
 def define(record: Record, means: Means, own: type[Op] | None = None) -> type[RecordOp]:
-    """The definition that a record states; `own` is a class of ours for the same operation.
+    """Returns the definition that a record states; `own` is a class of ours for the same operation.
 
     Raises: WRONG_DEFINITION_RECORD.
     """
@@ -357,7 +357,7 @@ class Defining:
     # -- the class
 
     def made(self) -> type[RecordOp]:
-        """The definition."""
+        """Returns the definition."""
         record, in_cpp = self.record, flag_of(self.record, "hasCustomAssemblyFormat")
         given, text = self.traits(), "" if in_cpp else self.assembly()
         bases: tuple[type[Op], ...] = (RecordOp,)
@@ -402,7 +402,7 @@ class Defining:
         return frozenset([f.spelling for f in theirs if f.name not in self.fields and f.name not in self.vague])
 
     def traits(self) -> list[Trait]:
-        """The traits that the record states."""
+        """Returns the traits that the record states."""
         scene = self._scene()
         result = traits_of(self.record, scene)
         if self.own is None:
@@ -411,7 +411,7 @@ class Defining:
         return result
 
     def assembly(self) -> str:
-        """The assembly format that the record states; "" where a directive in it is C++ that we do not have."""
+        """Returns the assembly format that the record states; "" where a directive in it is C++ that we do not have."""
         text = text_of(self.record, "assemblyFormat")
         known = self.means.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
@@ -419,7 +419,7 @@ class Defining:
         return "" if lacking else text
 
     def documentation(self) -> str:
-        """The docstring."""
+        """Returns the docstring."""
         return documentation(self.record)
 
     def _scene(self) -> Scene:
@@ -442,7 +442,9 @@ _RUNNING = (ReadsState, WritesState, SameVariadicOperandSize)
 
 
 def _kept(own: type[Op], given: Sequence[Trait], *, infers: bool) -> list[Trait]:
-    """The traits of a class of ours that the record cannot state: those of its meaning, and rules in place of C++."""
+    """Returns the traits of a class of ours that the record cannot state: those of its meaning, and rules in place of
+    C++.
+    """
     names = {trait.name for trait in given}
     return [
         trait
@@ -464,7 +466,7 @@ def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value
 
 
 def _converted(value: object, kind: AttrType[Any], other: AttrType[Any]) -> object:
-    """A value of one kind as another kind holds it."""
+    """Returns a value of one kind as another kind holds it."""
     return value if value is None or value is MISSING else other.from_attribute(kind.to_attribute(value))
 
 
@@ -472,7 +474,7 @@ _GROUPS = (FieldKind.OPERAND, FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.R
 
 
 def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
-    """The fields of a class of ours by those of a record: attributes by their names, others by their places."""
+    """Returns the fields of a class of ours by those of a record: attributes by their names, others by their places."""
     theirs = list(own.layout.by_name.values())
     out: dict[str, Field] = {}
     for kind in _GROUPS:
@@ -488,7 +490,7 @@ def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 def _agrees(own: type[Op], fields: Mapping[str, Field], vague: AbstractSet[str]) -> bool:
-    """Whether a class of ours declares the same fields; attributes of ours with a default may be more.
+    """Returns whether a class of ours declares the same fields; attributes of ours with a default may be more.
 
     Nothing is asked of the defaults of attributes in `vague`, which a record states in C++ that is not understood.
     """
@@ -512,7 +514,7 @@ def _is_same(field: Field, other: Field, *, is_vague: bool) -> bool:
 
 
 def documentation(record: Record) -> str:
-    """The docstring of a definition: a sentence, then the description."""
+    """Returns the docstring of a definition: a sentence, then the description."""
     summary = " ".join(text_of(record, "summary").split()).removesuffix(".")
     first = f"{summary[:1].upper()}{summary[1:]}." if summary else f"The operation {name_of(record)}."
     lines = text_of(record, "description").strip("\n").split("\n")

@@ -50,7 +50,7 @@ _KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
 
 
 def forms_of(records: Records) -> Mapping[str, ParameterForm]:
-    """Types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
+    """Returns types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
 
     Those whose form is C++, or has parameters that are not understood, are left out: their texts stay as they are.
     Raises: WRONG_DEFINITION_RECORD for a form without meaning.

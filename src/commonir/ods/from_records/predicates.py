@@ -90,7 +90,7 @@ class Predicates:
         return next(records_of(record, "children"))
 
     def _substituted(self, record: Record, variable: str, depth: int) -> Predicate:
-        """A predicate of what stands in the place of `$_self`."""
+        """Returns a predicate of what stands in the place of `$_self`."""
         pattern, replacement = text_of(record, "pattern"), normal(text_of(record, "replacement"))
         if replacement == variable:
             return self.read(self._child(record), pattern, depth + 1)
@@ -102,7 +102,7 @@ class Predicates:
         return Predicate(lambda v: _asked(lambda of: inner.holds(path(of)), v), inner.unknown)
 
     def _concatenated(self, record: Record, variable: str, depth: int) -> Predicate:
-        """A predicate inside of text: of a part of a value, or of each of its items."""
+        """Returns a predicate inside of text: of a part of a value, or of each of its items."""
         before, after = normal(text_of(record, "prefix")), normal(text_of(record, "suffix"))
         bound, applied = _OVER_ELEMENT.fullmatch(before), _APPLIED.fullmatch(after)
         if bound is not None and applied is not None:

@@ -108,7 +108,7 @@ def _defs() -> Iterator[str]:
 
 
 def _operations() -> Iterator[str]:
-    """Operations that the proposal shows in their short form."""
+    """Yields operations that the proposal shows in their short form."""
     arguments = "TFL_Tensor:$lhs, TFL_Tensor:$rhs, StrAttr:$fused_activation_function"
     form = "tfl.Add $lhs, $rhs {fused_activation_function: $fused_activation_function }: ${type(self)}"
     head = f'def TFL_AddOp : Op<"tfl.Add", [NoSideEffect]>, Arguments<(ins {arguments})>, Results<[TFL_Tensor]>'
@@ -116,7 +116,7 @@ def _operations() -> Iterator[str]:
 
 
 def is_older(file: SourceFile) -> bool:
-    """Whether a file is in the older form."""
+    """Returns whether a file is in the older form."""
     tokens = list(_tokens(file))
     if any(kind == "include" for kind, _, _ in tokens):
         return False
@@ -129,7 +129,7 @@ def is_older(file: SourceFile) -> bool:
 
 
 def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
-    """The text before a file, and the operations in it that the file uses without defining them.
+    """Returns the text before a file, and the operations in it that the file uses without defining them.
 
     What the file defines itself is left out.
     """
@@ -148,12 +148,12 @@ def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
 
 
 def _defined_by(line: str) -> str:
-    """The name that a line of the prelude defines."""
+    """Returns the name that a line of the prelude defines."""
     return line.split()[1].partition("<")[0]
 
 
 def _tokens(file: SourceFile) -> Iterator[Token]:
-    """All tokens of a file, those of regions that are left out too."""
+    """Yields all tokens of a file, those of regions that are left out too."""
     at = 0
     while True:
         segment = file.segment(at)

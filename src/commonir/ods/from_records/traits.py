@@ -87,13 +87,13 @@ class Scene:
         return [self.names.get(f, f) for f in fields]
 
     def operation(self, cpp: str) -> str | None:
-        """The name of the operation of a C++ class; None when no definition is known."""
+        """Returns the name of the operation of a C++ class; None when no definition is known."""
         own = class_name(cpp)
         return self.operations(own) or self.operations(f"{self.namespace}::{own}")
 
 
 def traits_of(op: Record, scene: Scene) -> list[Trait]:
-    """The traits of a definition, each once, in order."""
+    """Returns the traits of a definition, each once, in order."""
     out: dict[str, Trait] = {}
     for record in _flat(records_of(op, "traits")):
         for built in _made(record, scene):
@@ -104,7 +104,7 @@ def traits_of(op: Record, scene: Scene) -> list[Trait]:
 
 
 def infers_in_cpp(op: Record) -> bool:
-    """Whether C++ tells the types of the results of a definition."""
+    """Returns whether C++ tells the types of the results of a definition."""
     names = [text_of(each, "trait") for each in _flat(records_of(op, "traits"))]
     return any(stem in name for name in names for stem in _INFERENCE)
 
@@ -151,7 +151,7 @@ def _made(record: Record, scene: Scene) -> Iterator[Trait]:
 
 
 def _mark(record: Record, title: str) -> Trait:
-    """A trait of which nothing is known but its name."""
+    """Returns a trait of which nothing is known but its name."""
     name = text_of(record, "trait").removesuffix("::Trait").rpartition("::")[2] or title
     return Trait(name if record.is_anonymous else record.name_text, "as its definition states")
 

@@ -39,12 +39,12 @@ _OWN_TYPES: Mapping[str, Type] = MappingProxyType(
 
 
 def class_name(cpp: str) -> str:
-    """The name of a C++ class as predicates here spell it."""
+    """Returns the name of a C++ class as predicates here spell it."""
     return normal(cpp).removeprefix("::").strip()
 
 
 def defined_classes(records: Records) -> dict[str, Test]:
-    """The classes that definitions of types and attributes generate, as tests."""
+    """Returns the classes that definitions of types and attributes generate, as tests."""
     out: dict[str, Test] = {}
     for kind in ("TypeDef", "AttrDef"):
         for record in records.deriving(kind):
@@ -78,7 +78,7 @@ class Types:
                 self._short[name] = f"{text_of(dialect, 'name')}.{mnemonic}"
 
     def constraint(self, record: Record) -> TypeConstraint:
-        """The set of types that a record states."""
+        """Returns the set of types that a record states."""
         result = self._made.get(record)
         if result is None:
             result = self._made[record] = self._constraint(record)
@@ -95,7 +95,7 @@ class Types:
         return self._predicates.of(record).unknown
 
     def built(self, call: str) -> Type | None:
-        """The type that a call of a builder makes; None when there is none, or it is not understood."""
+        """Returns the type that a call of a builder makes; None when there is none, or it is not understood."""
         text = normal(_COMMENT.sub("", call)).removesuffix(";").strip()
         of_part = _OF_PART.fullmatch(text)
         if of_part is not None:
@@ -138,7 +138,7 @@ def _integer(arguments: str) -> Type | None:
 
 
 def is_type(record: Record) -> bool:
-    """Whether a record says of what types values are."""
+    """Returns whether a record says of what types values are."""
     return is_a(record, "TypeConstraint") and not is_a(record, "Attr")
 
 

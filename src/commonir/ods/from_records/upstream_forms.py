@@ -33,12 +33,12 @@ def _indices(reader: FormReader, uses: list[Use]) -> tuple[Value, ...]:
 
 
 def _name(reader: FormReader, spelling: str) -> str:
-    """The name that a class has for a field, which differs from its spelling where Python or `Op` uses that."""
+    """Returns the name that a class has for a field, which differs from its spelling where Python or `Op` uses that."""
     return next(f.name for f in reader.definition.layout.by_name.values() if f.spelling == spelling)
 
 
 def _field(op: Op, spelling: str) -> Value | None:
-    """The value of an operand of which there is one at most."""
+    """Returns the value of an operand of which there is one at most."""
     field = next(f for f in op.layout.by_name.values() if f.spelling == spelling)
     result: object = op.field_value(field)
     return result if isinstance(result, Value) else None
@@ -124,7 +124,7 @@ class _PrefetchForm:
 
     @staticmethod
     def _one_of(reader: FormReader, first: str, second: str) -> bool:
-        """Whether the second of two words stands here."""
+        """Returns whether the second of two words stands here."""
         if reader.take(first):
             return False
         reader.expect(second)

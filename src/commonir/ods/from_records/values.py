@@ -14,42 +14,42 @@ from commonir.tablegen.values import Bit, Dag, DefRef, Int, List, String, Value
 
 
 def value_of(record: Record, name: str) -> Value | None:
-    """The value of a field; None when there is no such field."""
+    """Returns the value of a field; None when there is no such field."""
     field = record.fields.get(name)
     return None if field is None else field.value
 
 
 def text_of(record: Record, name: str) -> str:
-    """A field that is text; "" when it is not set."""
+    """Returns a field that is text; "" when it is not set."""
     result = value_of(record, name)
     return result.value if isinstance(result, String) else ""
 
 
 def states(record: Record, name: str) -> bool:
-    """Whether a field has a value."""
+    """Returns whether a field has a value."""
     return isinstance(value_of(record, name), String | Int | Bit | List | Dag | DefRef)
 
 
 def flag_of(record: Record, name: str) -> bool:
-    """A field that is a bit."""
+    """Returns a field that is a bit."""
     found = value_of(record, name)
     return isinstance(found, Bit | Int) and found.value == 1
 
 
 def number_of(record: Record, name: str, default: int = 0) -> int:
-    """A field that is a number."""
+    """Returns a field that is a number."""
     result = value_of(record, name)
     return result.value if isinstance(result, Bit | Int) else default
 
 
 def record_of(record: Record, name: str) -> Record | None:
-    """A field that is a record."""
+    """Returns a field that is a record."""
     result = value_of(record, name)
     return result.record if isinstance(result, DefRef) else None
 
 
 def records_of(record: Record, name: str) -> Iterator[Record]:
-    """The records of a field that is a list."""
+    """Yields the records of a field that is a list."""
     found = value_of(record, name)
     for item in found.items if isinstance(found, List) else ():
         if isinstance(item, DefRef):
@@ -57,13 +57,13 @@ def records_of(record: Record, name: str) -> Iterator[Record]:
 
 
 def texts_of(record: Record, name: str) -> tuple[str, ...]:
-    """The texts of a field that is a list."""
+    """Returns the texts of a field that is a list."""
     found = value_of(record, name)
     return tuple([item.value for item in found.items if isinstance(item, String)]) if isinstance(found, List) else ()
 
 
 def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
-    """The arguments of a field that is a dag: records and the names they have there.
+    """Yields the arguments of a field that is a dag: records and the names they have there.
 
     Raises: WRONG_DEFINITION_RECORD for an argument that is not a record.
     """
@@ -75,18 +75,18 @@ def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
 
 
 def has_arguments(record: Record, name: str) -> bool:
-    """Whether a field that is a dag has arguments."""
+    """Returns whether a field that is a dag has arguments."""
     found = value_of(record, name)
     return isinstance(found, Dag) and bool(found.args)
 
 
 def classes_of(record: Record) -> frozenset[str]:
-    """The names of the classes that a record derives from."""
+    """Returns the names of the classes that a record derives from."""
     return frozenset([each.name_text for each in record.ancestors()])
 
 
 def is_a(record: Record, *names: str) -> bool:
-    """Whether a record derives from a class of one of these names."""
+    """Returns whether a record derives from a class of one of these names."""
     return not classes_of(record).isdisjoint(names)
 
 
@@ -98,10 +98,10 @@ def title_of(record: Record) -> str:
 
 
 def wrong(record: Record, message: str, help: str | None = None) -> DiagnosticError:
-    """The finding that a record says what cannot be, at its place."""
+    """Returns the finding that a record says what cannot be, at its place."""
     return DiagnosticError(finding(record, message, help))
 
 
 def finding(record: Record, message: str, help: str | None = None) -> Diagnostic:
-    """A finding of a record, at its place."""
+    """Returns a finding of a record, at its place."""
     return record.locations[0].diagnostic(WRONG_DEFINITION_RECORD, message, help=help)

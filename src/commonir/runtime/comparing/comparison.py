@@ -24,7 +24,8 @@ _RTOL_NARROWER = 2e-1
 
 
 def default_rtol(element_types: Iterable[str]) -> float:
-    """The relative tolerance for a program that computes values of these element types: that of the narrowest float.
+    """Returns the relative tolerance for a program that computes values of these element types: that of the narrowest
+    float.
 
     Example:
         >>> default_rtol(["f32", "i32"]), default_rtol(["f32", "f16"])

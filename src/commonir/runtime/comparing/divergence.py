@@ -69,11 +69,11 @@ class Side:
         return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
 
     def run(self, inputs: Mapping[str, Array], options: EngineOptions, piece_bytes: int) -> PiecewiseRun:
-        """A run on some inputs."""
+        """Returns a run on some inputs."""
         return PiecewiseRun(self.module, self.function, inputs, self.engine, options=options, piece_bytes=piece_bytes)
 
     def kind_of(self, name: str) -> str:
-        """The operation that computes a value, by its name in the program's own dialect."""
+        """Returns the operation that computes a value, by its name in the program's own dialect."""
         op = self.operations.get(name)
         if op is not None:
             return op.name
@@ -82,7 +82,9 @@ class Side:
 
 
 def _named(function: Function) -> dict[str, Value]:
-    """The values that operations of the outermost block define, by name; a name that is there twice names none."""
+    """Returns the values that operations of the outermost block define, by name; a name that is there twice names
+    none.
+    """
     found: dict[str, Value | None] = {}
     for op in function.body.operations:
         for v in op.results:
@@ -103,7 +105,7 @@ def _operations_by_result(function: Function) -> dict[str, Operation]:
 
 
 def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
-    """What each side receives of one set of inputs, in the element types that it declares.
+    """Returns what each side receives of one set of inputs, in the element types that it declares.
 
     Raises: DiagnosticError (INTERFACES_DIFFER) when an input of one side is unknown to the other and was not given.
     """
@@ -128,7 +130,7 @@ def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[st
 
 
 def _converted(array: Array, value: Value) -> Array:
-    """An array in another width of the same kind, where that keeps its values, floats up to rounding."""
+    """Returns an array in another width of the same kind, where that keeps its values, floats up to rounding."""
     if not isinstance(value.type, TensorType):
         return array
     expected = dtype_of(value.type.element.name)
@@ -158,7 +160,7 @@ class Pair(NamedTuple):
 
 
 def matched(a: Side, b: Side) -> list[Pair]:
-    """What both sides compute, in the program order of the first; constants of both sides are left out."""
+    """Returns what both sides compute, in the program order of the first; constants of both sides are left out."""
     place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
     pairs = [p for p in pairs if not _are_unrelated(p)]
@@ -183,7 +185,9 @@ _NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
 
 
 def _same_names(ours: Mapping[str, Value], theirs: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Names that mean the same: equal, or else alike but for what converters do to names, where that is unambiguous."""
+    """Yields names that mean the same: equal, or else alike but for what converters do to names, where that is
+    unambiguous.
+    """
     yield from ((n, n) for n in ours if n in theirs)
     loose = _by_likeness(n for n in ours if n not in theirs), _by_likeness(n for n in theirs if n not in ours)
     for likeness, names in loose[0].items():
@@ -235,7 +239,7 @@ class Comparing:
         self.given = rtol, atol, metric
 
     def differences(self) -> Iterator[ValueDifference]:
-        """How far each shared value is apart, in program order.
+        """Yields how far each shared value is apart, in program order.
 
         Raises: DiagnosticError as the engines do.
         """
@@ -248,7 +252,7 @@ class Comparing:
             yield self.difference(pair, *arrays)
 
     def whole(self) -> Iterator[ValueDifference]:
-        """How far outputs are apart in an ordinary run of each program, after all values were compared.
+        """Yields how far outputs are apart in an ordinary run of each program, after all values were compared.
 
         Nothing where neither engine computes operations together, since that would show nothing new.
         """
@@ -266,17 +270,17 @@ class Comparing:
         return {value: found[name] for name, value in side.outputs.items()}
 
     def slices(self, pair: Pair) -> tuple[Slice, Slice]:
-        """What computes a value on each side from values that both share."""
+        """Returns what computes a value on each side from values that both share."""
         shared = {p.a for p in self.pairs}, {p.b for p in self.pairs}
         return _slice(pair.a, shared[0], self.a), _slice(pair.b, shared[1], self.b)
 
     def run_again(self) -> tuple[PiecewiseRun, PiecewiseRun]:
-        """Both sides on the same inputs once more."""
+        """Returns both sides on the same inputs once more."""
         a, b = self.inputs
         return self.a.run(a, self.options, self._piece_bytes), self.b.run(b, self.options, self._piece_bytes)
 
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
-        """How far one value is apart."""
+        """Returns how far one value is apart."""
         rtol, atol, metric = self.given
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
@@ -287,7 +291,7 @@ class Comparing:
 def value_difference(
     name: str, kinds: tuple[str, str], expected: Array, actual: Array, tolerance: Tolerance
 ) -> ValueDifference:
-    """How far a value is apart that operations of some kinds compute on both sides."""
+    """Returns how far a value is apart that operations of some kinds compute on both sides."""
     expected, actual = flat_array(expected), flat_array(actual)
     found = measure(expected, actual, tolerance)
     types = name_of(expected.dtype), name_of(actual.dtype)
@@ -384,7 +388,7 @@ def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
 
 
 def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
-    """Operations as the program itself has them, each once, by kind and name."""
+    """Returns operations as the program itself has them, each once, by kind and name."""
     out: dict[str, None] = {}
     for op in operations:
         name = op.first_name or (op.location.name if op.location is not None else "")
@@ -394,7 +398,7 @@ def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
 
 
 def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
-    """Names of constants that both have and that differ."""
+    """Yields names of constants that both have and that differ."""
     theirs = {v.name: v for v in b.constants if v.name}
     for value in a.constants:
         other = theirs.get(value.name)
@@ -409,7 +413,7 @@ def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
 
 
 def _roots(comparing: Comparing, differing: set[str]) -> list[str]:
-    """Names of the values that differ although what they are computed from agrees, in program order."""
+    """Returns names of the values that differ although what they are computed from agrees, in program order."""
     # One value may stand for several of the other side, as an output that is also a value of its own.
     names: dict[Value, list[str]] = {}
     for p in comparing.pairs:
@@ -428,7 +432,7 @@ def _roots(comparing: Comparing, differing: set[str]) -> list[str]:
 
 
 def tolerances(function: Function) -> dict[Value, float]:
-    """The relative tolerance of each value: that of the narrowest float it is computed in, or computed from."""
+    """Returns the relative tolerance of each value: that of the narrowest float it is computed in, or computed from."""
     out: dict[Value, float] = {}
     for v in function.inputs:
         out[v] = _own_rtol(v)

@@ -167,7 +167,7 @@ class _Sums:
         self.products += float(np.sum(np.real(np.conj(e) * a)))
 
     def measures(self) -> Measures:
-        """What came of it."""
+        """Returns what came of it."""
         is_finite = math.isfinite(self.absolute)
         rmse = math.sqrt(self.squares / self.count) if is_finite else math.inf
         cosine = self._cosine() if is_finite else math.nan

@@ -81,7 +81,7 @@ class PiecewiseRun:
         self._seconds = 0.0
 
     def values(self, wanted: Sequence[Value]) -> Iterator[Array]:
-        """The arrays of values of the function's outermost block, in the order given; each is handed out once.
+        """Yields the arrays of values of the function's outermost block, in the order given; each is handed out once.
 
         Raises: DiagnosticError as the engine does.
         """
@@ -112,7 +112,7 @@ class PiecewiseRun:
     # -- pieces
 
     def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
-        """Operations in groups whose results are of bounded size; what only running can size ends a group."""
+        """Yields operations in groups whose results are of bounded size; what only running can size ends a group."""
         piece: list[Operation] = []
         total = 0
         for op in steps:
@@ -174,7 +174,7 @@ class PiecewiseRun:
                 self._sizes.setdefault(found[0].name, size)
 
     def _module_of(self, piece: Sequence[Operation], given: Sequence[Value], outputs: Sequence[Value]) -> Module:
-        """A module with the piece as its only public function, of the sizes of this run."""
+        """Returns a module with the piece as its only public function, of the sizes of this run."""
         types = [value_type(v, self._live[v]) for v in given]
         block = Block(types, [_input_name(n) for n in range(len(given))])
         mapping: dict[Value, Value] = dict(zip(given, block.arguments, strict=True))
@@ -216,12 +216,12 @@ def is_constant(value: Value) -> bool:
 
 
 def _captured(op: Operation) -> Iterable[Value]:
-    """Values an operation uses that are not constants: those are made again in each piece."""
+    """Returns values an operation uses that are not constants: those are made again in each piece."""
     return [v for v in op.values_used if not is_constant(v)]
 
 
 def _schedule(wanted: Sequence[Value]) -> list[Operation]:
-    """The operations that values need, those of a value directly before it is asked for."""
+    """Returns the operations that values need, those of a value directly before it is asked for."""
     done: set[Operation] = set()
     out: list[Operation] = []
     for value in wanted:

@@ -52,7 +52,7 @@ class _Timing(NamedTuple):
 def profile(
     side: Side, inputs: Mapping[str, Array], repeats: Repeats, options: EngineOptions, tell: Callable[[str], None]
 ) -> Profile:
-    """What each operation of a program costs on some inputs. `tell` hears how far it is.
+    """Returns what each operation of a program costs on some inputs. `tell` hears how far it is.
 
     Raises: DiagnosticError as running does.
     """
@@ -80,7 +80,7 @@ def profile(
 
 
 def _call(side: Side, repeats: Repeats, options: EngineOptions) -> float:
-    """What a run of next to nothing costs, in seconds."""
+    """Returns what a run of next to nothing costs, in seconds."""
     scalar = tensor(f32)
     block = Block([scalar], ["x"])
     operation = block.append(core.Neg(block.arguments[0]))
@@ -95,7 +95,7 @@ def _is_computed(value: Value) -> bool:
 
 
 def _timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats) -> _Timing:
-    """The time of a run."""
+    """Returns the time of a run."""
     for _ in range(repeats.warmup):
         executable.run(inputs)
     found: list[float] = []

@@ -19,7 +19,7 @@ ArrayFunction = Callable[..., Array]
 
 
 def erf(x: Array) -> Array:
-    """The error function of each element, correct to the precision of doubles before it is rounded."""
+    """Returns the error function of each element, correct to the precision of doubles before it is rounded."""
     exact = np.frompyfunc(math.erf, 1, 1)(np.asarray(x, np.float64))
     return np.asarray(exact, np.float64).astype(x.dtype)
 

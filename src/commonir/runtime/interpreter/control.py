@@ -61,7 +61,7 @@ def controls(kind: type[Operation]) -> bool:
 
 
 def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:
-    """The results of an operation that runs nested programs, communicates, or may end the run.
+    """Returns the results of an operation that runs nested programs, communicates, or may end the run.
 
     Raises: DiagnosticError (E0706, E0709, E0716).
     """
@@ -133,7 +133,7 @@ def _stacked(op: Operation, result: Value, slices: list[Array]) -> Array:
 
 
 def used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
-    """The values from outside that the nested programs of an operation use."""
+    """Returns the values from outside that the nested programs of an operation use."""
     if not op.regions:
         return {}
     return {v: values[v] for inner in op.walk() if inner is not op for v in inner.operands if v in values}
@@ -162,7 +162,7 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
 
 
 def _no_slices(result: Value) -> Array:
-    """What is stacked when there was no round."""
+    """Returns what is stacked when there was no round."""
     kind = result.type
     if not isinstance(kind, TensorType):
         message = "nothing was stacked, and the program does not say of what type it would be"
@@ -196,7 +196,7 @@ class Globals:
             raise
 
     def load(self, source: ml_program.Global) -> Array:
-        """The contents.
+        """Returns the contents.
 
         Raises: DiagnosticError (E0703 when they are not of its type, E0708 when they are undefined).
         """
@@ -216,7 +216,7 @@ class Globals:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source), help=help))
 
     def shape(self, source: ml_program.Global) -> tuple[int, ...] | None:
-        """The shape of the contents; None when they are undefined."""
+        """Returns the shape of the contents; None when they are undefined."""
         if source.sym_name not in self.state and source.data is None:
             return None
         return self.load(source).shape
@@ -244,7 +244,9 @@ class HoldsState:
 
 
 def global_of(op: Op) -> ml_program.Global | None:
-    """The global that an operation loads or stores; None when it does neither, or the module has no such global."""
+    """Returns the global that an operation loads or stores; None when it does neither, or the module has no such
+    global.
+    """
     match op:
         case ml_program.GlobalUse():
             return op.target

@@ -77,7 +77,7 @@ class ReferenceExecutable(HoldsState):
         self._statements = Statements()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name; see `Executable`."""
+        """Returns the outputs by name; see `Executable`."""
         bound = bind(self._function, inputs, self._needed)
         deadline = None if self._limit is None else time.monotonic() + self._limit
         evaluator = Evaluator(
@@ -138,7 +138,7 @@ class Evaluator:
             sizes.update(sizes_learned(op, shapes_of(found)))
 
     def _beneath(self, sizes: Mapping[str, int], depth: int) -> Evaluator:
-        """An evaluator of a block or a function, under other sizes."""
+        """Returns an evaluator of a block or a function, under other sizes."""
         return Evaluator(sizes, self._globals, self._deadline, depth, self._statements, self._limit, self.communicator)
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
@@ -155,7 +155,7 @@ class Evaluator:
             raise time_is_up()
 
     def results(self, op: Operation, values: dict[Value, Array]) -> Arrays:
-        """The results of an operation for the values of its operands.
+        """Returns the results of an operation for the values of its operands.
 
         Raises: DiagnosticError (E0708, E0709).
         """
@@ -171,7 +171,9 @@ class Evaluator:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=path_of(op))) from None
 
     def decoded(self, op: Operation) -> Arrays | None:
-        """The result of an operation on constants only that is decoded as a whole; None of any other operation."""
+        """Returns the result of an operation on constants only that is decoded as a whole; None of any other
+        operation.
+        """
         if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
             return None
         data = known_data(op.results[0])
@@ -181,7 +183,9 @@ class Evaluator:
         return (self._held(data.array(), data.type),)
 
     def apply(self, op: Op, operands: Arrays, values: Mapping[Value, Array] | None = None) -> Arrays:
-        """The results of an operation that is a kernel, a composite or an algorithm; `values` are those around it."""
+        """Returns the results of an operation that is a kernel, a composite or an algorithm; `values` are those around
+        it.
+        """
         if op.form is Form.ALGORITHM:
             return self._algorithm(op, operands)
         is_stated = op.form is Form.COMPOSITE and (op.states_types or bool(op.regions))
@@ -194,7 +198,7 @@ class Evaluator:
         return self._composite(placed, operands)
 
     def _placed(self, op: Op, operands: Arrays) -> Op | None:
-        """The operation on operands of known sizes; None when only their elements tell what it means."""
+        """Returns the operation on operands of known sizes; None when only their elements tell what it means."""
         if is_concrete(op):
             return None if infer(op).is_open else op
         try:

@@ -58,7 +58,7 @@ class OutOfRange(Exception):
 def evaluate_kernel(
     kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array], held: HeldAs = declared_dtype
 ) -> Array:
-    """The result of a kernel for the arrays of its operands, by name; `held` tells the dtypes of values.
+    """Returns the result of a kernel for the arrays of its operands, by name; `held` tells the dtypes of values.
 
     Raises: OutOfRange when a position that is read from data lies outside of its tensor.
     """
@@ -131,12 +131,12 @@ class Scope:
         self.values: dict[Expr, Array] = {}
 
     def scope(self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]) -> Scope:
-        """A scope of other indices on the same operands."""
+        """Returns a scope of other indices on the same operands."""
         return Scope(order, ranges, extents, self.arrays, self.held)
 
     def value(self, e: Expr) -> Array:
-        """The expression over the grid: an array of as many axes as there are indices in scope, each full or of size
-        1.
+        """Returns the expression over the grid: an array of as many axes as there are indices in scope, each full or of
+        size 1.
         """
         result = self.values.get(e)
         if result is None:
@@ -171,12 +171,12 @@ class Scope:
                 raise InternalError(f"no evaluation of {type(e).__name__}")
 
     def grid(self, name: str) -> Array:
-        """The values of an index along its axis of the grid."""
+        """Returns the values of an index along its axis of the grid."""
         lo, hi = self.ranges[name]
         return np.arange(lo, hi).reshape([-1 if i == name else 1 for i in self.order])
 
     def positions(self, p: Dim, data: Mapping[str, Array] | None = None) -> Array:
-        """The values of an index expression over the grid; `data` gives values for names that are not index."""
+        """Returns the values of an index expression over the grid; `data` gives values for names that are not index."""
         if isinstance(p, int):
             return np.full((1,) * len(self.order), p, np.int64)
         out: Array | int = 0
@@ -199,7 +199,7 @@ class Scope:
         return np.asarray(out)
 
     def access(self, e: Access) -> Array:
-        """The elements at positions of a tensor, with the guards of its views."""
+        """Returns the elements at positions of a tensor, with the guards of its views."""
         source = self.arrays[e.tensor.name]
         if not e.tensor.steps and (direct := self.direct(source, e.at)) is not None:
             return direct
@@ -237,7 +237,7 @@ class Scope:
         return where
 
     def direct(self, source: Array, at: Sequence[Dim | Expr]) -> Array | None:
-        """A view, when each position is a number or an index of its own."""
+        """Returns a view, when each position is a number or an index of its own."""
         seen: list[str] = []
         cut: list[slice | int] = []
         for p in at:
@@ -257,7 +257,7 @@ class Scope:
         return view.reshape([next(sizes) if i in seen else 1 for i in self.order])
 
     def fold(self, e: Fold) -> Array:
-        """The body over a grid with the folded indices as last axes, reduced over them."""
+        """Returns the body over a grid with the folded indices as last axes, reduced over them."""
         ranges = {**self.ranges, **{i: (0, self.extents[i]) for i in e.over}}
         outer = tuple(i for i in self.order if i not in e.over)
         inner = self.scope((*outer, *e.over), ranges, self.extents)
@@ -270,19 +270,21 @@ class Scope:
         return out.astype(dtype, copy=False).reshape(self._without(e.over, out.shape, outer))
 
     def _without(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
-        """The shape of a folded array in this scope, where an index of the same name as a folded one has size 1."""
+        """Returns the shape of a folded array in this scope, where an index of the same name as a folded one has size
+        1.
+        """
         sizes = dict(zip(outer, shape, strict=True))
         return [1 if i in over else sizes[i] for i in self.order]
 
     def reduced(self, e: Fold, kept: int) -> Array:
-        """The body combined over the last axes."""
+        """Returns the body combined over the last axes."""
         body = self.value(e.body)
         shape = (*body.shape[:kept], *[self.extents[i] for i in e.over])
         start = np.asarray(identity(e.fn, e.dtype), body.dtype)
         return _reduced(FOLD_FUNCTIONS[e.fn], shape, tuple(range(kept, len(shape))), start, body)
 
     def inner_product(self, x: Expr, y: Expr, kept: int) -> Array:
-        """A sum of products without the array of all products; numpy may sum in any order."""
+        """Returns a sum of products without the array of all products; numpy may sum in any order."""
         a, b = self._factor(x), self._factor(y)
         axes = {*a.axes, *b.axes}
         present = [d for d in range(kept) if d in axes]
@@ -297,7 +299,7 @@ class Scope:
         return summed_products(a, b, kept, in_best_order=True)
 
     def _factor(self, e: Expr) -> Factor:
-        """The expression without the axes along which it is constant."""
+        """Returns the expression without the axes along which it is constant."""
         array = self.value(e)
         used = set(free(e))
         axes = [d for d, i in enumerate(self.order) if i in used]
@@ -305,7 +307,7 @@ class Scope:
         return Factor(array.reshape(sizes), axes)
 
     def join(self, e: Join) -> Array:
-        """The pieces one after another, cut to the range in scope."""
+        """Returns the pieces one after another, cut to the range in scope."""
         extents = {i: n for i, n in self.extents.items() if i != e.along}
         parts: list[Array] = []
         lo, hi = self.ranges[e.along]
@@ -330,15 +332,15 @@ class Scope:
 
 
 def rounds_to_half(body: Expr, to: ElementType) -> bool:
-    """Whether a conversion asks for rounding to half precision: of an element that is read, and not of what was just
-    computed in a wider type, which stays in that where values are held in it. Few integers need no rounding.
+    """Returns whether a conversion asks for rounding to half precision: of an element that is read, and not of what was
+    just computed in a wider type, which stays in that where values are held in it. Few integers need no rounding.
     """
     source = body.dtype
     return isinstance(body, Access) and to in (f16, bf16) and source is not to and source.bits > 8
 
 
 def _converted(dtype: np.dtype[Any], x: Array) -> Array:
-    """A cast: to booleans by comparison with zero, else as numpy does it."""
+    """Returns a cast: to booleans by comparison with zero, else as numpy does it."""
     if dtype.kind == "b":
         return x != np.zeros((), x.dtype)
     return x.astype(dtype)
@@ -355,7 +357,7 @@ def summed_products(a: Factor, b: Factor, kept: Sequence[int], *, in_best_order:
 
 
 def _repeated(times: Sequence[int], shape: Sequence[int], x: Array) -> Array:
-    """A sum as often as equal sums are added, in a shape."""
+    """Returns a sum as often as equal sums are added, in a shape."""
     for n in times:
         x = x * np.asarray(n, x.dtype)
     return x.reshape(shape)

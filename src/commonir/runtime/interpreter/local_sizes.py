@@ -14,11 +14,11 @@ Array = NDArray[Any]
 
 
 def sizes_inside(block: Block, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> dict[str, int]:
-    """The sizes known at the begin of a block: those from outside, and those of its arguments."""
+    """Returns the sizes known at the begin of a block: those from outside, and those of its arguments."""
     brought = dims_introduced(block.arguments, sizes)
     return {**sizes, **{s.name: values[block.arguments[s.position]].shape[s.axis] for s in brought}}
 
 
 def sizes_learned(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
-    """The sizes that the results of an operation tell, given their shapes."""
+    """Returns the sizes that the results of an operation tell, given their shapes."""
     return {s.name: shapes[s.position][s.axis] for s in defined_dims(op)}

@@ -23,12 +23,12 @@ Array = NDArray[Any]
 
 
 def unsupported(op: Operation) -> Diagnostic:
-    """The finding that an operation has no evaluation."""
+    """Returns the finding that an operation has no evaluation."""
     return Diagnostic(UNSUPPORTED_EXECUTION, f"{op.name} cannot be run: lower the program first", where=path_of(op))
 
 
 def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
-    """The result of an operation that defines a constant, or a vector of dimensions whose sizes are given."""
+    """Returns the result of an operation that defines a constant, or a vector of dimensions whose sizes are given."""
     if len(op.results) != 1 or not isinstance(type := op.results[0].type, TensorType):
         return None
     data = known_data(op.results[0])
@@ -42,19 +42,19 @@ def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
 
 
 def data_of_array(type: TensorType, array: Array) -> Data:
-    """The elements of an array as those of a constant of a type."""
+    """Returns the elements of an array as those of a constant of a type."""
     if type.element.kind == "string":
         return TextData(type, [str(v) for v in array.reshape(-1).tolist()])
     return ArrayData(type, np.asarray(array, dtype_of(type.element.name), order="C"))
 
 
 def named_operands(op: Op, operands: Sequence[Any]) -> dict[str, Any]:
-    """What stands for the operands of a kernel, by the names under which the kernel reads them."""
+    """Returns what stands for the operands of a kernel, by the names under which the kernel reads them."""
     return dict(zip(operand_names(op), operands, strict=True))
 
 
 def flat_values(grouped: Sequence[Value | tuple[Value, ...] | None]) -> list[Value]:
-    """The values of grouped operands in order."""
+    """Returns the values of grouped operands in order."""
     out: list[Value] = []
     for v in grouped:
         out += v if isinstance(v, tuple) else () if v is None else (v,)
@@ -62,14 +62,14 @@ def flat_values(grouped: Sequence[Value | tuple[Value, ...] | None]) -> list[Val
 
 
 def replaced(value: Value | tuple[Value, ...] | None, given: Mapping[Value, Array]) -> Any:
-    """A grouped operand with arrays in place of values."""
+    """Returns a grouped operand with arrays in place of values."""
     if isinstance(value, tuple):
         return tuple([given[v] for v in value])
     return None if value is None else given[value]
 
 
 def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
-    """The results of an algorithm for arrays of its operands.
+    """Returns the results of an algorithm for arrays of its operands.
 
     Raises: DiagnosticError (E0708) when it has none for these values, (E0711) when there is no memory for them.
     """

@@ -50,7 +50,7 @@ class Statements:
         self._kept: dict[Op, _Kept] = {}
 
     def of(self, op: Op, operands: Sequence[Any], sizes: Mapping[str, int]) -> Statement:
-        """The statement of an operation for values of its operands.
+        """Returns the statement of an operation for values of its operands.
 
         Raises: DiagnosticError when they contradict its definition.
         """
@@ -83,7 +83,8 @@ class _Kept:
 def _stated(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
 ) -> Statement:
-    """The statement of an operation for operands of some types, of which it knows the elements of those that it reads.
+    """Returns the statement of an operation for operands of some types, of which it knows the elements of those that it
+    reads.
 
     Raises: DiagnosticError when they contradict its definition.
     """
@@ -100,7 +101,7 @@ def _stated(
 def stated_by(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
 ) -> Statement:
-    """The same, of what depends on the elements of no other operands.
+    """Returns the same, of what depends on the elements of no other operands.
 
     Raises: DiagnosticError when it does, or when operands contradict its definition.
     """
@@ -154,5 +155,5 @@ def _constant(type: Type, array: Array) -> Value:
 
 
 def _content_of(array: Array) -> object:
-    """The elements of an array in a form that can be compared."""
+    """Returns the elements of an array in a form that can be compared."""
     return tuple(array.reshape(-1).tolist()) if array.dtype.kind == "O" else array.tobytes()

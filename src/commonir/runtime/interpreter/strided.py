@@ -79,7 +79,9 @@ class StridedScope(Scope):
         return True
 
     def _strided(self, sizes: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
-        """What takes the elements at affine positions of an array of some shape; None when one may lie outside."""
+        """Returns what takes the elements at affine positions of an array of some shape; None when one may lie
+        outside.
+        """
         offset = 0
         step = prod(sizes)
         strides: dict[str, int] = {}
@@ -121,7 +123,7 @@ def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Arra
 
 
 def _viewing(view: View, sizes: tuple[int, ...]) -> Calculation | None:
-    """What gives an array of some shape through a view; None for a view that repeats elements."""
+    """Returns what gives an array of some shape through a view; None for a view that repeats elements."""
     match view:
         case Flat():
             return _flat
@@ -139,7 +141,7 @@ def _flat(x: Array) -> Array:
 
 
 def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object) -> Calculation | None:
-    """What puts a border around an array; negative amounts cut."""
+    """Returns what puts a border around an array; negative amounts cut."""
     shape: list[int] = []
     inner: list[slice] = []
     outer: list[slice] = []
@@ -153,7 +155,7 @@ def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], 
 
 
 def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer: tuple[slice, ...], x: Array) -> Array:
-    """Some elements of an array in places of another one that is full of a number."""
+    """Returns some elements of an array in places of another one that is full of a number."""
     out = np.full(shape, fill, x.dtype)
     out[inner] = x[outer]
     return out
@@ -161,14 +163,14 @@ def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer:
 
 @lru_cache(1 << 14)
 def _affine_positions(e: Access) -> tuple[_Affine, ...] | None:
-    """The positions of elements that are read; None when one is not affine."""
+    """Returns the positions of elements that are read; None when one is not affine."""
     found = [None if isinstance(p, Expr) else _affine(p) for p in e.at]
     known = [p for p in found if p is not None]
     return tuple(known) if len(known) == len(found) else None
 
 
 def _affine(p: Dim) -> _Affine | None:
-    """A position; None when it is not affine."""
+    """Returns a position; None when it is not affine."""
     if isinstance(p, int):
         return p, ()
     start = 0

@@ -50,7 +50,7 @@ class Node:
         return ()
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        """The same operation on other inputs of the same shapes."""
+        """Returns the same operation on other inputs of the same shapes."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class Constant(Node):
         return (self.content,)
 
     def elements(self) -> Array:
-        """The array, for one use."""
+        """Returns the array, for one use."""
         return self.array
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:  # noqa: ARG002  it has none
@@ -401,7 +401,7 @@ class Graph:
         self.folded = 0
 
     def add(self, node: Node) -> Node:
-        """The node, or the one of the same content that is known; a node of constants becomes a constant."""
+        """Returns the node, or the one of the same content that is known; a node of constants becomes a constant."""
         key = (type(node), tuple([n.id for n in node.inputs]), node.parameters)
         result = self._known.get(key)
         if result is None:
@@ -412,7 +412,7 @@ class Graph:
         return result
 
     def _folded(self, node: Node) -> Node | None:
-        """The constant that a node of constants is, unless it is far larger than them or a mere view."""
+        """Returns the constant that a node of constants is, unless it is far larger than them or a mere view."""
         if isinstance(node, (View, Part)) or not node.inputs:
             return None
         if isinstance(node, Opaque) and (len(node.shapes) > 1 or node.is_drawn):
@@ -430,7 +430,7 @@ class Graph:
             return None
 
     def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
-        """A constant; the array is not to change any more."""
+        """Returns a constant; the array is not to change any more."""
         built: Array = np.asarray(array, dtype, order="C")
         node = Constant(built)
         key = (Constant, (), node.parameters)
@@ -457,20 +457,22 @@ class Graph:
         return self.add(View(source, offset, steps, sizes))
 
     def layout(self, node: Node) -> Layout:
-        """Where the elements of a node lie."""
+        """Returns where the elements of a node lie."""
         if isinstance(node, View):
             return Layout(node.inputs[0], node.offset, node.strides, node.shape)
         return Layout(node, 0, plain_strides(node.shape), node.shape)
 
     def take(self, source: Node, positions: Node, axis: int) -> Node:
-        """The source with an axis replaced by positions; of a widened constant, what is taken is widened."""
+        """Returns the source with an axis replaced by positions; of a widened constant, what is taken is widened."""
         narrow = _narrow(source)
         if narrow is None or is_constant(positions) or not covers(source):
             return self.add(Take(source, positions, axis))
         return self.map("cast", [self.add(Take(self.reshaped(narrow, source.shape), positions, axis))], source.dtype)
 
     def copy(self, source: Node) -> Node:
-        """The elements of a node, contiguous: itself when it is. Widened constants are widened and copied in one go."""
+        """Returns the elements of a node, contiguous: itself when it is. Widened constants are widened and copied in
+        one go.
+        """
         lay = self.layout(source)
         if lay.strides == plain_strides(lay.shape):
             return source
@@ -480,7 +482,7 @@ class Graph:
         return self.add(Copy((source,), source.shape, source.dtype))
 
     def reshaped(self, source: Node, shape: Sequence[int]) -> Node:
-        """The elements in row-major order under another shape, copied only where strides do not allow it."""
+        """Returns the elements in row-major order under another shape, copied only where strides do not allow it."""
         expected = tuple(shape)
         if source.shape == expected:
             return source
@@ -492,19 +494,19 @@ class Graph:
         return self.view(lay.base, lay.offset, strides, expected)
 
     def transposed(self, source: Node, order: Sequence[int]) -> Node:
-        """The axes in another order."""
+        """Returns the axes in another order."""
         lay = self.layout(source)
         return self.view(lay.base, lay.offset, [lay.strides[d] for d in order], [lay.shape[d] for d in order])
 
     def broadcast(self, source: Node, shape: Sequence[int]) -> Node:
-        """The node repeated along axes of size 1 and new leading axes."""
+        """Returns the node repeated along axes of size 1 and new leading axes."""
         lay = self.layout(source)
         spare = len(shape) - len(lay.shape)
         strides = [0] * spare + [0 if n == 1 else s for n, s in zip(lay.shape, lay.strides, strict=True)]
         return self.view(lay.base, lay.offset, strides, shape)
 
     def map(self, fn: str, inputs: Sequence[Node], dtype: DType, shape: Shape | None = None) -> Node:
-        """A scalar function of each element, over as few axes as the strides of the inputs allow."""
+        """Returns a scalar function of each element, over as few axes as the strides of the inputs allow."""
         whole = np.broadcast_shapes(*[n.shape for n in inputs]) if shape is None else shape
         lays = [self.layout(self.broadcast(n, whole)) for n in inputs]
         groups = merged_axes(whole, [lay.strides for lay in lays])
@@ -514,7 +516,7 @@ class Graph:
         return self.view(node, 0, plain_strides(whole), whole) if small != whole else node
 
     def _over(self, lay: Layout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:
-        """An input of a map over merged axes: broadcast axes have size 1, and a single element is a scalar."""
+        """Returns an input of a map over merged axes: broadcast axes have size 1, and a single element is a scalar."""
         strides = [lay.strides[g[-1]] for g in groups]
         sizes = [1 if s == 0 else n for s, n in zip(strides, shape, strict=True)]
         if all(n == 1 for n in sizes):
@@ -605,7 +607,7 @@ def is_constant(node: Node) -> bool:
 
 
 def _narrow(node: Node) -> Node | None:
-    """The constant of a narrower dtype that a constant, or a view of one, is the widened form of."""
+    """Returns the constant of a narrower dtype that a constant, or a view of one, is the widened form of."""
     base = node.inputs[0] if isinstance(node, View) else node
     origin = base.origin if isinstance(base, Folded) else base
     if not isinstance(origin, Map) or origin.fn != "cast" or not covers(origin.inputs[0]):
@@ -615,7 +617,7 @@ def _narrow(node: Node) -> Node | None:
 
 
 def elements_of(node: Node) -> Array:
-    """The array of a constant or of a view of one, for one use."""
+    """Returns the array of a constant or of a view of one, for one use."""
     if isinstance(node, View):
         return strided(elements_of(node.inputs[0]), node.offset, node.strides, node.shape)
     if not isinstance(node, Constant):
@@ -624,7 +626,7 @@ def elements_of(node: Node) -> Array:
 
 
 def strided(base: Array, offset: int, strides: Shape, shape: Shape) -> Array:
-    """A view of a contiguous array by strides. Units: elements."""
+    """Returns a view of a contiguous array by strides. Units: elements."""
     if 0 in shape:
         return np.empty(shape, base.dtype)
     low = offset + sum(min(s * (n - 1), 0) for s, n in zip(strides, shape, strict=True))
@@ -636,7 +638,7 @@ def strided(base: Array, offset: int, strides: Shape, shape: Shape) -> Array:
 
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:
-    """Every node that the outputs depend on, in order of evaluation."""
+    """Returns every node that the outputs depend on, in order of evaluation."""
     seen: dict[int, Node] = {}
     pending = list(outputs)
     while pending:
@@ -648,7 +650,7 @@ def reachable(outputs: Iterable[Node]) -> list[Node]:
 
 
 def use_counts(nodes: Iterable[Node], outputs: Iterable[Node]) -> dict[int, int]:
-    """How many nodes and outputs use each node."""
+    """Returns how many nodes and outputs use each node."""
     counts: dict[int, int] = {}
     for n in [i for node in nodes for i in node.inputs] + list(outputs):
         counts[n.id] = counts.get(n.id, 0) + 1

@@ -67,7 +67,7 @@ class NestedProgram(ABC):
 
     @abstractmethod
     def bound(self, inputs: Sequence[Array], outs: Sequence[Array | None]) -> BoundProgram:
-        """A step that computes from fixed arrays into fixed arrays; nothing where a result is not used."""
+        """Returns a step that computes from fixed arrays into fixed arrays; nothing where a result is not used."""
 
 
 class Nested(Opaque):
@@ -139,7 +139,7 @@ class ArrayPlan:
         return any(_may_use_threads(n) for n in self.nodes) or any(p.may_use_blas for p in self.nested)
 
     def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:
-        """The outputs for the inputs. They are valid until the next run.
+        """Returns the outputs for the inputs. They are valid until the next run.
 
         An array that is given again is taken to be unchanged, until `forget` is called: rounds of a loop share weights.
 
@@ -197,7 +197,7 @@ class ArrayPlan:
                 self._add(node, bind(node, inputs, self._arrays[node.id]))
 
     def _outs(self, node: Opaque) -> list[Array | None]:
-        """An array for each result; nothing for those that nothing uses."""
+        """Returns an array for each result; nothing for those that nothing uses."""
         outs = [self._arrays[node.id] if n == 0 else None for n in range(len(node.shapes))]
         for part in self.nodes:
             if isinstance(part, Part) and part.inputs[0] is node:
@@ -291,7 +291,7 @@ class _Assignment:
         self._arena_bytes = free.high
 
     def _overwritten(self, node: Node, position: int) -> Node | None:
-        """An operand of an elementwise node that ends here and whose buffer the result may take."""
+        """Returns an operand of an elementwise node that ends here and whose buffer the result may take."""
         if not isinstance(node, Map):
             return None
         candidates = node.inputs[2:] if node.fn == "select" else node.inputs
@@ -306,7 +306,9 @@ class _Assignment:
         return None
 
     def _private_array(self, node: Node, first: int, last: int, shared: dict[object, list[tuple[int, Array]]]) -> Array:
-        """A buffer outside of the arena. Borders of padding are written once, so they share with their like only."""
+        """Returns a buffer outside of the arena. Borders of padding are written once, so they share with their like
+        only.
+        """
         if not isinstance(node, Place):
             return np.empty(node.shape, node.dtype)
         key = (node.parameters, node.dtype, node.inputs[0].shape)
@@ -320,7 +322,7 @@ class _Assignment:
         return result
 
     def arrays(self) -> dict[int, Array]:
-        """An array for each node that has memory of its own."""
+        """Returns an array for each node that has memory of its own."""
         raw = np.empty(self._arena_bytes + _ALIGNMENT, np.uint8)
         shift = -raw.ctypes.data % _ALIGNMENT
         arena = raw[shift : shift + self._arena_bytes]
@@ -346,7 +348,7 @@ class _FreeList:
         self._ranges: list[tuple[int, int]] = []
 
     def take(self, size: int) -> int:
-        """The offset of a range of this size, which is free no longer."""
+        """Returns the offset of a range of this size, which is free no longer."""
         fitting = [(n, k) for k, (_, n) in enumerate(self._ranges) if n >= size]
         if fitting:
             length, k = min(fitting)

@@ -41,7 +41,7 @@ CLIPPED_SIZE = 4096
 
 
 def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
-    """The array of a node for arrays of its inputs."""
+    """Returns the array of a node for arrays of its inputs."""
     out: Array = np.empty(node.shape, node.dtype)
     if isinstance(node, Place):
         out[...] = node.fill
@@ -52,7 +52,7 @@ def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
 
 
 def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
-    """The calls that compute a node from fixed arrays into a fixed array."""
+    """Returns the calls that compute a node from fixed arrays into a fixed array."""
     match node:
         case Map():
             return _map(node, inputs, out)
@@ -84,7 +84,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
 
 
 def bind_parts(node: Opaque, inputs: Sequence[Array], outs: Sequence[Array | None]) -> list[Step]:
-    """The call of an opaque node with an array for each of its results; None for those that nothing uses."""
+    """Returns the call of an opaque node with an array for each of its results; None for those that nothing uses."""
     return [partial(_call, node, tuple(inputs), tuple(outs))]
 
 

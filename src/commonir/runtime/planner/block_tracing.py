@@ -58,14 +58,14 @@ class BlockScope(ABC):
 
     @abstractmethod
     def outer(self, value: Value) -> Traced:
-        """A value from outside. Raises: NotTraceable."""
+        """Returns a value from outside. Raises: NotTraceable."""
 
     @abstractmethod
     def need_elements(self, nodes: Sequence[Node]) -> NotTraceable:
-        """What to raise when tracing goes on only where the elements of nodes are known."""
+        """Returns what to raise when tracing goes on only where the elements of nodes are known."""
 
     def value(self, value: Value) -> Traced:
-        """A value as a node. Raises: NotTraceable."""
+        """Returns a value as a node. Raises: NotTraceable."""
         result = self.traced.get(value)
         if result is None:
             result = self.traced[value] = self.outer(value)
@@ -86,7 +86,7 @@ class BlockScope(ABC):
         return learned
 
     def trace_block(self, block: Block, given: Sequence[Traced]) -> list[Traced]:
-        """What a nested block yields. Raises: NotTraceable."""
+        """Returns what a nested block yields. Raises: NotTraceable."""
         if block.last is None:
             raise NotTraceable("block")
         learn_types(block.arguments, [t.value for t in given])
@@ -132,7 +132,7 @@ class BlockScope(ABC):
         return self._stated(op, operands, read)
 
     def _stated(self, op: Op, operands: Sequence[Traced], read: Sequence[int]) -> Sequence[Traced]:
-        """An operation whose meaning depends on the elements of operands, which are constants."""
+        """Returns an operation whose meaning depends on the elements of operands, which are constants."""
         arrays = [elements_of(t.node) if n in read else None for n, t in enumerate(operands)]
         with _left_to_running():
             types = [t.value.type for t in operands]
@@ -196,7 +196,7 @@ class BlockScope(ABC):
         return _valued(sequence, self.graph.view(lay.base, offset, lay.strides[1:], lay.shape[1:]))
 
     def _stacked(self, op: Operation, slices: Sequence[Sequence[Traced]]) -> list[Traced]:
-        """What is yielded in each round along a new first axis."""
+        """Returns what is yielded in each round along a new first axis."""
         for other in slices[1:]:
             _check_alike(op, slices[0], other)
         out: list[Traced] = []
@@ -227,7 +227,7 @@ class BlockScope(ABC):
         return self._nested(op, loop, [*[t.node for t in initial], *outside.nodes], found)
 
     def _unrolled(self, op: core.While, initial: Sequence[Traced]) -> Sequence[Traced] | None:
-        """A loop whose few rounds are known; None of any other."""
+        """Returns a loop whose few rounds are known; None of any other."""
         states, count = list(initial), len(initial)
         stacks: list[Sequence[Traced]] = []
         for _ in range(UNROLLED_OPERATIONS // (len(op.body.block) + len(op.condition.block)) + 1):
@@ -252,7 +252,7 @@ class BlockScope(ABC):
         states: int | None = None,
         length: int = 0,
     ) -> list[Traced]:
-        """The results of a nested program, of which all from `states` on are stacked."""
+        """Returns the results of a nested program, of which all from `states` on are stacked."""
         if not found:
             raise NotTraceable(op.name)
         whole = len(found) if states is None else states
@@ -286,7 +286,7 @@ class _Outside:
         self.nodes: list[Node] = []
 
     def place(self, node: Node) -> int:
-        """The place of a node, which gets one when it has none."""
+        """Returns the place of a node, which gets one when it has none."""
         if node not in self.nodes:
             self.nodes.append(node)
         return self.nodes.index(node)
@@ -304,7 +304,7 @@ class _Inner(BlockScope):
         self._read: dict[int, Node] = {}
 
     def argument(self, like: Traced, shape: tuple[int, ...]) -> Traced:
-        """A value that is given anew in each round."""
+        """Returns a value that is given anew in each round."""
         return _valued(like, self._input(like.node, shape))
 
     def _input(self, like: Node, shape: tuple[int, ...]) -> Input:
@@ -335,8 +335,8 @@ class _Inner(BlockScope):
         return self._outside.parent.need_elements([self._read[n.id] for n in inputs])
 
     def made(self, given: Sequence[Traced], yielded: Sequence[Traced], first: int) -> Body:
-        """The program, of which `given` is given anew in each round; the inputs from outside have places from `first`
-        on.
+        """Returns the program, of which `given` is given anew in each round; the inputs from outside have places from
+        `first` on.
         """
         graph = self._outside.parent.graph
         outer = [(n, first + self._outside.place(graph.copy(self._read[n.id]))) for n in self._inputs[len(given) :]]
@@ -345,12 +345,12 @@ class _Inner(BlockScope):
 
 
 def operations_of(block: Block) -> list[Operation]:
-    """The operations of a block but for the one that ends it."""
+    """Returns the operations of a block but for the one that ends it."""
     return [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
 
 
 def _valued(like: Traced, node: Node) -> Traced:
-    """A node as a value of the type of another one, but for its sizes."""
+    """Returns a node as a value of the type of another one, but for its sizes."""
     kind = like.value.type
     if not isinstance(kind, TensorType):
         raise NotTraceable(str(kind))

@@ -21,7 +21,7 @@ _ERF_COEFFICIENTS = (
 
 
 def erf_of(graph: Graph, x: Node) -> Node:
-    """The error function: by its approximation in single precision, exact to rounding in double precision."""
+    """Returns the error function: by its approximation in single precision, exact to rounding in double precision."""
     if x.dtype != np.dtype(np.float32):
         return graph.map("erf", [x], x.dtype)
 

@@ -94,7 +94,7 @@ class NumpyExecutable(HoldsState):
         super().__init__(self._shared.globals)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name; see `Executable`."""
+        """Returns the outputs by name; see `Executable`."""
         try:
             return self._run(inputs)
         except MemoryError as error:
@@ -122,7 +122,9 @@ class NumpyExecutable(HoldsState):
         self._shared.deadline = None if limit is None else time.monotonic() + limit
 
     def _as_whole(self, segment: Segment | None, bound: Arrays) -> _Whole | None:
-        """A plan that is all of the function, for inputs of the same sizes; None where there is more to a run."""
+        """Returns a plan that is all of the function, for inputs of the same sizes; None where there is more to a
+        run.
+        """
         if segment is None or segment.stored or self._shared.resizable or self._shared.options.communicator is not None:
             return None
         places = {v: n for n, v in enumerate(self._function.inputs)}
@@ -135,7 +137,7 @@ class NumpyExecutable(HoldsState):
         return _Whole(segment.plan, read, outputs, pinned)
 
     def _run_plan(self, whole: _Whole, arrays: Arrays) -> dict[str, Array]:
-        """A run of which all is one plan."""
+        """Returns a run of which all is one plan."""
         self._start_clock()
         given = [arrays[n] for n in whole.inputs]
         try:
@@ -146,7 +148,7 @@ class NumpyExecutable(HoldsState):
         return {name: np.array(declared(results[n], type)) for name, n, type in whole.outputs}
 
     def explain(self) -> Explanation:
-        """What the plans made so far consist of."""
+        """Returns what the plans made so far consist of."""
         return Explanation(tuple(self._shared.schedule.segments()))
 
 
@@ -413,7 +415,7 @@ class _BlockRunner:
         return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
 
     def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
-        """An operation whose meaning depends on the values of its operands."""
+        """Returns an operation whose meaning depends on the values of its operands."""
         try:
             declared = self._shared.statements.of(op, operands, self._dims)
         except DiagnosticError as error:

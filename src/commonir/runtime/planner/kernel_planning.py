@@ -103,7 +103,7 @@ class _Rows(NamedTuple):
 
 
 def plan_kernel(graph: Graph, kernel: Kernel, extents: Mapping[str, int], operands: Mapping[str, Node]) -> Node:
-    """The result of a kernel as a node.
+    """Returns the result of a kernel as a node.
 
     Raises: NotPlanned.
     """
@@ -155,7 +155,7 @@ class _Planner:
         self.stored: dict[Tensor, Node] = {}
 
     def result(self, shape: Sequence[int]) -> Node:
-        """The node of the whole kernel."""
+        """Returns the node of the whole kernel."""
         slot = self.slot(self.body)
         node = self.graph.broadcast(self.aligned(slot, self.outer), self.sizes(self.outer))
         return self.graph.reshaped(node, shape)
@@ -171,7 +171,7 @@ class _Planner:
         return tuple(sorted(dict.fromkeys(axes), key=self.order.__getitem__))
 
     def aligned(self, slot: Slot, axes: Sequence[str]) -> Node:
-        """The node with an axis for each of the indices, of size 1 where it does not depend on it."""
+        """Returns the node with an axis for each of the indices, of size 1 where it does not depend on it."""
         if slot.axes == tuple(axes):
             return slot.node
         return self.graph.reshaped(slot.node, [self.extents[i] if i in slot.axes else 1 for i in axes])
@@ -179,7 +179,7 @@ class _Planner:
     # -- expressions
 
     def slot(self, e: Expr) -> Slot:
-        """The node of an expression; each expression is planned once."""
+        """Returns the node of an expression; each expression is planned once."""
         result = self.done.get(e)
         if result is None:
             result = self.done[e] = self._planned(e)
@@ -205,7 +205,7 @@ class _Planner:
                 raise NotPlanned(type(e).__name__)
 
     def cast(self, body: Expr, to: ElementType) -> Slot:
-        """A conversion; of what is computed in half precision to single precision there is none."""
+        """Returns a conversion; of what is computed in half precision to single precision there is none."""
         slot = self.slot(body)
         node = slot.node
         expected = compute_dtype(to)
@@ -221,7 +221,7 @@ class _Planner:
         return Slot(node, slot.axes)
 
     def apply(self, e: Apply) -> Slot:
-        """A scalar function, over the axes of its operands."""
+        """Returns a scalar function, over the axes of its operands."""
         args = [self.slot(a) for a in e.args]
         axes = self.sorted([i for a in args for i in a.axes])
         nodes = [self.aligned(a, axes) for a in args]
@@ -230,7 +230,7 @@ class _Planner:
         return Slot(self.graph.map(e.fn, nodes, compute_dtype(e.dtype), self.sizes(axes)), axes)
 
     def grid(self, p: Dim, axes: tuple[str, ...]) -> Array:
-        """The values of an index expression over indices."""
+        """Returns the values of an index expression over indices."""
         if isinstance(p, int):
             return np.asarray(p, np.int64)
         return np.broadcast_to(np.asarray(self._grid(p, axes)), self.sizes(axes)).copy()
@@ -260,14 +260,16 @@ class _Planner:
     # -- reading operands
 
     def access(self, e: Access) -> Slot:
-        """A read: one view where positions are affine, else a lookup."""
+        """Returns a read: one view where positions are affine, else a lookup."""
         result = self.reshaped(e)
         if result is None:
             result = self.affine(self.stored_view(e.tensor), e.at)
         return result if result is not None else self.lookup(self.stored_view(e.tensor), e.at, e.tensor.name)
 
     def reshaped(self, e: Access) -> Slot | None:
-        """All elements in row-major order under other axes; the strides of the operand may allow it without a copy."""
+        """Returns all elements in row-major order under other axes; the strides of the operand may allow it without a
+        copy.
+        """
         p = e.at[0] if e.at else 0
         if not e.tensor.steps or not isinstance(e.tensor.steps[-1][0], Flat) or isinstance(p, Expr):
             return None
@@ -286,7 +288,7 @@ class _Planner:
         return Slot(self.graph.transposed(node, [axes.index(i) for i in order]), order)
 
     def affine(self, source: Node, at: Sequence[Dim | Expr]) -> Slot | None:
-        """One view, when every position is a sum of multiples of indices."""
+        """Returns one view, when every position is a sum of multiples of indices."""
         lay = self.graph.layout(source)
         offset, steps = lay.offset, dict[str, int]()
         for p, stride in zip(at, lay.strides, strict=True):
@@ -306,7 +308,7 @@ class _Planner:
         return Slot(self.graph.view(lay.base, offset, [steps[i] for i in axes], self.sizes(axes)), axes)
 
     def stored_view(self, tensor: Tensor) -> Node:
-        """The node of an operand with its views applied."""
+        """Returns the node of an operand with its views applied."""
         result = self.stored.get(tensor)
         if result is None:
             result = self.stored[tensor] = self._stored(tensor)
@@ -331,7 +333,7 @@ class _Planner:
                 return self.repeated(source, view, before)
 
     def padded(self, source: Node, before: Sequence[int], after: Sequence[int], fill: float) -> Node:
-        """A tensor continued by a value; negative amounts cut."""
+        """Returns a tensor continued by a value; negative amounts cut."""
         lay = self.graph.layout(source)
         offset = lay.offset + sum(max(-b, 0) * s for b, s in zip(before, lay.strides, strict=True))
         sizes = [n + min(b, 0) + min(a, 0) for n, b, a in zip(lay.shape, before, after, strict=True)]
@@ -345,8 +347,8 @@ class _Planner:
         return self.graph.add(Place(cut, shape, start, (1,) * len(shape), fill))
 
     def repeated(self, source: Node, view: Padded | Dilated, shape: Sequence[Dim]) -> Node:
-        """A tensor continued by its own elements: positions along each axis are known, so elements are taken axis by
-        axis.
+        """Returns a tensor continued by its own elements: positions along each axis are known, so elements are taken
+        axis by axis.
         """
         if not isinstance(view, Padded) or 0 in source.shape:
             raise NotPlanned("padding of this kind")
@@ -396,7 +398,7 @@ class _Planner:
     # -- folds
 
     def fold(self, e: Fold) -> Slot:
-        """A scan, a contraction, shifted passes or a reduction."""
+        """Returns a scan, a contraction, shifted passes or a reduction."""
         scanned = self.scan(e)
         if scanned is not None:
             return scanned
@@ -413,7 +415,7 @@ class _Planner:
         return self.reduction(e.fn, self.slot(e.body), over)
 
     def reduction(self, fn: str, slot: Slot, over: Sequence[str]) -> Slot:
-        """A fold along axes of an array."""
+        """Returns a fold along axes of an array."""
         inside = tuple([n for n, i in enumerate(slot.axes) if i in over])
         axes = tuple([i for i in slot.axes if i not in over])
         node = self.graph.add(Reduce(fn, slot.node, inside)) if inside else slot.node
@@ -431,7 +433,7 @@ class _Planner:
         return any(len(names(p)) > 1 and set(names(p)) & set(over) for p in positions)
 
     def unrolled(self, e: Fold, over: tuple[str, ...]) -> Slot:
-        """The body at each point of the window, combined pass by pass."""
+        """Returns the body at each point of the window, combined pass by pass."""
         out: Expr | None = None
         for point in itertools.product(*(range(self.extents[i]) for i in over)):
             piece = put(e.body, dict(zip(over, point, strict=True)))
@@ -440,7 +442,7 @@ class _Planner:
         return self.slot(out)
 
     def scan(self, e: Fold) -> Slot | None:
-        """A sum of the elements on one side of an index: a scan along it."""
+        """Returns a sum of the elements on one side of an index: a scan along it."""
         match e:
             case Fold(
                 over=(j,),
@@ -465,7 +467,7 @@ class _Planner:
     # -- contractions
 
     def contraction(self, factors: Sequence[Expr], over: Sequence[str]) -> Slot:
-        """A sum of a product of several factors, contracted from the left."""
+        """Returns a sum of a product of several factors, contracted from the left."""
         left = self.slot(factors[0])
         for n, f in enumerate(factors[1:], 1):
             right = self.slot(f)
@@ -479,7 +481,7 @@ class _Planner:
         return left
 
     def product(self, a: Slot, b: Slot, kept: tuple[str, ...]) -> Slot:
-        """One product of stacks of matrices, with the indices `kept` as axes."""
+        """Returns one product of stacks of matrices, with the indices `kept` as axes."""
         summed = tuple([i for i in a.axes if i in b.axes and i not in kept])
         a, b = self.summed_out(a, kept, b.axes), self.summed_out(b, kept, a.axes)
         batch = [i for i in kept if i in a.axes and i in b.axes]
@@ -531,14 +533,14 @@ class _Planner:
         return _Rows(source, name, (i, j), pitch)
 
     def summed_out(self, x: Slot, kept: Sequence[str], others: Sequence[str]) -> Slot:
-        """The slot without axes that are summed and that the other factor does not have."""
+        """Returns the slot without axes that are summed and that the other factor does not have."""
         over = [i for i in x.axes if i not in kept and i not in others]
         return self.reduction("add", x, over) if over else x
 
     def matrices(
         self, x: Slot, batch: Sequence[str], rows: Sequence[str], columns: Sequence[str], by_vector: bool
     ) -> Node:
-        """A stack of matrices that BLAS can read: a view where strides allow it, else a copy.
+        """Returns a stack of matrices that BLAS can read: a view where strides allow it, else a copy.
 
         A constant that is multiplied by a vector is read from memory once for each run, and faster by a half where its
         longer axis is the contiguous one.
@@ -557,8 +559,8 @@ class _Planner:
 
 
 def is_blas(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether BLAS can read matrices of the last two axes as they lie: one axis is contiguous and the other steps
-    over it.
+    """Returns whether BLAS can read matrices of the last two axes as they lie: one axis is contiguous and the other
+    steps over it.
     """
     rows, columns = shape[-2:]
     across, along = strides[-2:]
@@ -612,7 +614,7 @@ def _find_radices(p: Dim, radices: dict[str, set[int]]) -> None:
 
 
 def _without(body: Expr, ones: set[str], zeros: Mapping[str, Dim]) -> Expr:
-    """The expression without indices of extent 1; a fold over nothing else stays as it is."""
+    """Returns the expression without indices of extent 1; a fold over nothing else stays as it is."""
     if not ones:
         return body
 
@@ -623,7 +625,7 @@ def _without(body: Expr, ones: set[str], zeros: Mapping[str, Dim]) -> Expr:
 
 
 def _factors(e: Expr) -> list[Expr]:
-    """The factors of a product."""
+    """Returns the factors of a product."""
     if isinstance(e, Apply) and e.fn == "multiply":
         return [f for a in e.args for f in _factors(a)]
     return [e]

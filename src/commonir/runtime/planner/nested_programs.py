@@ -29,13 +29,13 @@ class Body(NamedTuple):
     outputs: tuple[Node, ...]
 
     def plan(self, arguments: Sequence[Array], inputs: Sequence[Array], memory_limit_bytes: int | None) -> ArrayPlan:
-        """The program with arrays for all that it reads."""
+        """Returns the program with arrays for all that it reads."""
         given = {node.id: array for node, array in zip(self.arguments, arguments, strict=True)}
         given.update({node.id: inputs[n] for node, n in self.outer})
         return ArrayPlan((), self.outputs, memory_limit_bytes, given)
 
     def buffers(self) -> list[Array]:
-        """An array for each argument."""
+        """Returns an array for each argument."""
         return [np.empty(n.shape, n.dtype) for n in self.arguments]
 
 

@@ -12,8 +12,8 @@ from commonir.rewrite.expand import expand
 
 
 def with_loops(module: Module, function: str | None = None) -> Module:
-    """The module with every composite expanded whose reference runs nested programs; itself when there is none in the
-    function that is to run, the main one where none is named.
+    """Returns the module with every composite expanded whose reference runs nested programs; itself when there is none
+    in the function that is to run, the main one where none is named.
     """
     # Not the whole module: each of its functions may be run.
     if not any(_is_nesting(op) for part in with_called(module.function(function)) for op in part.walk()):

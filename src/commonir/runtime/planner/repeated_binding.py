@@ -56,8 +56,8 @@ _Likeness = _Like | _ListLike | _Nothing
 
 
 def _likeness(given: object, bound: object) -> _Likeness | None:
-    """What others are like that can be taken as they are; None of what is converted, or is not an array or list of
-    them.
+    """Returns what others are like that can be taken as they are; None of what is converted, or is not an array or list
+    of them.
     """
     if given is None and bound is None:
         return _Nothing()
@@ -71,7 +71,9 @@ def _likeness(given: object, bound: object) -> _Likeness | None:
 
 
 def _declared(function: Function) -> dict[str, _Likeness] | None:
-    """The arrays that the declared types of inputs tell; None when there is more to ask of inputs than they do."""
+    """Returns the arrays that the declared types of inputs tell; None when there is more to ask of inputs than they
+    do.
+    """
     if function.input_ports:
         return None
     result: dict[str, _Likeness] = {}
@@ -96,7 +98,7 @@ class Binder:
         self._sizes: dict[str, int] = {}
 
     def bind(self, given: Mapping[str, object]) -> BoundInputs:
-        """Values for the inputs; see `binding.bind`."""
+        """Returns values for the inputs; see `binding.bind`."""
         arrays = self.bound_as_before(given)
         if arrays is not None:
             return BoundInputs(arrays, dict(self._sizes))
@@ -112,7 +114,7 @@ class Binder:
         return bound
 
     def bound_as_before(self, given: Mapping[str, object]) -> tuple[Array, ...] | None:
-        """The values in the order of the inputs; None when one is not like that of the run before."""
+        """Returns the values in the order of the inputs; None when one is not like that of the run before."""
         last = self._last
         if last is None or len(given) != len(last):
             return None

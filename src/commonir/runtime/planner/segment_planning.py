@@ -68,8 +68,8 @@ def plan_segment(
     is_needed: Callable[[Value, int], bool],
     pinned: tuple[Value, ...] | None,
 ) -> Segment:
-    """The plan of the operations from `start` on, for the elements of `pinned` and of other small inputs on which it
-    depends what operations mean; for any where that is None.
+    """Returns the plan of the operations from `start` on, for the elements of `pinned` and of other small inputs on
+    which it depends what operations mean; for any where that is None.
     """
     while True:
         planner = _SegmentPlanner(planning, sizes, given, pinned)
@@ -99,7 +99,7 @@ class _SegmentPlanner(BlockScope):
         self._inputs: list[tuple[Value | Global, Node]] = []
 
     def planned(self, operations: Sequence[Operation], start: int, is_needed: Callable[[Value, int], bool]) -> Segment:
-        """The plan of the operations from `start` on."""
+        """Returns the plan of the operations from `start` on."""
         stop = start
         learned: dict[str, int] = {}
         while stop < len(operations) and self._is_traced(operations[stop], learned):

@@ -47,7 +47,7 @@ class _Affine(NamedTuple):
 
 
 def simplified(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
-    """The outputs of an equal, cheaper program."""
+    """Returns the outputs of an equal, cheaper program."""
     rewriter = _Rewriter(graph, outputs)
     return [rewriter.new(n) for n in outputs]
 
@@ -68,7 +68,7 @@ class _Rewriter:
             self._uses[built.id] = max(self._uses.get(built.id, 0), self._old_uses[node.id])
 
     def new(self, node: Node) -> Node:
-        """What stands for a node."""
+        """Returns what stands for a node."""
         return self._made[node.id]
 
     def _rebuilt(self, node: Node) -> Node:
@@ -104,8 +104,8 @@ class _Rewriter:
         return result
 
     def _affine_of(self, node: Map, inner_of: Callable[[Node], _Affine]) -> _Affine | None:
-        """The node as a factor and a summand of a source, taking up those of its operand that `inner_of` gives; None
-        where there are none, or where constants joined are beyond the range of their type.
+        """Returns the node as a factor and a summand of a source, taking up those of its operand that `inner_of` gives;
+        None where there are none, or where constants joined are beyond the range of their type.
         """
         graph, dtype = self._graph, node.dtype
         minus = graph.constant(np.asarray(-1, dtype))
@@ -134,7 +134,7 @@ class _Rewriter:
                 return None if reciprocal is None else self._scaled(inner, reciprocal, dtype)
 
     def _inner(self, x: Node) -> _Affine:
-        """The affine form of an operand that nothing else uses, looking through a view that only reshapes."""
+        """Returns the affine form of an operand that nothing else uses, looking through a view that only reshapes."""
         base = x.inputs[0] if isinstance(x, View) and covers(x) else x
         result = self._affine.get(base.id)
         if result is None or not self._is_single(x):
@@ -158,7 +158,8 @@ class _Rewriter:
         return None if summand is None else _Affine(a.source, a.factor, summand)
 
     def _joined(self, fn: str, a: Node, b: Node, dtype: np.dtype[np.generic]) -> Node | None:
-        """Two constants as one; None where that is infinite or zero and they are not, or too large to be looked at.
+        """Returns two constants as one; None where that is infinite or zero and they are not, or too large to be looked
+        at.
 
         What they are applied to one after the other may well be within range.
         """
@@ -172,7 +173,9 @@ class _Rewriter:
         return None if vanishes else joined
 
     def _emitted(self, a: _Affine, node: Map) -> Node:
-        """The node of an affine form; its factor goes into a product of matrices where one operand is constant."""
+        """Returns the node of an affine form; its factor goes into a product of matrices where one operand is
+        constant.
+        """
         out = a.source
         if a.factor is not None:
             folded = self._into_product(out, a.factor)
@@ -182,7 +185,9 @@ class _Rewriter:
         return self._graph.reshaped(out, node.shape)
 
     def _into_product(self, x: Node, factor: Node) -> Node | None:
-        """The product `x` with a constant operand multiplied by a factor that varies along one axis of it at most."""
+        """Returns the product `x` with a constant operand multiplied by a factor that varies along one axis of it at
+        most.
+        """
         view = x if isinstance(x, View) else None
         product = x if view is None else view.inputs[0]
         if not isinstance(product, Product) or not self._is_single(x):
@@ -195,7 +200,9 @@ class _Rewriter:
         return self._scaled_product(product, factor)
 
     def _through_view(self, view: View, product: Product, factor: Node) -> Node | None:
-        """A factor for each element of the leading axis of a view that splits the columns of a product of matrices."""
+        """Returns a factor for each element of the leading axis of a view that splits the columns of a product of
+        matrices.
+        """
         if (
             not covers(view)
             or factor.size != product.shape[-2]
@@ -234,7 +241,7 @@ class _Rewriter:
         return self._graph.map("clip", [x, low, high], node.dtype, node.shape)
 
     def _inner_product(self, node: Reduce) -> Node:
-        """A sum of products along the last axis without the array of products."""
+        """Returns a sum of products along the last axis without the array of products."""
         (source,) = node.inputs
         base = source.inputs[0] if isinstance(source, View) else source
         if node.axes != (len(source.shape) - 1,) or not covers(source) or not self._is_single(source):

@@ -65,7 +65,9 @@ class Tracer:
         self._decoded = {} if decoded is None else decoded
 
     def decoded(self, op: Operation) -> tuple[Traced, ...] | None:
-        """The result of an operation on constants only that is decoded as a whole; None of any other operation."""
+        """Returns the result of an operation on constants only that is decoded as a whole; None of any other
+        operation.
+        """
         if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
             return None
         data = known_data(op.results[0])
@@ -76,7 +78,7 @@ class Tracer:
         return (self._held(op, self._decoded[op]),)
 
     def trace(self, op: Operation, operands: Sequence[Traced]) -> tuple[Traced, ...]:
-        """The results of an operation.
+        """Returns the results of an operation.
 
         Raises: NotTraceable; DiagnosticError when the operands contradict the definition.
         """
@@ -102,7 +104,7 @@ class Tracer:
         return tuple([_traced(v, n) for v, n in zip(placed.results, found, strict=True)])
 
     def _placed(self, op: Op, operands: Sequence[Traced]) -> Op:
-        """The operation on operands of known sizes.
+        """Returns the operation on operands of known sizes.
 
         Raises: NotTraceable when only the elements of operands tell what it means.
         """
@@ -128,14 +130,14 @@ class Tracer:
         return self._held(op, array)
 
     def _held(self, op: Op, array: Array) -> Traced:
-        """The result of an operation as a constant."""
+        """Returns the result of an operation as a constant."""
         kind = op.results[0].type
         assert isinstance(kind, TensorType)
         node, dtype = self.graph.constant(array), compute_dtype(kind.element)
         return Traced(op.results[0], node if node.dtype == dtype else self.graph.map("cast", [node], dtype))
 
     def _known(self, traced: Traced) -> Value:
-        """A value for constructing an instance; short constants stay known."""
+        """Returns a value for constructing an instance; short constants stay known."""
         node, kind = traced.node, traced.value.type
         if not is_constant(node) or len(node.shape) > 1 or node.size > _KNOWN_ELEMENTS:
             return Value(kind)
@@ -160,7 +162,7 @@ class Tracer:
     def _evaluated(
         self, op: Op, n: int, kernel: Kernel, extents: Mapping[str, int], named: Mapping[str, Node], reason: str
     ) -> Node:
-        """A kernel evaluated directly."""
+        """Returns a kernel evaluated directly."""
         kind = op.results[n].type
         assert isinstance(kind, TensorType)
         names = tuple(named)
@@ -195,7 +197,7 @@ class Tracer:
         return [first, *(self.graph.add(Part(first, n)) for n in range(1, len(shapes)))]
 
     def _sized_by_elements(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
-        """The results of an operation on constants, whose elements tell sizes."""
+        """Returns the results of an operation on constants, whose elements tell sizes."""
         if op.has_trait(traits.Random) or not operands or not all(is_constant(n) for n in operands):
             raise NotTraceable(op.name)
         try:
@@ -206,7 +208,7 @@ class Tracer:
 
 
 def _traced(value: Value, node: Node) -> Traced:
-    """A result; its type tells all sizes."""
+    """Returns a result; its type tells all sizes."""
     if is_static(value.type):
         return Traced(value, node)
     assert isinstance(value.type, TensorType)

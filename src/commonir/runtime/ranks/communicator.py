@@ -65,7 +65,7 @@ class Communicator:
             self._transport.check()
 
     def execute(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
-        """The results of an operation that communicates.
+        """Returns the results of an operation that communicates.
 
         Raises: DiagnosticError (E0708, E0709, E0717).
         """
@@ -117,7 +117,9 @@ class Communicator:
         return out
 
     def _take(self, op: Operation, transport: Transport, kind: TensorType) -> tuple[Posted, ...]:
-        """What was posted for an operation, which is done now where it could not be ahead; `kind` is what will come."""
+        """Returns what was posted for an operation, which is done now where it could not be ahead; `kind` is what will
+        come.
+        """
         if self._ahead and self._ahead[0] is op:
             self._post_next(transport)
         result = self._posted.pop(op, None)
@@ -142,7 +144,7 @@ class Communicator:
 
 
 def _kind(op: Operation) -> TensorType:
-    """The type of what an operation receives, as the program states it."""
+    """Returns the type of what an operation receives, as the program states it."""
     kind = op.results[0].type
     assert isinstance(kind, TensorType)
     return kind
@@ -157,7 +159,9 @@ def _post(op: Operation, transport: Transport, kind: TensorType) -> tuple[Posted
 
 
 def _receives(function: Function) -> Iterable[Operation]:
-    """The operations of a function that receive, in order, as far as each is known to run once before the next."""
+    """Yields the operations of a function that receive, in order, as far as each is known to run once before the
+    next.
+    """
     for op in function.body.operations:
         match op:
             case core.Recv():

@@ -39,11 +39,11 @@ class RanksSide(NamedTuple):
         }
 
     def run(self, inputs: Mapping[str, Array], options: EngineOptions) -> dict[str, Array]:
-        """The outputs for some inputs."""
+        """Returns the outputs for some inputs."""
         return prepare_ranks(self.engine, self.module, self.ranks, options).run(inputs)
 
     def tolerances(self) -> dict[Value, float]:
-        """The relative tolerance of each value, by what it is computed in."""
+        """Returns the relative tolerance of each value, by what it is computed in."""
         return {value: rtol for f in self.ranks.functions for value, rtol in tolerances(f).items()}
 
 

@@ -33,7 +33,7 @@ def random_rank_inputs(
 
 
 def rank_inputs_by_step(ranks: Ranks, given: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
-    """The inputs of each step; see `inputs_by_step`."""
+    """Returns the inputs of each step; see `inputs_by_step`."""
     by_rank = zip(ranks.functions, ranks.inputs_by_rank(given), strict=True)
     parts = [inputs_by_step(f, own, steps) for f, own in by_rank]
     return [joined_names([part[n] for part in parts]) for n in range(steps)]

@@ -189,7 +189,7 @@ class Exchange:
             self._messages.setdefault(key, deque()).append(np.array(array))
 
     def take(self, key: Key, wait: Wait) -> Array:
-        """The next message of a key, when there is one."""
+        """Returns the next message of a key, when there is one."""
         with self._lock:
             self.check()
             self._wait(key.destination, wait)
@@ -226,7 +226,7 @@ class LocalTransport:
         return Posted(Key(source, self.rank, tag), kind)
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
-        """The array of a receive, when it has come; see `Transport`."""
+        """Returns the array of a receive, when it has come; see `Transport`."""
         result = self._exchange.take(posted.key, wait)
         check_message(result, posted, wait)
         return result

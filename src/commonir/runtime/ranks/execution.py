@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def prepare_ranks(engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> Executable:
-    """A program of several ranks made ready to run.
+    """Returns a program of several ranks made ready to run.
 
     Raises: DiagnosticError (E0709 for an engine that runs none).
     """
@@ -59,7 +59,7 @@ class RanksExecutable(HoldsState):
         self._state_names = [states_of(module, f) for f in ranks.functions]
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs of all ranks; see `Executable`.
+        """Returns the outputs of all ranks; see `Executable`.
 
         Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on).
         """

@@ -26,7 +26,7 @@ Array = NDArray[Any]
 
 
 def parts_of_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The inputs of a program for the ranks, under their names.
+    """Returns the inputs of a program for the ranks, under their names.
 
     Raises: DiagnosticError (E0703) for an array that cannot be divided as the ranks ask.
     """
@@ -52,7 +52,7 @@ class DividedExecutable(HoldsState):
         self._executable = executable
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs of the program; see `Executable`."""
+        """Returns the outputs of the program; see `Executable`."""
         given = parts_of_inputs(self._before, self._ranks, inputs)
         every = range(self._ranks.world_size)
         kept = {full_name(rank, name): array for name, array in self.state.items() for rank in every}
@@ -81,7 +81,7 @@ def _part(name: str, array: Array, kind: Type, rank: int, ranks: int) -> Array:
 
 
 def whole_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs of ranks as outputs of the program that they were made from, under its names.
+    """Returns the outputs of ranks as outputs of the program that they were made from, under its names.
 
     What only some ranks have given stays under the names of ranks, unless each has the whole.
     """
@@ -104,7 +104,7 @@ def whole_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) 
 
 
 def _divided_axis(parts: Sequence[Array], kind: Type | None, ranks: int) -> int | None:
-    """The axis along which arrays are parts of a value of a type."""
+    """Returns the axis along which arrays are parts of a value of a type."""
     shape = kind.shape if isinstance(kind, TensorType) else None
     if not parts or shape is None or len(shape) != parts[0].ndim:
         return None

@@ -45,7 +45,8 @@ class Ranks(NamedTuple):
         return len(self.functions)
 
     def by_rank(self, given: Mapping[str, T], names: Sequence[Sequence[str]], what: str) -> list[dict[str, T]]:
-        """What is given to each rank, of things that each calls by some names; `what` they are is told in errors.
+        """Returns what is given to each rank, of things that each calls by some names; `what` they are is told in
+        errors.
 
         Raises: DiagnosticError (E0702) for names of none.
         """
@@ -68,22 +69,23 @@ class Ranks(NamedTuple):
         return out
 
     def inputs_by_rank(self, given: Mapping[str, Array]) -> list[dict[str, Array]]:
-        """The inputs of each rank. Raises: DiagnosticError (E0702)."""
+        """Returns the inputs of each rank. Raises: DiagnosticError (E0702)."""
         return self.by_rank(given, [names_of(f) for f in self.functions], "input")
 
 
 def full_name(rank: int, name: str) -> str:
-    """The name by which a program calls what a rank calls otherwise."""
+    """Returns the name by which a program calls what a rank calls otherwise."""
     return f"rank{rank}.{name}"
 
 
 def joined_names(found: Sequence[Mapping[str, T]]) -> dict[str, T]:
-    """What ranks give, by the names that the program has for it."""
+    """Returns what ranks give, by the names that the program has for it."""
     return {full_name(rank, name): value for rank, own in enumerate(found) for name, value in own.items()}
 
 
 def ranks_of(module: Module, function: str | None = None) -> Ranks | None:
-    """The ranks of a program that has several; None of any other, and when a function is named that is of no rank.
+    """Returns the ranks of a program that has several; None of any other, and when a function is named that is of no
+    rank.
 
     Raises: DiagnosticError (E0709) when not all are there, or one of them is named.
     """
@@ -104,7 +106,7 @@ def ranks_of(module: Module, function: str | None = None) -> Ranks | None:
 
 
 def _faults(module: Module, sizes: Mapping[Function, int]) -> Iterator[Diagnostic]:
-    """What keeps a program from being run by all of its ranks."""
+    """Yields what keeps a program from being run by all of its ranks."""
     world_size = max(sizes.values())
     for f, size in sizes.items():
         if size != world_size:
@@ -137,7 +139,7 @@ def _peer_faults(op: Operation, world_size: int) -> Iterator[Diagnostic]:
 
 
 def states_of(module: Module, function: Function) -> tuple[str, ...]:
-    """The names of the states that a rank keeps: each rank has its own."""
+    """Returns the names of the states that a rank keeps: each rank has its own."""
     known = mutable_globals(module)
     uses = [op for f in with_called(function) for op in f.walk() if isinstance(op, ml_program.GlobalUse)]
     return tuple(dict.fromkeys([op.global_name for op in uses if op.global_name in known]))

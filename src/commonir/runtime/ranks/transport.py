@@ -51,7 +51,7 @@ class Transport(Protocol):
         ...
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
-        """The array of a receive, when it has come; `wait` says where the program waits.
+        """Returns the array of a receive, when it has come; `wait` says where the program waits.
 
         Raises: DiagnosticError (E0708 for another element type or shape; E0717 when no rank can go on).
         """

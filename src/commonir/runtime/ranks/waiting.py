@@ -33,7 +33,7 @@ class Wait(NamedTuple):
     key: Key | None = None
 
     def awaited(self, arrived: Collection[int], world_size: int) -> tuple[int, ...]:
-        """The ranks that it waits for; `arrived` are at the barrier."""
+        """Returns the ranks that it waits for; `arrived` are at the barrier."""
         if self.key is not None:
             return (self.key.source,)
         return tuple([rank for rank in range(world_size) if rank not in arrived])
@@ -52,7 +52,7 @@ class Standing(NamedTuple):
 
 
 def standing_still(standings: Mapping[int, Standing], world_size: int) -> Diagnostic | None:
-    """The finding that no rank can go on, if what all ranks told at some time, each at its own, says so.
+    """Returns the finding that no rank can go on, if what all ranks told at some time, each at its own, says so.
 
     A rank that waits stays where it is until a message comes that another one has sent. The first to have gone on since
     it told its standing must have had a message that was sent before its sender told its own, which counts it.
@@ -83,7 +83,7 @@ def standing_still(standings: Mapping[int, Standing], world_size: int) -> Diagno
 def blocked(
     waits: Mapping[int, Wait], ended: Collection[int], unreceived: Iterable[Key], world_size: int
 ) -> Diagnostic:
-    """The finding that no rank that has not ended can go on."""
+    """Returns the finding that no rank that has not ended can go on."""
     cycle = cycle_of(waits, world_size)
     if cycle:
         message = f"ranks {_listed(sorted(cycle))} wait for each other, and none can go on"
@@ -101,7 +101,7 @@ def blocked(
 
 
 def time_passed(waits: Mapping[int, Wait], ended: Collection[int], world_size: int) -> Diagnostic:
-    """The finding that the time limit of a run of ranks has passed."""
+    """Returns the finding that the time limit of a run of ranks has passed."""
     message = "the time limit of the run has passed"
     return Diagnostic(RUN_LIMIT_EXCEEDED, message, notes=told_waits(waits, ended, world_size, tells_others=True))
 
@@ -109,7 +109,7 @@ def time_passed(waits: Mapping[int, Wait], ended: Collection[int], world_size: i
 def told_waits(
     waits: Mapping[int, Wait], ended: Collection[int], world_size: int, *, tells_others: bool = False
 ) -> list[str]:
-    """A line for each rank that waits; with `tells_others`, also for those that do not."""
+    """Returns a line for each rank that waits; with `tells_others`, also for those that do not."""
     arrived = [rank for rank, wait in waits.items() if wait.key is None]
     notes: list[str] = []
     for rank in range(world_size):
