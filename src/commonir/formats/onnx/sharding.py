@@ -4,13 +4,13 @@ Annotations say it; they change no result. Shards of a tensor are numbered by ne
 the first outermost, and go to the devices of a specification in that order; an entry of its devices that is a key of
 its map of groups stands for several devices that each have the shard.
 
-S1. A node names a configuration of the model, each once.
-S2. A configuration has a name of its own, and as many device names as devices, if it names them.
-S3. Devices are numbers of devices of the configuration, or keys of groups of such, which are not empty.
-S4. A specification names an input or output of the node, each once.
-S5. Sharded axes exist, each once.
-S6. There are as many shards as devices, or one device that has all.
-S7. Sizes that an axis is cut of are that of the tensor; those of several axes that were fused to one, their product.
+S1. A node refers to configurations of the model, to each at most once.
+S2. The name of a configuration is unique; the number of device names, if any, is the number of devices.
+S3. Devices are device numbers of the configuration, or keys of non-empty device groups.
+S4. A specification refers to an input or output of the node, to each at most once.
+S5. Sharded axes exist, each is listed once.
+S6. There are as many shards as devices, or one device has all shards.
+S7. The dim of a sharded axis is that of the tensor; for several axes fused into one, the product of their dims.
 
 Source: onnx.proto of ONNX 1.23, multi-device; its proposals 0006 and 0007; facts on ONNX and Common IR, section 4.
 """
