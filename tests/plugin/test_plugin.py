@@ -10,17 +10,9 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent / "package"
+from tests.plugin.programs import DEMO, PROGRAM
 
-PROGRAM = """
-ml_program.func @main(%a: tensor<2x3xf32>, %b: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>) {
-  %blend = demo.blend %a, %b {weight = 2.500000e-01 : f64} : tensor<2x3xf32>, tensor<3xf32>
-  %outer = "demo.outer"(%blend, %b) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3x3xf32>
-  %median = "demo.median"(%outer) : (tensor<2x3x3xf32>) -> tensor<2x3xf32>
-  %last = "demo.median"(%median) : (tensor<2x3xf32>) -> tensor<2xf32>
-  ml_program.return %median, %last : tensor<2x3xf32>, tensor<2xf32>
-}
-"""
+PACKAGE = Path(__file__).parent / "package"
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +117,6 @@ def test_rules_of_a_file_call_a_function_of_a_plugin(installed: Path, tmp_path: 
     done = run_with_plugin(installed, "-m", "commonir", "opt", files[0], "--rules", files[1], "--no-check", "-o", "-")
     assert done.returncode == 0, done.stderr
     assert "k = 8 : i32" in done.stdout
-
-
-DEMO = "#demo 1\ninput a 2x3\ninput b 2x3\nt = total a b\nu = total t b\noutput u\n"
 
 
 def cir(installed: Path, *arguments: str) -> str:
