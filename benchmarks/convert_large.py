@@ -18,12 +18,13 @@ _CONVERT = """
 import sys
 from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.formats.coreml.read import read
-from commonir.formats.onnx.write import WriteOptions, write
+from commonir.formats.format import WriteOptions
+from commonir.formats.onnx.write import write
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
 
 module = core_to_onnx(lower(read(sys.argv[1], Dialects())))
-write(module, sys.argv[2], WriteOptions(external_data="always"))
+write(module, sys.argv[2], WriteOptions(external_data=True))
 """
 _COPY = """
 import os, shutil, sys

@@ -6,6 +6,7 @@ import io
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -358,6 +359,31 @@ def test_a_format_recognizes_its_files_before_archives_are_refused(tmp_path: Pat
     path.write_bytes(zipped())
     with pytest.raises(DiagnosticError, match="the file is a zip archive"):
         formats.recognize(path)
+
+
+class CountingFormat(Format):
+    """A format that counts the files it was to recognize."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def recognize(self, content: FileContent) -> Recognition | None:
+        self.count += 1
+        return None
+
+
+@pytest.mark.parametrize("content", [b"unknown", onnx_model()], ids=["unknown", "uncertain"])
+def test_a_format_recognizes_each_file_once(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    counting = CountingFormat()
+    formats = Formats([counting])
+    for attempts in (1, 2):
+        with suppress(DiagnosticError):
+            formats.recognize(path)
+        assert counting.count == attempts
 
 
 def test_what_a_format_does_not_override_it_refuses(tmp_path: Path) -> None:

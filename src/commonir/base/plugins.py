@@ -49,6 +49,7 @@ class Plugins(Generic[T]):
         self._group = group
         self._loaded = {thing.name: thing for thing in given}
         self._references = dict(ours) if discover else {}
+        self._own = tuple(dict.fromkeys((*self._loaded, *self._references)))
         self._is_scanned = not discover
 
     def names(self) -> tuple[str, ...]:
@@ -60,16 +61,16 @@ class Plugins(Generic[T]):
         """Yields all that can be had, loaded one after another; those of other packages last, without those that
         fail.
         """
-        known = self._known()
-        yield from self._working(known)
-        yield from self._working([name for name in self.names() if name not in known])
+        yield from self.own()
+        yield from self.others()
 
     def own(self) -> Iterator[T]:
-        """Ours and those that were given, loaded one after another; no other package is looked for."""
-        yield from self._working(self._known())
+        """Yields ours and those that were given, loaded one after another; no other package is looked for."""
+        yield from self._working(self._own)
 
-    def _known(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._loaded, *self._references)))
+    def others(self) -> Iterator[T]:
+        """Yields those of other packages, loaded one after another, without those that fail."""
+        yield from self._working([name for name in self.names() if name not in self._own])
 
     def _working(self, names: Iterable[str]) -> Iterator[T]:
         for name in names:

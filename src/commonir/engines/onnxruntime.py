@@ -19,7 +19,8 @@ from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_E
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.conversions.core_to_onnx import STATE_KEY, core_to_onnx
 from commonir.dialects import onnx
-from commonir.formats.onnx.write import WriteOptions, dumps, write
+from commonir.formats.format import WriteOptions
+from commonir.formats.onnx.write import dumps, write
 from commonir.ir.module import Function, Module
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
@@ -180,7 +181,7 @@ def _made(runtime: Any, module: Module, options: EngineOptions) -> _Opened:
         return _Opened(runtime, dumps(module), options)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.onnx")
-        write(module, path, WriteOptions(external_data="always"))
+        write(module, path, WriteOptions(external_data=True))
         return _Opened(runtime, os.fspath(path), options)
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import UNREAD_FORMAT, WRONG_FORMAT
-from commonir.base.plugins import Plugins
+from commonir.base.plugins import Plugins, imported
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.formats.content import FileContent, content_of
@@ -126,6 +126,33 @@ class Recognition(NamedTuple):
 
 Opened: TypeAlias = tuple[Module | None, list[Diagnostic]]
 """A module, None when nothing can be read, and all diagnostics of reading."""
+
+
+class _Deferred:
+    """A function in the place of a method: its module is loaded when it is first called on a format."""
+
+    __slots__ = ("_count", "_reference")
+
+    def __init__(self, reference: str, count: int | None) -> None:
+        self._reference = reference
+        self._count = count
+
+    def __get__(self, format: Format | None, owner: type[Format]) -> _Deferred:
+        return self
+
+    def __call__(self, *arguments: object) -> object:
+        function = imported(self._reference)
+        assert callable(function), self._reference
+        return function(*arguments[: self._count])
+
+
+def deferred(reference: str, count: int | None = None) -> Any:
+    """Returns a method of a format that calls the function `module:function` with what follows the format.
+
+    Finding the format of another file loads every format, which must load neither dialects nor protobuf for it.
+    `count` is how many arguments the function takes; a format without options leaves them out.
+    """
+    return _Deferred(reference, count)
 
 
 class Format:
@@ -301,7 +328,7 @@ class Formats:
         best = _most_certain(self._plugins.own(), content)
         # Looking for other packages costs more than most files: only where ours are not certain.
         if best is None or not _is_settled(*best, content):
-            best = _most_certain(self._plugins, content)
+            best = _most_certain(self._plugins.others(), content, best)
         if best is not None and best[1].certainty is Certainty.MARK:
             return Recognized(best[0], best[1].description)
         if content.entries is None and (foreign := other_format(content.head, content.name)) is not None:
@@ -342,9 +369,12 @@ class Formats:
         return None
 
 
-def _most_certain(formats: Iterable[Format], content: FileContent) -> tuple[Format, Recognition] | None:
-    """Returns the most certain format, the first of several: one that finds the file complete before others."""
-    best: tuple[Format, Recognition] | None = None
+def _most_certain(
+    formats: Iterable[Format], content: FileContent, best: tuple[Format, Recognition] | None = None
+) -> tuple[Format, Recognition] | None:
+    """Returns the most certain of `best` and further formats, the first of several: one that finds the file complete
+    before others.
+    """
     for each in formats:
         found = each.recognize(content)
         if found is None:

@@ -12,8 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 import commonir
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import onnx as dialect
+from commonir.formats.format import WriteOptions
 from commonir.formats.onnx.read import loads, read
-from commonir.formats.onnx.write import WriteOptions, write
+from commonir.formats.onnx.write import write
 from commonir.ir.data import FileData
 from commonir.ir.types import f32, tensor, unknown
 from commonir.ods import Dialects
@@ -98,11 +99,11 @@ def test_large_constants_stay_in_the_file(tmp_path: Path) -> None:
         np.testing.assert_array_equal(data.array(), np.arange(2**20))
 
 
-@pytest.mark.parametrize("external", ["never", "always"])
-def test_large_constants_are_written_again(tmp_path: Path, external: str) -> None:
+@pytest.mark.parametrize("external", [False, True])
+def test_large_constants_are_written_again(tmp_path: Path, external: bool) -> None:
     module, _ = read(_large(tmp_path), DIALECTS)
     assert module is not None
-    write(module, tmp_path / "again.onnx", WriteOptions("always" if external == "always" else "never"))
+    write(module, tmp_path / "again.onnx", WriteOptions(external))
     again = onnx.load(tmp_path / "again.onnx")
     np.testing.assert_array_equal(numpy_helper.to_array(again.graph.initializer[0]), np.arange(2**20))
     np.testing.assert_array_equal(numpy_helper.to_array(again.graph.node[0].attribute[0].t), np.arange(2**20))

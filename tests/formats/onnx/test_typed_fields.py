@@ -11,8 +11,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from commonir.dialects import onnx as dialect
+from commonir.formats.format import WriteOptions
 from commonir.formats.onnx.read import read
-from commonir.formats.onnx.write import WriteOptions, dumps, write
+from commonir.formats.onnx.write import dumps, write
 from commonir.ir.data import Data, FileData
 from commonir.ods import Dialects
 
@@ -99,7 +100,7 @@ def test_numbers_are_written_again_in_the_field_of_their_type(tmp_path: Path, el
     module, _ = read(saved(tmp_path, model), DIALECTS)
     assert module is not None
     assert onnx.ModelProto.FromString(dumps(module)) == model
-    write(module, tmp_path / "again.onnx", WriteOptions("never"))
+    write(module, tmp_path / "again.onnx", WriteOptions(external_data=False))
     assert onnx.load(tmp_path / "again.onnx") == model
 
 

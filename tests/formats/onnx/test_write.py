@@ -16,7 +16,8 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.dialects import core
 from commonir.dialects import onnx as dialect
-from commonir.formats.onnx.write import WriteOptions, dumps, write
+from commonir.formats.format import WriteOptions
+from commonir.formats.onnx.write import dumps, write
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data, FileData, InlineData, MappedFile, data_of
 from commonir.ir.interface import Metadata, set_metadata
@@ -180,8 +181,8 @@ def test_strings_are_written_as_string_data() -> None:
     assert list(model.graph.initializer[0].string_data) == [b"a", "ü".encode()]
 
 
-@pytest.mark.parametrize("external", ["never", "always"])
-def test_weights_in_a_file_are_copied(tmp_path: Path, external: str) -> None:
+@pytest.mark.parametrize("external", [False, True])
+def test_weights_in_a_file_are_copied(tmp_path: Path, external: bool) -> None:
     data = _file_weight(tmp_path, 5000)
     block = Block([tensor(f32, 5000)], ["x"])
     w = _weight(block, data, "w")
@@ -190,13 +191,13 @@ def test_weights_in_a_file_are_copied(tmp_path: Path, external: str) -> None:
     made.output.name = "z"
     module = _module(block, (_add(block, block.arguments[0], w, "y"), made.output))
     path = tmp_path / "m.onnx"
-    write(module, path, WriteOptions(external_data=external))  # pyright: ignore[reportArgumentType]
+    write(module, path, WriteOptions(external_data=external))
     onnx.checker.check_model(str(path), full_check=True)
     model = onnx.load(path)
     read = {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer}
     np.testing.assert_array_equal(read["w"], np.arange(5000, dtype=np.float32))
     np.testing.assert_array_equal(read["v"], [0.5] * 300)
-    assert (tmp_path / "m.onnx.data").exists() == (external == "always")
+    assert (tmp_path / "m.onnx.data").exists() == external
 
 
 def test_external_offsets_are_aligned(tmp_path: Path) -> None:
@@ -206,7 +207,7 @@ def test_external_offsets_are_aligned(tmp_path: Path) -> None:
     made = [block.append(dialect.Identity(v)) for v in (small, large)]
     module = _module(block, tuple(m.output for m in made))
     path = tmp_path / "m.onnx"
-    write(module, path, WriteOptions(external_data="always"))
+    write(module, path, WriteOptions(external_data=True))
     model = onnx.load(path, load_external_data=False)
     entries = {t.name: {e.key: e.value for e in t.external_data} for t in model.graph.initializer}
     assert entries == {
@@ -222,8 +223,8 @@ class _Failing(Data):
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("external", ["never", "always"])
-def test_interrupted_write_leaves_the_old_model_and_its_data(tmp_path: Path, external: str) -> None:
+@pytest.mark.parametrize("external", [False, True])
+def test_interrupted_write_leaves_the_old_model_and_its_data(tmp_path: Path, external: bool) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old model")
     (tmp_path / "m.onnx.data").write_bytes(b"old data")
@@ -233,7 +234,7 @@ def test_interrupted_write_leaves_the_old_model_and_its_data(tmp_path: Path, ext
     made = [block.append(dialect.Identity(u)) for u in (w, v)]
     module = _module(block, tuple(m.output for m in made))
     with pytest.raises(KeyboardInterrupt):
-        write(module, path, WriteOptions(external_data=external))  # pyright: ignore[reportArgumentType]
+        write(module, path, WriteOptions(external_data=external))
     assert sorted(os.listdir(tmp_path)) == ["m.onnx", "m.onnx.data"]
     assert path.read_bytes() == b"old model"
     assert (tmp_path / "m.onnx.data").read_bytes() == b"old data"
@@ -255,7 +256,7 @@ def test_failed_second_rename_puts_the_first_file_back(tmp_path: Path, monkeypat
     w = _weight(block, _floats([1.0] * 1000), "w")
     made = block.append(dialect.Identity(w))
     with pytest.raises(DiagnosticError) as caught:
-        write(_module(block, (made.output,)), path, WriteOptions(external_data="always"))
+        write(_module(block, (made.output,)), path, WriteOptions(external_data=True))
     assert [d.code.id for d in caught.value.diagnostics] == ["E0801"]
     assert path.read_bytes() == b"old model"
     assert (tmp_path / "m.onnx.data").read_bytes() == b"old data"
@@ -297,7 +298,8 @@ import resource, sys
 from pathlib import Path
 sys.path[:0] = {path!r}
 from tests.formats.onnx.test_write import large_module
-from commonir.formats.onnx.write import WriteOptions, write
+from commonir.formats.format import WriteOptions
+from commonir.formats.onnx.write import write
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 write(large_module(Path({folder!r})), {folder!r} + "/m.onnx", WriteOptions(external_data={external!r}))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
@@ -317,8 +319,8 @@ def large_module(folder: Path) -> Module:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("external", ["never", "always"])
-def test_writing_takes_little_memory_whatever_the_weights(tmp_path: Path, external: str) -> None:
+@pytest.mark.parametrize("external", [False, True])
+def test_writing_takes_little_memory_whatever_the_weights(tmp_path: Path, external: bool) -> None:
     program = _LARGE.format(path=sys.path, folder=str(tmp_path), external=external)
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     unit = 1 if sys.platform == "darwin" else 1024

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
-from commonir.base.diagnostics import Diagnostic
 from commonir.formats.content import FileContent
-from commonir.formats.format import (
-    DEFAULT_READ_OPTIONS,
-    DEFAULT_WRITE_OPTIONS,
-    Certainty,
-    Format,
-    Opened,
-    Outline,
-    ReadOptions,
-    Recognition,
-    WriteOptions,
-)
+from commonir.formats.format import Certainty, Format, Recognition, deferred
 from commonir.formats.protobuf.outer_fields import BYTES, GRAPH, VARINT
-from commonir.ir.module import Module
-from commonir.ods import Dialects
-
-# Finding the format of another file asks this module, which must not load the dialect or protobuf for it.
 
 # A document of Common IR is an object with one key, the name of a message.
 _JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:ModelProto|LibraryProto)"\s*:')
@@ -48,6 +31,14 @@ class CommonIRFormat(Format):
     suffixes = (".cir", ".cir.json")
     has_external_data = True
 
+    read = deferred("commonir.formats.common_ir.read:read")
+    check = deferred("commonir.formats.common_ir.read:check")
+    write = deferred("commonir.formats.common_ir.write:write")
+    loads = deferred("commonir.formats.common_ir.read:loads")
+    dumps = deferred("commonir.formats.common_ir.write:dumps")
+    outline = deferred("commonir.formats.common_ir.outline:outline")
+    left_behind = deferred("commonir.formats.common_ir.write:left_behind")
+
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:
             return None
@@ -59,47 +50,6 @@ class CommonIRFormat(Format):
         if is_extended or (is_named and fields.is_protobuf and fields.may_be_onnx):
             return Recognition("Common IR file", Certainty.SYNTAX, fields.missing_bytes)
         return None
-
-    def read(
-        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
-    ) -> Opened:
-        from commonir.formats.common_ir.read import read  # noqa: PLC0415  as above
-
-        return read(path, dialects, options)
-
-    def check(
-        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
-    ) -> Opened:
-        from commonir.formats.common_ir.read import check  # noqa: PLC0415  as above
-
-        return check(path, dialects, options)
-
-    def write(
-        self, module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
-    ) -> tuple[Path, ...]:
-        from commonir.formats.common_ir.write import write  # noqa: PLC0415  as above
-
-        return write(module, path, options)
-
-    def loads(self, content: bytes, dialects: Dialects) -> Opened:
-        from commonir.formats.common_ir.read import loads  # noqa: PLC0415  as above
-
-        return loads(content, dialects)
-
-    def dumps(self, module: Module) -> bytes:
-        from commonir.formats.common_ir.write import dumps  # noqa: PLC0415  as above
-
-        return dumps(module)
-
-    def outline(self, module: Module) -> Outline:
-        from commonir.formats.common_ir.outline import outline  # noqa: PLC0415  as above
-
-        return outline(module)
-
-    def left_behind(self, module: Module, path: str | os.PathLike[str]) -> list[Diagnostic]:
-        from commonir.formats.common_ir.write import left_behind  # noqa: PLC0415  as above
-
-        return left_behind(module, path)
 
 
 def _is_extended(content: FileContent) -> bool:

@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from commonir.base.diagnostics import Diagnostic
 from commonir.formats.content import FileContent
-from commonir.formats.format import (
-    DEFAULT_READ_OPTIONS,
-    DEFAULT_WRITE_OPTIONS,
-    Certainty,
-    Format,
-    Opened,
-    Outline,
-    ReadOptions,
-    Recognition,
-    WriteOptions,
-)
+from commonir.formats.format import Certainty, Format, Recognition, deferred
 from commonir.formats.protobuf.outer_fields import BYTES, VARINT
-from commonir.ir.module import Module
-from commonir.ods import Dialects
-
-# Finding the format of another file asks this module, which must not load the dialect for it.
 
 # Fields of `CoreML.Specification.Model` (Model.proto): version, description, whether parameters can be updated.
 _FIELDS = {1: VARINT, 2: BYTES, 10: VARINT}
@@ -37,6 +19,12 @@ class CoreMLFormat(Format):
     dialect = "mil"
     suffixes = (".mlpackage", ".mlmodel")
 
+    read = deferred("commonir.formats.coreml.read:read_with_findings", 2)
+    check = deferred("commonir.formats.coreml.read:check", 2)
+    verify = deferred("commonir.formats.coreml.verify:verify_model")
+    write = deferred("commonir.formats.coreml.write:write", 2)
+    outline = deferred("commonir.formats.coreml.outline:outline")
+
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:
             is_package = "Manifest.json" in content.entries
@@ -47,37 +35,6 @@ class CoreMLFormat(Format):
         if not any(number in _TYPES for number in fields.wire_types):
             return None
         return Recognition("Core ML model file", Certainty.FIELDS, fields.missing_bytes)
-
-    def read(
-        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
-    ) -> Opened:
-        from commonir.formats.coreml.read import read_with_findings  # noqa: PLC0415  as above
-
-        return read_with_findings(path, dialects)
-
-    def check(
-        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
-    ) -> Opened:
-        from commonir.formats.coreml.read import check  # noqa: PLC0415  as above
-
-        return check(path, dialects)
-
-    def verify(self, module: Module) -> list[Diagnostic]:
-        from commonir.formats.coreml.verify import verify_model  # noqa: PLC0415  as above
-
-        return verify_model(module)
-
-    def write(
-        self, module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
-    ) -> tuple[Path, ...]:
-        from commonir.formats.coreml.write import write  # noqa: PLC0415  as above
-
-        return write(module, path)
-
-    def outline(self, module: Module) -> Outline:
-        from commonir.formats.coreml.outline import outline  # noqa: PLC0415  as above
-
-        return outline(module)
 
 
 FORMAT = CoreMLFormat()

@@ -13,13 +13,14 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from commonir.base.codes import OUTPUT_TOO_LARGE
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files
-from commonir.base.tuples import NamedTuple
 from commonir.base.varints import varint
+from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
 from commonir.formats.onnx.encode import Encoded, encode
 from commonir.formats.onnx.graph_writing import Weight
 from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, create, field_number
@@ -27,11 +28,9 @@ from commonir.formats.onnx.tensors import is_fixed, typed_field, write_typed
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
 
-Where = Literal["auto", "always", "never"]
-
 # Protobuf runtimes refuse messages of 2 GiB and more.
 _MAX_MESSAGE_BYTES = 2**31 - 1
-# Above this, `auto` writes external data: far enough below the limit for tools that add to the model.
+# Above this, data are external where options leave it open: far enough below the limit for tools that add to the model.
 _AUTO_BYTES = 3 * 2**29
 # Tensors of at most this size are always in the message: shapes and scalars, which tools want to see.
 _EXTERNAL_ABOVE_BYTES = 1024
@@ -41,17 +40,10 @@ _EXTERNAL = 1
 _LENGTH_DELIMITED = 2
 
 
-class WriteOptions(NamedTuple):
-    """How a model is written. Units: `threshold_bytes` is the size above which a tensor is external."""
-
-    external_data: Where = "auto"
-    threshold_bytes: int = _EXTERNAL_ABOVE_BYTES
-
-
-DEFAULT_OPTIONS = WriteOptions()
-
-
-def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_OPTIONS) -> tuple[Path, ...]:
+@no_collection()
+def write(
+    module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+) -> tuple[Path, ...]:
     """Writes a module to a file, and its weights beside it when they are external; returns the files written.
 
     An old output survives any failure.
@@ -108,15 +100,11 @@ def message_of(module: Module) -> ModelProto:
 
 def _external(weights: Sequence[Weight], options: WriteOptions) -> list[int]:
     """Which weights go to the second file."""
-    large = [n for n, w in enumerate(weights) if w.data is not None and w.data.size_bytes > options.threshold_bytes]
-    match options.external_data:
-        case "never":
-            return []
-        case "always":
-            return large
-        case "auto":
-            total = sum(w.data.size_bytes for w in weights if w.data is not None)
-            return large if total > _AUTO_BYTES else []
+    large = [n for n, w in enumerate(weights) if w.data is not None and w.data.size_bytes > _EXTERNAL_ABOVE_BYTES]
+    is_external = options.external_data
+    if is_external is None:
+        is_external = sum(w.data.size_bytes for w in weights if w.data is not None) > _AUTO_BYTES
+    return large if is_external else []
 
 
 def _aligned(offset: int, size_bytes: int) -> int:
