@@ -15,56 +15,33 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from commonir.formats.onnx import messages
 from commonir.formats.onnx.declaring import Message, Repeated, declared_in, many, message_classes, one
 
 M = TypeVar("M", bound=Message)
 
 
-class SegmentProto(Message):
-    begin: int = one(1, "int64")
-    end: int = one(2, "int64")
+class SegmentProto(messages.SegmentProto):
+    pass
 
 
-class TensorProto(Message):
+class TensorProto(messages.TensorProto, without="doc_string external_data data_location uint64_data metadata_props"):
     """As in ONNX, but elements of type UINT32 lie in `int64_data`."""
 
-    dims: Repeated[int] = many(1, "int64")
-    data_type: int = one(2, "int32")
-    segment: SegmentProto = one(3, "SegmentProto")
-    float_data: Repeated[float] = many(4, "float", packed=True)
-    int32_data: Repeated[int] = many(5, "int32", packed=True)
-    string_data: Repeated[bytes] = many(6, "bytes")
-    int64_data: Repeated[int] = many(7, "int64", packed=True)
-    name: str = one(8, "string")
-    raw_data: bytes = one(9, "bytes")
-    double_data: Repeated[float] = many(10, "double", packed=True)
+
+class DimensionProto(messages.DimensionProto, without="denotation"):
+    pass
 
 
-class SparseTensorProto(Message):
-    """With the numbers 1 and 3 the other way round than in ONNX."""
-
-    dims: Repeated[int] = many(1, "int64")
-    indices: TensorProto = one(2, "TensorProto")
-    values: TensorProto = one(3, "TensorProto")
+class TensorShapeProto(messages.TensorShapeProto):
+    pass
 
 
-class DimensionProto(Message):
-    dim_value: int = one(1, "int64", "value")
-    dim_param: str = one(2, "string", "value")
-
-
-class TensorShapeProto(Message):
-    dim: Repeated[DimensionProto] = many(1, "DimensionProto")
-
-
-class TensorTypeProto(Message):
+class TensorTypeProto(messages.TensorTypeProto, without="elem_param"):
     """`shape` came with stage B; before, shapes stood beside types."""
 
-    elem_type: int = one(1, "int32")
-    shape: TensorShapeProto = one(2, "TensorShapeProto")
 
-
-class HandleTypeProto(Message):
+class HandleTypeProto(messages.HandleTypeProto):
     pass
 
 
@@ -99,109 +76,56 @@ class ArgInfoProto(Message):
     shape: TensorShapeProto = one(2, "TensorShapeProto")
 
 
-class ValueInfoProto(Message):
-    name: str = one(1, "string")
-    type: TypeProto = one(2, "TypeProto")
+class ValueInfoProto(messages.ValueInfoProto, without="doc_string metadata_props"):
+    pass
 
 
-class AttributeProto(Message):
+class AttributeProto(
+    messages.AttributeProto,
+    without="ref_attr_name doc_string sparse_tensor tp sparse_tensors type_protos value values",
+):
     """The kind is the one field that is present; `discriminator` is the field by which later files tell it."""
 
-    name: str = one(1, "string")
-    f: float = one(2, "float")
-    i: int = one(3, "int64")
-    s: bytes = one(4, "bytes")
-    t: TensorProto = one(5, "TensorProto")
-    g: GraphProto = one(6, "GraphProto")
-    floats: Repeated[float] = many(7, "float")
-    ints: Repeated[int] = many(8, "int64")
-    strings: Repeated[bytes] = many(9, "bytes")
-    tensors: Repeated[TensorProto] = many(10, "TensorProto")
-    graphs: Repeated[GraphProto] = many(11, "GraphProto")
-    type: TypeProto = one(12, "TypeProto")
+    type: TypeProto = one(12, "TypeProto")  # pyright: ignore[reportIncompatibleVariableOverride]  a number today
     types: Repeated[TypeProto] = many(13, "TypeProto")
-    shape: TensorShapeProto = one(14, "TensorShapeProto")
-    shapes: Repeated[TensorShapeProto] = many(15, "TensorShapeProto")
+    shape: messages.TensorShapeProto = one(14, "TensorShapeProto")
+    shapes: Repeated[messages.TensorShapeProto] = many(15, "TensorShapeProto")
     discriminator: int = one(20, "int32")
 
 
-class NodeProto(Message):
-    input: Repeated[str] = many(1, "string")
-    output: Repeated[str] = many(2, "string")
-    name: str = one(3, "string")
-    op_type: str = one(4, "string")
-    attribute: Repeated[AttributeProto] = many(5, "AttributeProto")
-    doc_string: str = one(6, "string")
-    input_arg_count: Repeated[int] = many(50, "int32")
-    control_input: Repeated[str] = many(51, "string")
+class NodeProto(messages.NodeProto, without="domain overload metadata_props device_configurations"):
+    pass
 
 
-class ParameterDeclProto(Message):
-    name: str = one(1, "string")
-    type: TypeProto = one(2, "TypeProto")
-    shape: TensorShapeProto = one(3, "TensorShapeProto")
-    doc_string: str = one(4, "string")
+class ParameterDeclProto(messages.ParameterDeclProto, without="multiplicity default"):
+    type: TypeProto = one(2, "TypeProto")  # pyright: ignore[reportIncompatibleVariableOverride]  of another form
 
 
-class SignatureDeclProto(Message):
-    input_params: Repeated[ParameterDeclProto] = many(1, "ParameterDeclProto")
-    output_params: Repeated[ParameterDeclProto] = many(2, "ParameterDeclProto")
-    input_attributes: Repeated[ParameterDeclProto] = many(3, "ParameterDeclProto")
-    doc_string: str = one(4, "string")
+class SignatureDeclProto(messages.SignatureDeclProto, without="type_constraint"):
+    pass
 
 
-class OperatorDeclProto(Message):
-    name: str = one(1, "string")
-    signature: Repeated[SignatureDeclProto] = many(2, "SignatureDeclProto")
-    doc_string: str = one(3, "string")
+class OperatorDeclProto(messages.OperatorDeclProto):
+    pass
 
 
-class FunctionDefProto(Message):
-    name: str = one(1, "string")
-    input_params: Repeated[ParameterDeclProto] = many(2, "ParameterDeclProto")
-    output_params: Repeated[ParameterDeclProto] = many(3, "ParameterDeclProto")
-    node: Repeated[NodeProto] = many(4, "NodeProto")
-    attr: Repeated[AttributeProto] = many(5, "AttributeProto")
+class FunctionDefProto(messages.FunctionDefProto, without="doc_string opset_import"):
+    pass
 
 
-class GraphProto(Message):
-    node: Repeated[NodeProto] = many(1, "NodeProto")
-    name: str = one(2, "string")
-    initializer: Repeated[TensorProto] = many(5, "TensorProto")
-    doc_string: str = one(10, "string")
-    input: Repeated[ValueInfoProto] = many(11, "ValueInfoProto")
-    output: Repeated[ValueInfoProto] = many(12, "ValueInfoProto")
-    value_info: Repeated[ValueInfoProto] = many(13, "ValueInfoProto")
-    function: Repeated[FunctionDefProto] = many(50, "FunctionDefProto")
-    operator: Repeated[OperatorDeclProto] = many(51, "OperatorDeclProto")
-    imported_libraries: Repeated[str] = many(52, "string")
+class GraphProto(messages.GraphProto, without="sparse_initializer quantization_annotation metadata_props library"):
+    pass
 
 
-class ModelProto(Message):
-    ir_version: int = one(1, "int64")
-    producer_name: str = one(2, "string")
-    producer_version: str = one(3, "string")
-    domain: str = one(4, "string")
-    model_version: int = one(5, "int64")
-    doc_string: str = one(6, "string")
-    graph: GraphProto = one(7, "GraphProto")
-    model_author: str = one(50, "string")
-    model_license: str = one(51, "string")
+class ModelProto(
+    messages.ModelProto,
+    without="opset_import metadata_props training_info functions configuration common_ir_version",
+):
+    pass
 
 
-class LibraryProto(Message):
-    ir_version: int = one(1, "int64")
-    producer_version: int = one(2, "int64")
-    producer_tag: str = one(3, "string")
-    model_version: int = one(4, "int64")
-    model_author: str = one(5, "string")
-    model_license: str = one(6, "string")
-    name: str = one(7, "string")
-    domain: str = one(8, "string")
-    doc_string: str = one(9, "string")
-    operator: Repeated[OperatorDeclProto] = many(10, "OperatorDeclProto")
-    function: Repeated[FunctionDefProto] = many(11, "FunctionDefProto")
-    imported_libraries: Repeated[str] = many(12, "string")
+class LibraryProto(messages.LibraryProto, without="opset_import common_ir_version"):
+    pass
 
 
 class OldAttributeProto(AttributeProto):

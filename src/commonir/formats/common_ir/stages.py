@@ -294,7 +294,7 @@ class _Translation:
         if old.HasField("shape"):
             self._shape_beside(old.shape, into.type, place)
 
-    def _shape_beside(self, shape: legacy_schema.TensorShapeProto, into: messages.TypeProto, place: str) -> None:
+    def _shape_beside(self, shape: messages.TensorShapeProto, into: messages.TypeProto, place: str) -> None:
         """Puts a shape that stood beside a type into it."""
         match into.WhichOneof("value"):
             case "tensor_type":

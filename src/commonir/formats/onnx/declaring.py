@@ -9,10 +9,10 @@ It knows no format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -83,7 +83,12 @@ class Repeated(Generic[T]):
 
 
 class Message:
-    """The interface of every message."""
+    """The interface of every message; one that extends another has its fields, except those named by `without`."""
+
+    _without: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, *, without: str = "") -> None:
+        cls._without = frozenset(without.split())
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Its bytes."""
@@ -129,8 +134,12 @@ class Message:
 @cache
 def declared_fields(declared: type[Message]) -> Mapping[str, Declared]:
     """The fields of a message by name, in order of declaration, those of what it extends first."""
-    members = {name: f for c in reversed(declared.__mro__) for name, f in vars(c).items()}
-    return MappingProxyType({name: f for name, f in members.items() if isinstance(f, Declared)})
+    result: dict[str, Declared] = {}
+    for base in reversed(declared.__mro__):
+        omitted: Collection[str] = vars(base).get("_without", ())
+        result = {name: f for name, f in result.items() if name not in omitted}
+        result |= {name: f for name, f in vars(base).items() if isinstance(f, Declared)}
+    return MappingProxyType(result)
 
 
 def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:
