@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Value
 from commonir.ir.types import (
     ElementType,
@@ -45,6 +46,47 @@ from commonir.notation import NotationError, NotKnownError
 from commonir.ods import Form, Known, Op, by_version, element_type, is_short, known_data, known_dims, results_of, traits
 from commonir.symbolic import Dim
 
+
+class DataType(NamedTuple):
+    """An element type: what files call it, and the first version of the operator set that knows it."""
+
+    name: str
+    element: ElementType
+    since: int
+
+
+DATA_TYPES = (
+    DataType("FLOAT", f32, 1),
+    DataType("UINT8", u8, 1),
+    DataType("INT8", i8, 1),
+    DataType("UINT16", u16, 1),
+    DataType("INT16", i16, 1),
+    DataType("INT32", i32, 1),
+    DataType("INT64", i64, 1),
+    DataType("STRING", string, 1),
+    DataType("BOOL", boolean, 1),
+    DataType("FLOAT16", f16, 1),
+    DataType("DOUBLE", f64, 1),
+    DataType("UINT32", u32, 1),
+    DataType("UINT64", u64, 1),
+    DataType("COMPLEX64", complex64, 1),
+    DataType("COMPLEX128", complex128, 1),
+    DataType("BFLOAT16", bf16, 13),
+    DataType("FLOAT8E4M3FN", f8e4m3fn, 19),
+    DataType("FLOAT8E4M3FNUZ", f8e4m3fnuz, 19),
+    DataType("FLOAT8E5M2", f8e5m2, 19),
+    DataType("FLOAT8E5M2FNUZ", f8e5m2fnuz, 19),
+    DataType("UINT4", u4, 21),
+    DataType("INT4", i4, 21),
+    DataType("FLOAT4E2M1", f4e2m1fn, 23),
+    DataType("FLOAT8E8M0", f8e8m0fnu, 24),
+    DataType("UINT2", u2, 25),
+    DataType("INT2", i2, 25),
+    DataType("FLOAT6E2M3", f6e2m3fn, 28),
+    DataType("FLOAT6E3M2", f6e3m2fn, 28),
+)
+"""Element types in the order of their numbers, from 1 on. Source: onnx.proto of ONNX 1.23, `TensorProto.DataType`."""
+
 # Element types that came with a version of the operator set carry its number.
 FLOATS_1 = element_type(f16, f32, f64)
 FLOATS = FLOATS_1 | element_type(bf16)
@@ -66,14 +108,9 @@ SCALES_8 = element_type(f8e8m0fnu)
 BOOLEAN = element_type(boolean)
 STRING = element_type(string)
 FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
-ANY_1 = NUMBERS_1 | BOOLEAN | STRING | COMPLEX
-ANY_13 = NUMBERS | BOOLEAN | STRING | COMPLEX
-ANY_19 = ANY_13 | FLOATS_8
-ANY_21 = ANY_19 | INTEGERS_4
-ANY_23 = ANY_21 | element_type(f4e2m1fn)
-ANY_24 = ANY_23 | SCALES_8
-ANY_25 = ANY_24 | INTEGERS_2
-ANY_28 = ANY_25 | FLOATS_6
+ANY_1, ANY_13, ANY_19, ANY_21, ANY_23, ANY_24, ANY_25, ANY_28 = [
+    element_type(*[d.element for d in DATA_TYPES if d.since <= opset]) for opset in (1, 13, 19, 21, 23, 24, 25, 28)
+]
 ANY = by_version(
     opset1=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25,
     opset28=ANY_28,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from commonir.dialects.onnx.base import DATA_TYPES as KNOWN_TYPES
 from commonir.formats.onnx.messages import TensorShapeProto, TypeProto
 from commonir.ir.types import (
     DialectType,
@@ -19,105 +20,16 @@ from commonir.ir.types import (
     SparseTensorType,
     TensorType,
     Type,
-    bf16,
-    boolean,
-    complex64,
-    complex128,
-    f4e2m1fn,
-    f6e2m3fn,
-    f6e3m2fn,
-    f8e4m3fn,
-    f8e4m3fnuz,
-    f8e5m2,
-    f8e5m2fnuz,
-    f8e8m0fnu,
-    f16,
-    f32,
-    f64,
-    i2,
-    i4,
-    i8,
-    i16,
-    i32,
-    i64,
-    string,
-    u2,
-    u4,
-    u8,
-    u16,
-    u32,
-    u64,
 )
 from commonir.symbolic import symbol
 from commonir.symbolic.dims import symbols_in
 
 UNDEFINED = 0
 
-DATA_TYPES: Mapping[ElementType, int] = MappingProxyType(
-    {
-        f32: 1,
-        u8: 2,
-        i8: 3,
-        u16: 4,
-        i16: 5,
-        i32: 6,
-        i64: 7,
-        string: 8,
-        boolean: 9,
-        f16: 10,
-        f64: 11,
-        u32: 12,
-        u64: 13,
-        complex64: 14,
-        complex128: 15,
-        bf16: 16,
-        f8e4m3fn: 17,
-        f8e4m3fnuz: 18,
-        f8e5m2: 19,
-        f8e5m2fnuz: 20,
-        u4: 21,
-        i4: 22,
-        f4e2m1fn: 23,
-        f8e8m0fnu: 24,
-        u2: 25,
-        i2: 26,
-        f6e2m3fn: 27,
-        f6e3m2fn: 28,
-    }
-)
+DATA_TYPES: Mapping[ElementType, int] = MappingProxyType({d.element: n for n, d in enumerate(KNOWN_TYPES, 1)})
 """Numbers of element types."""
 
-DATA_TYPE_NAMES = (
-    "UNDEFINED",
-    "FLOAT",
-    "UINT8",
-    "INT8",
-    "UINT16",
-    "INT16",
-    "INT32",
-    "INT64",
-    "STRING",
-    "BOOL",
-    "FLOAT16",
-    "DOUBLE",
-    "UINT32",
-    "UINT64",
-    "COMPLEX64",
-    "COMPLEX128",
-    "BFLOAT16",
-    "FLOAT8E4M3FN",
-    "FLOAT8E4M3FNUZ",
-    "FLOAT8E5M2",
-    "FLOAT8E5M2FNUZ",
-    "UINT4",
-    "INT4",
-    "FLOAT4E2M1",
-    "FLOAT8E8M0",
-    "UINT2",
-    "INT2",
-    "FLOAT6E2M3",
-    "FLOAT6E3M2",
-)
+DATA_TYPE_NAMES = ("UNDEFINED", *[d.name for d in KNOWN_TYPES])
 """What the format calls element types, by number."""
 
 
