@@ -5,7 +5,7 @@ name much and use little of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -45,11 +45,15 @@ class _LateFunction:
         self._name = name
         self._found: object = None
 
-    def __call__(self, *args: object, **named: object) -> object:
+    @property
+    def __wrapped__(self) -> Callable[..., object]:
         if self._found is None:
             self._found = self._module.loaded(self._name)
         assert callable(self._found)
-        return self._found(*args, **named)
+        return self._found
+
+    def __call__(self, *args: object, **named: object) -> object:
+        return self.__wrapped__(*args, **named)
 
 
 def import_members(namespace: dict[str, object], members: Mapping[str, str]) -> None:

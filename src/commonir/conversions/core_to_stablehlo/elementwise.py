@@ -16,46 +16,29 @@ from commonir.conversions.core_to_stablehlo.building import (
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mlir import stablehlo as hlo
-from commonir.dialects.mlir.stablehlo import chlo
+from commonir.dialects.mlir.stablehlo import chlo, elementwise
 from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, TensorType, boolean, i32
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, counterparts_in, rule
 from commonir.symbolic import Dim
 
 UNARY: Mapping[type[Op], Callable[[Value], Op]] = {
+    **counterparts_in(chlo, elementwise),
     core.Abs: hlo.Abs,
-    core.Acos: chlo.Acos,
-    core.Acosh: chlo.Acosh,
-    core.Asin: chlo.Asin,
-    core.Asinh: chlo.Asinh,
-    core.Atan: chlo.Atan,
-    core.Atanh: chlo.Atanh,
     core.BitwiseNot: hlo.Not,
-    core.Ceil: hlo.Ceil,
-    core.Cos: hlo.Cosine,
-    core.Cosh: chlo.Cosh,
     core.Erf: chlo.Erf,
-    core.Exp: hlo.Exp,
-    core.Floor: hlo.Floor,
     core.Imaginary: hlo.Imag,
     core.IsInf: chlo.IsInf,
-    core.Log: hlo.Log,
     core.LogicalNot: hlo.Not,
     core.Neg: hlo.Neg,
     core.Real: hlo.Real,
-    core.Round: hlo.RoundNearestEven,
-    core.Rsqrt: hlo.Rsqrt,
-    core.Sigmoid: hlo.Logistic,
     core.Sign: hlo.Sign,
-    core.Sin: hlo.Sine,
-    core.Sinh: chlo.Sinh,
-    core.Sqrt: hlo.Sqrt,
-    core.Tan: hlo.Tan,
-    core.Tanh: hlo.Tanh,
 }
-"""Functions of one tensor."""
+"""Functions of one tensor. Definitions named here have a reference that is more than a function of core, as most of them
+depend on the element type.
+"""
 
 BINARY: Mapping[type[Op], Callable[[Value, Value], Op]] = {
     core.Add: hlo.Add,

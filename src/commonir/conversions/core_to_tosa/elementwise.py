@@ -14,11 +14,12 @@ from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.conversions.to_mlir.finish import bytes_of_truth
 from commonir.dialects import core
 from commonir.dialects.mlir import tosa
+from commonir.dialects.mlir.tosa import elementwise
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import UNSAID, Context, LegalizationRule, Mismatch, Result, rule
+from commonir.rewrite.legalize import UNSAID, Context, LegalizationRule, Mismatch, Result, counterparts_in, rule
 
 
 def computes_with(element: ElementType) -> Mismatch | None:
@@ -52,81 +53,37 @@ def _elementwise(definition: type[Op]) -> Callable[[Callable[..., Result]], Lega
     return guarded
 
 
-_UNARY: Mapping[type[core.Unary], tuple[type[Op], str]] = {
-    core.Abs: (tosa.Abs, "input1"),
-    core.Exp: (tosa.Exp, "input1"),
-    core.Log: (tosa.Log, "input1"),
-    core.Sin: (tosa.Sin, "input1"),
-    core.Cos: (tosa.Cos, "input1"),
-    core.Tanh: (tosa.Tanh, "input"),
-    core.Erf: (tosa.Erf, "input"),
-    core.Floor: (tosa.Floor, "input1"),
-    core.Ceil: (tosa.Ceil, "input1"),
-    core.LogicalNot: (tosa.LogicalNot, "input1"),
-    core.BitwiseNot: (tosa.BitwiseNot, "input1"),
-}
-_BINARY: Mapping[type[core.Binary], type[Op]] = {
-    core.Add: tosa.Add,
-    core.Sub: tosa.Sub,
-    core.Maximum: tosa.Maximum,
-    core.Minimum: tosa.Minimum,
-    core.LogicalAnd: tosa.LogicalAnd,
-    core.LogicalOr: tosa.LogicalOr,
-    core.LogicalXor: tosa.LogicalXor,
-    core.BitwiseAnd: tosa.BitwiseAnd,
-    core.BitwiseOr: tosa.BitwiseOr,
-    core.BitwiseXor: tosa.BitwiseXor,
-}
-_COMPARISONS: Mapping[type[core.Comparison], tuple[type[Op], bool, bool]] = {
-    # The operation, whether operands change places, and whether the answer is the opposite.
-    core.Equal: (tosa.Equal, False, False),
-    core.NotEqual: (tosa.Equal, False, True),
-    core.Greater: (tosa.Greater, False, False),
-    core.Less: (tosa.Greater, True, False),
-    core.GreaterEqual: (tosa.GreaterEqual, False, False),
-    core.LessEqual: (tosa.GreaterEqual, True, False),
-}
-
-
-def _unary(source: type[core.Unary]) -> LegalizationRule:
-    result, name = _UNARY[source]
-
-    @_elementwise(source)
-    def build(op: core.Unary, context: Context, x: Value) -> Result:
-        return result.build({name: x}, [op.y.type])
-
-    return build
+SAME: Mapping[type[Op], type[Op]] = {**counterparts_in(elementwise), core.LogicalNot: tosa.LogicalNot}
+"""The definitions of tosa that mean the same as one of core."""
+_WITH_OWN_RULES = (core.Equal, core.Pow, core.ShiftLeft)
 
 
 def _pair(op: core.Binary | core.Comparison, context: Context, a: Value, b: Value) -> dict[str, Value]:
-    """Two operands as tosa names them, of one rank."""
+    """Returns two operands as tosa names them, of one rank."""
     rank = rank_of(op.y)
     return {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
 
 
-def _binary(source: type[core.Binary]) -> LegalizationRule:
-    result = _BINARY[source]
+def _unary(source: type[Op], definition: type[Op]) -> LegalizationRule:
+    (name,) = [field.name for field in definition.layout.inputs]
 
     @_elementwise(source)
-    def build(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
-        return result.build(_pair(op, context, a, b), [op.y.type])
+    def build(op: core.Unary, context: Context, x: Value) -> Result:
+        return definition.build({name: x}, [op.y.type])
 
     return build
 
 
-def _comparison(source: type[core.Comparison]) -> LegalizationRule:
-    built, is_turned, is_opposite = _COMPARISONS[source]
-
+def _binary(source: type[Op], definition: type[Op]) -> LegalizationRule:
     @_elementwise(source)
-    def build(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
-        if element_of(op.a) is boolean:
-            differ = core.logical_xor(a, b)
-            return differ if is_opposite else core.logical_not(differ)
-        first, second = (b, a) if is_turned else (a, b)
-        found = built.build(_pair(op, context, first, second), [op.y.type]).results[0]
-        return core.logical_not(found) if is_opposite else found
+    def build(op: core.Binary | core.Comparison, context: Context, a: Value, b: Value) -> Result:
+        return definition.build(_pair(op, context, a, b), [op.y.type])
 
     return build
+
+
+def _direct(source: type[Op], definition: type[Op]) -> LegalizationRule:
+    return (_unary if len(source.layout.inputs) == 1 else _binary)(source, definition)
 
 
 def _widened(source: type[Op]) -> LegalizationRule:
@@ -143,9 +100,7 @@ def _widened(source: type[Op]) -> LegalizationRule:
 
 
 RULES = [
-    *map(_unary, _UNARY),
-    *map(_binary, _BINARY),
-    *map(_comparison, _COMPARISONS),
+    *[_direct(source, definition) for source, definition in SAME.items() if source not in _WITH_OWN_RULES],
     *map(_widened, (core.Unary, core.Binary, core.Comparison)),
 ]
 
@@ -194,26 +149,33 @@ def power(op: core.Pow, context: Context, a: Value, b: Value) -> Result:
     return tosa.Pow.build(_pair(op, context, a, b), [op.y.type])
 
 
+@_elementwise(core.Equal)
+def equal(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
+    if element_of(op.a) is boolean:
+        return core.logical_not(core.logical_xor(a, b))
+    return tosa.Equal.build(_pair(op, context, a, b), [op.y.type])
+
+
+@_elementwise(core.NotEqual)
+def not_equal(op: core.NotEqual, context: Context, a: Value, b: Value) -> Result:
+    return core.logical_xor(a, b) if element_of(op.a) is boolean else core.logical_not(core.equal(a, b))
+
+
+@_elementwise(core.Less)
+def less(op: core.Less, context: Context, a: Value, b: Value) -> Result:
+    return core.greater(b, a)
+
+
+@_elementwise(core.LessEqual)
+def less_equal(op: core.LessEqual, context: Context, a: Value, b: Value) -> Result:
+    return core.greater_equal(b, a)
+
+
 @_elementwise(core.Div)
 def div(op: core.Div, context: Context, a: Value, b: Value) -> Result:
     if element_of(op.a).is_float:
         return core.mul(a, core.reciprocal(b))
     return tosa.IntDiv.build(_pair(op, context, a, b), [op.y.type])
-
-
-@_elementwise(core.Reciprocal)
-def reciprocal(op: core.Reciprocal, context: Context, x: Value) -> Result:
-    return tosa.Reciprocal.build({"input1": x}, [op.y.type])
-
-
-@_elementwise(core.Rsqrt)
-def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Result:
-    return tosa.Rsqrt.build({"input1": x}, [op.y.type])
-
-
-@_elementwise(core.Sigmoid)
-def sigmoid(op: core.Sigmoid, context: Context, x: Value) -> Result:
-    return tosa.Sigmoid.build({"input": x}, [op.y.type])
 
 
 @rule(core.Sqrt)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import complex_numbers, core, real_functions
@@ -37,6 +37,9 @@ from commonir.ods.operand_shapes import known_sizes
 from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape
 from commonir.symbolic import Dim
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1
 
 
 def _of(name: str, summary: str, *tests: Callable[[Type], bool]) -> TypeConstraint:
@@ -73,6 +76,15 @@ class _Unary(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResu
         return (self.operand.type,)
 
 
+class _Function(_Unary):
+    """A function that core has."""
+
+    fn: ClassVar[Function1]
+
+    def reference(self, operand: Value) -> Value:
+        return type(self).fn(operand)
+
+
 class _OfFloats(HloOp, traits=(traits.Pure, traits.Elementwise, SameOperandsAndResultShape), assembly=UNARY):
     """A function of one tensor of floats."""
 
@@ -97,46 +109,40 @@ def _square(x: Value) -> Value:
     return complex_numbers.product(x, x) if is_complex_value(x) else core.mul(x, x)
 
 
-class Acos(_Unary, name="chlo.acos"):
+class Acos(_Function, name="chlo.acos"):
     """The angle whose cosine a number is."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.acos(operand)
+    fn = core.acos
 
 
-class Acosh(_Unary, name="chlo.acosh"):
+class Acosh(_Function, name="chlo.acosh"):
     """The inverse of the hyperbolic cosine."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.acosh(operand)
+    fn = core.acosh
 
 
-class Asin(_Unary, name="chlo.asin"):
+class Asin(_Function, name="chlo.asin"):
     """The angle whose sine a number is."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.asin(operand)
+    fn = core.asin
 
 
-class Asinh(_Unary, name="chlo.asinh"):
+class Asinh(_Function, name="chlo.asinh"):
     """The inverse of the hyperbolic sine."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.asinh(operand)
+    fn = core.asinh
 
 
-class Atan(_Unary, name="chlo.atan"):
+class Atan(_Function, name="chlo.atan"):
     """The angle whose tangent a number is."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.atan(operand)
+    fn = core.atan
 
 
-class Atanh(_Unary, name="chlo.atanh"):
+class Atanh(_Function, name="chlo.atanh"):
     """The inverse of the hyperbolic tangent."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.atanh(operand)
+    fn = core.atanh
 
 
 class BesselI1e(_Unary, name="chlo.bessel_i1e"):
@@ -150,11 +156,10 @@ class Conj(_Unary, name="chlo.conj"):
         return complex_numbers.conjugate(operand)
 
 
-class Cosh(_Unary, name="chlo.cosh"):
+class Cosh(_Function, name="chlo.cosh"):
     """The hyperbolic cosine."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.cosh(operand)
+    fn = core.cosh
 
 
 class Digamma(_OfFloats, name="chlo.digamma"):
@@ -183,11 +188,10 @@ class Lgamma(_OfFloats, name="chlo.lgamma"):
     """The logarithm of the magnitude of the gamma function."""
 
 
-class Sinh(_Unary, name="chlo.sinh"):
+class Sinh(_Function, name="chlo.sinh"):
     """The hyperbolic sine."""
 
-    def reference(self, operand: Value) -> Value:
-        return core.sinh(operand)
+    fn = core.sinh
 
 
 class Square(_Unary, name="chlo.square"):

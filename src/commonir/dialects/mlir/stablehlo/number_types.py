@@ -5,6 +5,7 @@ Source: StableHLO specification, elementwise operations.
 
 from __future__ import annotations
 
+from functools import update_wrapper
 from typing import TYPE_CHECKING
 
 from commonir.dialects.lazy_core import core
@@ -33,8 +34,12 @@ def is_unsigned(x: Value) -> bool:
 
 
 def by_kind(real: Function1, complex_: Function1) -> Function1:
-    """A function that has another formula for complex numbers."""
-    return lambda x: complex_(x) if is_complex_value(x) else real(x)
+    """Returns a function that has another formula for complex numbers; it wraps the one for real numbers."""
+
+    def build(x: Value) -> Value:
+        return complex_(x) if is_complex_value(x) else real(x)
+
+    return update_wrapper(build, real, (), ())
 
 
 def zero(x: Value) -> Value:
