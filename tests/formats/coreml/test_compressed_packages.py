@@ -26,13 +26,16 @@ with warnings.catch_warnings():
 ROWS, COLUMNS = 32, 64
 X: Any = np.random.default_rng(3).standard_normal((2, COLUMNS)).astype(np.float32)
 
+Array = np.ndarray[Any, Any]
 Compress = Callable[[Any], Any]
 
 
-def package(target: str) -> Any:
+def package(target: str, weight: Array | None = None, pipeline: Any = ct.PassPipeline.DEFAULT) -> Any:
     """Two products, the first of which has a weight to compress."""
     r = np.random.default_rng(4)
     first, second = (r.standard_normal(shape).astype(np.float32) for shape in ((ROWS, COLUMNS), (3, ROWS)))
+    if weight is not None:
+        first, second = weight, np.eye(ROWS, dtype=np.float32)
 
     def body(x: Any) -> Any:
         # Operations are registered when they are imported, which no checker of types sees.
@@ -42,8 +45,13 @@ def package(target: str) -> Any:
     spec = [Builder.TensorSpec(shape=X.shape)]
     version = getattr(ct.target, target)
     program = Builder.program(input_specs=spec, opset_version=version)(body)
-    precision = ct.precision.FLOAT32
-    return ct.convert(program, minimum_deployment_target=version, compute_precision=precision, skip_model_load=True)
+    return ct.convert(
+        program,
+        minimum_deployment_target=version,
+        compute_precision=ct.precision.FLOAT32,
+        pass_pipeline=pipeline,
+        skip_model_load=True,
+    )
 
 
 def applied(apply: Callable[..., Any], options: Any, *, joint: bool = False) -> Compress:
@@ -112,6 +120,33 @@ CASES: dict[str, tuple[str, Compress, set[str]]] = {
         {"constexpr_sparse_blockwise_shift_scale", "constexpr_sparse_to_dense"},
     ),
 }  # fmt: skip
+
+
+def _without_loss(case: str) -> Array:
+    """A weight that a compression keeps as it is."""
+    r = np.random.default_rng(5)
+    match case:
+        case "int8":  # from -127 to 127 in each row
+            found = r.integers(-127, 128, (ROWS, COLUMNS))
+            found[:, 0] = 127
+        case "table of 4 bits":  # 16 values at the same distance
+            found = r.integers(0, 16, (ROWS, COLUMNS)) - 7.5
+        case _:  # 60 % are 0
+            found = r.permutation(np.where(np.arange(ROWS * COLUMNS) < 0.6 * ROWS * COLUMNS, 0, 3.25))
+    return found.reshape(ROWS, COLUMNS).astype(np.float32)
+
+
+@pytest.mark.parametrize("case", ["int8", "table of 4 bits", "sparse"])
+def test_package_compressed_without_loss_computes_with_its_weight(case: str, tmp_path: Path) -> None:
+    target, compress, operations = CASES[case]
+    weight = _without_loss(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compress(package(target, weight, ct.PassPipeline.EMPTY)).save(str(tmp_path / "small.mlpackage"))
+    small = cir.load(tmp_path / "small.mlpackage")
+    assert {op.name.removeprefix("mil.") for op in small.walk() if op.name.startswith("mil.constexpr")} == operations
+    (found,) = cir.run(small, {small.main.inputs[0].name: X}).values()
+    np.testing.assert_allclose(found, X @ weight.T, rtol=1e-5, atol=1e-3)
 
 
 @pytest.mark.slow
