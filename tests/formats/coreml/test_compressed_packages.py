@@ -145,6 +145,7 @@ def test_package_compressed_without_loss_computes_with_its_weight(case: str, tmp
         compress(package(target, weight, ct.PassPipeline.EMPTY)).save(str(tmp_path / "small.mlpackage"))
     small = cir.load(tmp_path / "small.mlpackage")
     assert {op.name.removeprefix("mil.") for op in small.walk() if op.name.startswith("mil.constexpr")} == operations
+    found: Any
     (found,) = cir.run(small, {small.main.inputs[0].name: X}).values()
     np.testing.assert_allclose(found, X @ weight.T, rtol=1e-5, atol=1e-3)
 

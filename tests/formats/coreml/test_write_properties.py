@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -178,10 +179,7 @@ def programs(draw: st.DrawFn) -> b.Message:
     return made
 
 
-@pytest.mark.slow
-@given(programs())
-@settings(max_examples=40, deadline=None)
-def test_program_is_the_same_after_reading_and_writing(content: b.Message) -> None:
+def _assert_the_same_after_reading_and_writing(content: b.Message) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         package = b.save(folder, b.model(content, 9), None)
@@ -189,3 +187,28 @@ def test_program_is_the_same_after_reading_and_writing(content: b.Message) -> No
         assert module is not None
         write(module, folder / "out.mlpackage")
         assert canonical(model_of(folder / "out.mlpackage")) == canonical(model_of(package))
+
+
+@pytest.mark.slow
+@given(programs())
+@settings(max_examples=40, deadline=None)
+def test_program_is_the_same_after_reading_and_writing(content: b.Message) -> None:
+    _assert_the_same_after_reading_and_writing(content)
+
+
+def _with_one_operation(operation: b.Message, inputs: Iterable[tuple[str, b.Message]] = ()) -> b.Message:
+    return b.program({"main": b.function(inputs, b.block([operation], []))})
+
+
+@given(VALUES)
+@settings(max_examples=10)
+def test_value_is_the_same_after_reading_and_writing(value: b.Message) -> None:
+    operation = b.op("add", {"x": [value]}, attributes={"y": value})
+    _assert_the_same_after_reading_and_writing(_with_one_operation(operation))
+
+
+@given(TYPES)
+@settings(max_examples=10)
+def test_type_is_the_same_after_reading_and_writing(kind: b.Message) -> None:
+    operation = b.op("softmax", {"x": "x"}, [("y", kind)])
+    _assert_the_same_after_reading_and_writing(_with_one_operation(operation, [("x", kind)]))
