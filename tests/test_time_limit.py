@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import time_limit
+
 _TESTS = """
 import time
 import pytest
@@ -16,7 +18,7 @@ import pytest
 loaded = []
 
 def compute():
-    end = time.process_time() + 0.3
+    end = time.process_time() + {seconds}
     while time.process_time() < end:
         pass
 
@@ -28,7 +30,7 @@ def test_slow_at_first_use():
         loaded.append(compute())
 
 def test_waiting():
-    time.sleep(0.3)
+    time.sleep({seconds})
 
 @pytest.mark.slow
 def test_marked():
@@ -36,10 +38,51 @@ def test_marked():
 """
 
 
+class _Outcomes:
+    """A plugin that keeps how tests ended, by their names."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call":
+            self.found[report.nodeid.rpartition("::")[2]] = report.outcome
+
+
+def test_limit_counts_neither_first_uses_nor_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_times.py").write_text(_TESTS.format(seconds=0.04))
+    monkeypatch.setenv("TEST_SECONDS", "0.02")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    outcomes = _Outcomes()
+    # Plugins that print, write, or collect the garbage of the whole process are left out.
+    without = [f"-pno:{name}" for name in ("terminal", "cacheprovider", "unraisableexception")]
+    options = ["-s", *without, "--import-mode=importlib", "-c", os.devnull]
+    pytest.main([*options, "--rootdir", str(tmp_path), str(tmp_path)], plugins=[time_limit, outcomes])
+    assert outcomes.found == {
+        "test_slow_each_time": "failed",
+        "test_slow_at_first_use": "passed",
+        "test_waiting": "passed",
+        "test_marked": "passed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "seconds"), [({}, 0.5), ({"CI": "true"}, 1.0), ({"CI": "true", "TEST_SECONDS": "2"}, 2.0)]
+)
+def test_limit_is_longer_on_ci_and_as_the_variable_says(
+    variables: dict[str, str], seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CI", "TEST_SECONDS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert time_limit.limit() == seconds
+
+
 @pytest.mark.slow
 def test_unmarked_test_that_is_slow_each_time_fails_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-    (tmp_path / "test_times.py").write_text(_TESTS)
+    (tmp_path / "test_times.py").write_text(_TESTS.format(seconds=0.3))
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "tests.time_limit", "--rootdir", ".", "test_times.py"]
     environment = os.environ | {"TEST_SECONDS": "0.2"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

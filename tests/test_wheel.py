@@ -12,7 +12,24 @@ from sysconfig import get_path
 
 import pytest
 
+import commonir
+
+from tests.oracles import oracle
+
 _ROOT = Path(__file__).parents[1]
+
+
+def test_wheel_has_every_file_of_the_package_and_both_commands() -> None:
+    builders = oracle("hatchling.builders.wheel")
+    built = builders.WheelBuilder(str(_ROOT))
+    folder = _ROOT / "src"
+    expected = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert {f.distribution_path for f in built.recurse_included_files()} == {
+        path for path in expected if not path.endswith(".pyc")
+    }
+    assert set(built.metadata.core.scripts.values()) == {"commonir.__main__:main"}
+    assert set(built.metadata.core.scripts) == {"cir", "commonir"}
+    assert built.metadata.version == commonir.__version__
 
 
 @pytest.mark.slow
