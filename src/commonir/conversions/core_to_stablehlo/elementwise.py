@@ -36,8 +36,8 @@ UNARY: Mapping[type[Op], Callable[[Value], Op]] = {
     core.Real: hlo.Real,
     core.Sign: hlo.Sign,
 }
-"""Functions of one tensor. Definitions named here have a reference that is more than a function of core, as most of them
-depend on the element type.
+"""Functions of one tensor. Definitions named here have a reference that is more than one function of core, as most of
+them depend on the element type.
 """
 
 BINARY: Mapping[type[Op], Callable[[Value, Value], Op]] = {
