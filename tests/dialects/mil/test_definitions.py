@@ -76,8 +76,8 @@ _PAIRS = list(_pairs())
 
 def _found(name: str, version: str) -> tuple[type[Op], Any]:
     ours, theirs = mil.DIALECT.find(name, version), _theirs(name, version)
-    assert ours is not None
-    assert theirs is not None
+    assert ours is not None, f"the mil dialect has no {name} in {version}"
+    assert theirs is not None, f"coremltools has no {name} in {_TARGETS[version]}"
     return ours, theirs
 
 
@@ -130,8 +130,7 @@ def test_constant_has_the_parameter_of_the_registry() -> None:
 
 @pytest.mark.parametrize(("name", "version"), _PAIRS)
 def test_operation_exists_in_the_same_versions(name: str, version: str) -> None:
-    assert mil.DIALECT.find(name, version) is not None
-    assert _theirs(name, version) is not None
+    _found(name, version)
 
 
 @pytest.mark.parametrize(("name", "version"), _PAIRS)

@@ -11,8 +11,7 @@ How a definition relates to the messages of a file:
   same `name` and a later `since`.
 - A parameter that a file binds to a literal is bound to a `mil.literal` in the module, so that nothing of it is lost.
 - The attribute `name` that every operation carries in a file is not a field. It is kept, as an undeclared attribute,
-only
-  when it differs from the name of the first result.
+  only when it differs from the name of the first result.
 
 Source: MIL specification; coremltools 9 operation registry.
 """
