@@ -35,7 +35,7 @@ from commonir.ods.fields import (
 )
 from commonir.ods.forms import Form, form_of
 from commonir.ods.known import known_data
-from commonir.ods.patterns import TypeVariable, version_number
+from commonir.ods.patterns import SameAs, TypeVariable, version_number
 from commonir.ods.text_form import TextForm
 from commonir.ods.traits import Trait
 from commonir.ods.type_rules import TypeRule
@@ -112,7 +112,9 @@ class Layout:
                 self.derived[name] = member
         self.formals = tuple([f for f in declared.values() if f.kind is _OPERAND])
         if version:
-            declared = {n: f for n, f in declared.items() if version_number(f.since) <= version_number(version)}
+            number = version_number(version)
+            declared = {n: f for n, f in declared.items() if version_number(f.since) <= number}
+            self.constraints = {n: c for n, c in self.constraints.items() if version_number(c.since) <= number}
             self.variables = {n: v.at(version) for n, v in self.variables.items()}
         fields = tuple(declared.values())
         self.by_name = declared
@@ -158,15 +160,21 @@ def _layout(cls: type[Definition]) -> Layout:
 
 
 def _versions(cls: type[Definition]) -> tuple[str, ...]:
-    """Returns the versions of a dialect in which a definition changed: those stated, else of its types, and of its
-    fields.
+    """Returns the versions of a dialect in which a definition changed: those stated, else of its types, and of its fields and
+    constraints.
     """
-    found: set[str] = set()
-    if not cls.held_in:
-        found.update(f.since for f in cls.layout.by_name.values() if f.since)
-        found.update(cls.changed_in or (v for variable in cls.layout.variables.values() for v in variable.versions))
     bases = [base for base in cls.__mro__[1:] if issubclass(base, Definition)]
-    return tuple(sorted(found, key=version_number)) or (bases[0].versions if bases else ())
+    inherited = bases[0].versions if bases else ()
+    if cls.held_in:
+        return inherited
+    layout = cls.layout
+    first = set(cls.changed_in) or {v for variable in layout.variables.values() for v in variable.versions}
+    first = first or set(inherited[:1])
+    later = {v for f in layout.by_name.values() for v in (f.since, f.relaxed_in)}
+    later |= {c.since for c in layout.constraints.values()}
+    oldest = min(map(version_number, first), default=0)
+    found = first | {v for v in later if v and version_number(v) > oldest}
+    return tuple(sorted(found, key=version_number)) or inherited
 
 
 def _since(cls: type[Definition]) -> str:
@@ -292,7 +300,13 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         if version == cls.since:
             return cls
         if version not in cls.older:
-            members = {"__slots__": (), "__doc__": cls.__doc__, "__module__": cls.__module__}
+            variables = {n: v.at(version) for n, v in cls.layout.variables.items()}
+            same = {n: v.name for n, v in variables.items() if isinstance(v, SameAs)}
+            members: dict[str, object] = {"__doc__": cls.__doc__, "__module__": cls.__module__}
+            for f in cls.layout.by_name.values():
+                older = f.at(version, same)
+                if older is not f:
+                    members[f.name] = older
             keywords = {"name": cls.name, "version": version}
             cls.older[version] = type(cls)(f"{cls.__name__}{version_number(version)}", (cls,), members, **keywords)
         return cls.older[version]

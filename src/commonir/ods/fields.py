@@ -9,14 +9,15 @@ patterns of a definition follow from its fields in order of declaration, for typ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from commonir.ir.attributes import is_sequence
 from commonir.ir.operation import Block, Region, Value
 from commonir.ods.attr_types import AttrType
-from commonir.ods.patterns import Pattern, any_type
+from commonir.ods.patterns import Pattern, any_type, version_number
 
 if TYPE_CHECKING:
     from commonir.ods.operation import Op
@@ -92,8 +93,8 @@ class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
     `since` is the version of the dialect that brought it, when older versions of the operation lack it: there it reads
-    as its default. `elided` is a value that custom forms leave out though it is stated: what an attribute that is not
-    there stands for.
+    as its default. `relaxed_in` is the version from which on it need not be constant and has no check. `elided` is a
+    value that custom forms leave out though it is stated: what an attribute that is not there stands for.
     """
 
     __slots__ = (
@@ -108,6 +109,8 @@ class Field:
         "name",
         "optional",
         "pattern",
+        "relaxed_in",
+        "restrictions",
         "since",
         "type",
         "variadic",
@@ -127,17 +130,19 @@ class Field:
         check: Check | None = None,
         doc: str = "",
         since: str = "",
+        relaxed_in: str = "",
     ) -> None:
         self.since = since
+        self.relaxed_in = relaxed_in
+        self.restrictions = constant, check
         self.kind = kind
         self.pattern = pattern
         self.type = type
         self.default = default
         self.variadic = variadic
         self.optional = optional
-        self.constant = constant
+        self.constant, self.check = (False, None) if relaxed_in else self.restrictions
         self.by_value = by_value
-        self.check = check
         self.doc = doc
         self.elided: object = MISSING
         self.name = ""
@@ -145,6 +150,19 @@ class Field:
 
     def __set_name__(self, owner: object, name: str) -> None:
         self.name = name
+
+    def at(self, version: str, same: Mapping[str, str]) -> Field:
+        """Returns the field as it is in an older version, where type variables may be the same as others."""
+        is_restricted = version_number(version) < version_number(self.relaxed_in)
+        element = "" if self.pattern is None else same.get(self.pattern.element, "")
+        if not is_restricted and not element:
+            return self
+        result = copy(self)
+        if is_restricted:
+            result.constant, result.check = self.restrictions
+        if self.pattern is not None and element:
+            result.pattern = self.pattern.with_element(element)
+        return result
 
     @property
     def spelling(self) -> str:
@@ -195,7 +213,9 @@ def _pattern(spec: str | Pattern) -> Pattern:
 
 
 @overload
-def operand(spec: str | Pattern, *, constant: bool = ..., by_value: bool = ..., doc: str = ...) -> Value: ...
+def operand(
+    spec: str | Pattern, *, constant: bool = ..., by_value: bool = ..., doc: str = ..., relaxed_in: str = ...
+) -> Value: ...
 @overload
 def operand(
     spec: str | Pattern,
@@ -205,6 +225,7 @@ def operand(
     by_value: bool = ...,
     doc: str = ...,
     since: str = ...,
+    relaxed_in: str = ...,
 ) -> Value | None: ...
 @overload
 def operand(spec: str | Pattern, *, optional: Literal[True], by_value: bool = ..., doc: str = ...) -> Value | None: ...
@@ -222,13 +243,14 @@ def operand(
     by_value: bool = False,
     doc: str = "",
     since: str = "",
+    relaxed_in: str = "",
 ) -> Any:
     """Declares an operand of a type pattern.
 
     `default=None` makes it optional, and `optional` one that others follow which are required; `variadic` takes any
     number. `constant` demands that a constant operation defines it. `by_value`: when its elements are known before
     running they take part in inference, as the shape operand of a reshape. `since` is the version of the dialect that
-    brought it, if older ones of the operation lack it.
+    brought it, if older ones of the operation lack it; `relaxed_in` is the one from which on it need not be constant.
     """
     return Field(
         FieldKind.OPERAND,
@@ -240,18 +262,31 @@ def operand(
         by_value=by_value,
         doc=doc,
         since=since,
+        relaxed_in=relaxed_in,
     )
 
 
 @overload
-def parameter(kind: AttrType[T], *, spec: str | Pattern = ..., check: Check | None = ..., doc: str = ...) -> T: ...
-@overload
 def parameter(
-    kind: AttrType[T], *, spec: str | Pattern = ..., default: T, check: Check | None = ..., doc: str = ...
+    kind: AttrType[T],
+    *,
+    spec: str | Pattern = ...,
+    default: T = ...,
+    check: Check | None = ...,
+    doc: str = ...,
+    since: str = ...,
+    relaxed_in: str = ...,
 ) -> T: ...
 @overload
 def parameter(
-    kind: AttrType[T], *, spec: str | Pattern = ..., default: None, check: Check | None = ..., doc: str = ...
+    kind: AttrType[T],
+    *,
+    spec: str | Pattern = ...,
+    default: None,
+    check: Check | None = ...,
+    doc: str = ...,
+    since: str = ...,
+    relaxed_in: str = ...,
 ) -> T | None: ...
 def parameter(
     kind: AttrType[Any],
@@ -260,10 +295,13 @@ def parameter(
     default: Any = MISSING,
     check: Check | None = None,
     doc: str = "",
+    since: str = "",
+    relaxed_in: str = "",
 ) -> Any:
     """Declares a value known before running that the format passes as an operand or a literal; read as a Python value.
 
-    `spec` is the type pattern of the operand, for formats that restrict it.
+    `spec` is the type pattern of the operand, for formats that restrict it. `since` is as of an operand; `relaxed_in`
+    is the version from which on `check` need not hold.
     """
     return Field(
         FieldKind.PARAMETER,
@@ -273,6 +311,8 @@ def parameter(
         optional=default is None,
         check=check,
         doc=doc,
+        since=since,
+        relaxed_in=relaxed_in,
     )
 
 
@@ -354,13 +394,14 @@ def result(
 
 
 class Constraint(Generic[Owner]):
-    """A labelled condition of a definition: a method whose docstring states it."""
+    """A labelled condition of a definition: a method whose docstring states it. `since` is as of a field."""
 
-    __slots__ = ("holds", "label", "text")
+    __slots__ = ("holds", "label", "since", "text")
 
-    def __init__(self, label: str, holds: Callable[[Owner], Any]) -> None:
+    def __init__(self, label: str, holds: Callable[[Owner], Any], since: str = "") -> None:
         self.label = label
         self.holds = holds
+        self.since = since
         self.text = " ".join((holds.__doc__ or "").split())
 
     @property
@@ -369,12 +410,13 @@ class Constraint(Generic[Owner]):
         return self.text[:1].lower() + self.text[1:].removesuffix(".")
 
 
-def constraint(label: str) -> Callable[[Callable[[Owner], Any]], Constraint[Owner]]:
+def constraint(label: str, since: str = "") -> Callable[[Callable[[Owner], Any]], Constraint[Owner]]:
     """Marks a method as a constraint.
 
-    It returns whether it holds, or what `require` returns for dimensions that may be symbolic.
+    It returns whether it holds, or what `require` returns for dimensions that may be symbolic. `since` is the version
+    of the dialect that brought it, if older ones of the operation lack it.
     """
-    return lambda method: Constraint(label, method)
+    return lambda method: Constraint(label, method, since)
 
 
 class DerivedAttribute(property):

@@ -64,7 +64,7 @@ class ElementClass(TypeVariable):
     __slots__ = ("members",)
 
     def __init__(
-        self, members: Iterable[ElementType], name: str = "", versions: Mapping[str, ElementClass] | None = None
+        self, members: Iterable[ElementType], name: str = "", versions: Mapping[str, TypeVariable] | None = None
     ) -> None:
         self.members = frozenset(members)
         self.name = name
@@ -86,6 +86,16 @@ class ElementClass(TypeVariable):
 
     def __str__(self) -> str:
         return self.name or ", ".join(sorted(m.name for m in self.members))
+
+
+class SameAs(TypeVariable):
+    """The set of another type variable of the definition, and the same choice."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.versions = {}
 
 
 class TypeClass(TypeVariable):
@@ -199,12 +209,19 @@ def types(*members: TypeVariable) -> TypeClass:
     return TypeClass(members)
 
 
-def by_version(**versions: ElementClass) -> ElementClass:
+def same_as(name: str) -> SameAs:
+    """Returns, for older versions, the choice of another type variable: `by_version(v1=same_as("T"), v2=FLOATS)`."""
+    return SameAs(name)
+
+
+def by_version(**versions: ElementClass | SameAs) -> ElementClass:
     """Declares a type variable whose set of element types grows with the versions of the dialect.
 
     Each set holds from the version of its name on: `by_version(opset7=FLOATS_1, opset22=FLOATS)`.
     """
     newest = versions[max(versions, key=version_number)]
+    if isinstance(newest, SameAs):
+        raise ValueError(f"the newest version has no element types of its own: it is the same as '{newest.name}'")
     return ElementClass(newest.members, newest.name, versions)
 
 
@@ -268,6 +285,12 @@ class Pattern:
 
     def __str__(self) -> str:
         return self.spec
+
+    def with_element(self, element: str) -> Pattern:
+        """Returns the pattern with another element type or type variable."""
+        if self.content is not None:
+            return Pattern(f"{self.wrapper}<{self.content.with_element(element)}>")
+        return Pattern(element + self.spec.removeprefix(self.element))
 
 
 class TypeConstraint(Pattern):
@@ -462,6 +485,7 @@ __all__ = [
     "lists",
     "maps",
     "optionals",
+    "same_as",
     "signed_integers",
     "sparse",
     "types",

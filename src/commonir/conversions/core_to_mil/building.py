@@ -126,7 +126,7 @@ def cast(value: Value, element: ElementType) -> Value:
     kind = DATA_TYPES.get(expected)
     if kind is None or element_of(value) is string:
         raise refused(f"Core ML does not convert {element_of(value)} to {element}")
-    return elementwise.CastCoreML7(value, kind).output
+    return elementwise.Cast(value, kind).output
 
 
 def without_truth(value: Value) -> Value:
@@ -182,7 +182,7 @@ class _Sizes:
     def _axis(self, x: Value, axis: int) -> Value:
         whole = self.shared(("shape", x), lambda: self.put(shape.Shape(x)))
         begin, end = integers(self.context, (axis,)), integers(self.context, (axis + 1,))
-        return self.put(slicing.SliceByIndexCoreML7(whole, begin, end))
+        return self.put(slicing.SliceByIndex(whole, begin, end))
 
     def _atom(self, atom: Atom) -> Value:
         match atom:
@@ -233,4 +233,4 @@ def size_along(context: Context, x: Value, axis: int) -> Value:
     if size is not None:
         return dimension(context, size)
     begin, end = integers(context, (axis,)), integers(context, (axis + 1,))
-    return slicing.SliceByIndexCoreML7(shape.Shape(x).output, begin, end).output
+    return slicing.SliceByIndex(shape.Shape(x).output, begin, end).output

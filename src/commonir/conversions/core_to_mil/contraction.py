@@ -27,19 +27,19 @@ def product_with_constant(op: core.MatMul, context: Context, a: Value, b: Value)
     if data_behind(b) is None or rank_of(b) != 2 or op.transpose_a or rank_of(a) < 2 or data_behind(a) is not None:
         return Mismatch("the right operand is not a constant matrix")
     if op.transpose_b:
-        return mil.LinearCoreML7(a, b).output
+        return mil.Linear(a, b).output
     data = plain_data(b)
     if data is None:
         return Mismatch("a compressed constant cannot be transposed")
     weight = computed(data.element, (data.shape[1], data.shape[0]), lambda: data.array().transpose())
-    return mil.LinearCoreML7(a, weight).output
+    return mil.Linear(a, weight).output
 
 
 @rule(core.MatMul)
 def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Value:
     left, right = rank_of(a), rank_of(b)
     if left > 1 and right > 1:
-        return mil.MatmulCoreML7(a, b, op.transpose_a, op.transpose_b).output
+        return mil.Matmul(a, b, op.transpose_a, op.transpose_b).output
     # coremltools infers wrong shapes for vectors.
     rows = core.unsqueeze(a, (0,)) if left == 1 else a
     columns = core.unsqueeze(b, (1,)) if right == 1 else b
@@ -54,7 +54,7 @@ def linear(op: core.Linear, context: Context, x: Value, weight: Value, bias: Val
         return Mismatch("weight and bias of mil.linear are constant")
     if not rank_of(x):
         return Mismatch("mil.linear takes rows")
-    return mil.LinearCoreML7(x, weight, bias).output
+    return mil.Linear(x, weight, bias).output
 
 
 @rule(core.Linear)
@@ -73,7 +73,7 @@ def bias_of_layer(op: core.Add, context: Context, a: Value, b: Value) -> Result:
         if isinstance(owner, mil.Linear) and owner.bias is None:
             width = shape_of(owner.weight)[0]
             if isinstance(width, int) and data.shape in ((width,), (1, width)) and len(data.shape) <= rank_of(layer):
-                return mil.LinearCoreML7(owner.x, owner.weight, _as_vector(offset, data)).output
+                return mil.Linear(owner.x, owner.weight, _as_vector(offset, data)).output
         if isinstance(owner, convolution.Conv) and owner.bias is None:
             filters, rank = shape_of(owner.weight)[0], rank_of(layer)
             along = (filters, *(1,) * (rank - 2))
@@ -90,7 +90,7 @@ def _as_vector(value: Value, data: Data) -> Value:
 
 
 def _with_bias(layer: convolution.Conv, bias: Value) -> Value:
-    return convolution.ConvCoreML7(
+    return convolution.Conv(
         layer.x, layer.weight, bias, layer.strides, layer.pad_type, layer.pad, layer.dilations, layer.groups
     ).output
 
@@ -130,9 +130,7 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
     if data_behind(weight) is None and some(op.dilations):
         return Mismatch("the weight of a dilated mil.conv is constant")
     pad_type, pad = interleaved(op.pads)
-    return convolution.ConvCoreML7(
-        x, weight, bias, some(op.strides), pad_type, pad, some(op.dilations), op.groups
-    ).output
+    return convolution.Conv(x, weight, bias, some(op.strides), pad_type, pad, some(op.dilations), op.groups).output
 
 
 @rule(core.Conv)
@@ -172,7 +170,7 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
     grown = tuple([max(-b, 0) for _, b in pads])
     pad_type, pad = interleaved(tuple([(a, max(b, 0)) for a, b in pads]))
     inner = None if any(grown) else bias
-    y = convolution.ConvTransposeCoreML7(
+    y = convolution.ConvTranspose(
         x, weight, inner, pad, None, pad_type, some(op.strides), some(op.dilations), op.groups
     ).output
     if not any(grown):

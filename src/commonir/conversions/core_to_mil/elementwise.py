@@ -37,17 +37,17 @@ def mul(op: core.Mul, context: Context, a: Value, b: Value) -> Value:
 
 @rule(core.Log)
 def log(op: core.Log, context: Context, x: Value) -> Value:
-    return mil.LogCoreML7(x, epsilon=0.0).output
+    return mil.Log(x, epsilon=0.0).output
 
 
 @rule(core.Rsqrt)
 def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Value:
-    return mil.RsqrtCoreML7(x, epsilon=0.0).output
+    return mil.Rsqrt(x, epsilon=0.0).output
 
 
 @rule(core.Reciprocal)
 def reciprocal(op: core.Reciprocal, context: Context, x: Value) -> Value:
-    return mil.InverseCoreML7(x, epsilon=0.0).output
+    return mil.Inverse(x, epsilon=0.0).output
 
 
 @rule(core.Neg)
@@ -76,7 +76,7 @@ def asinh(op: core.Asinh, context: Context, x: Value) -> Value:
     root = mil.Sqrt(mil.Add(mil.Square(near).output, one).output).output
     inner = mil.Atanh(mil.RealDiv(near, root).output).output
     far = mil.Maximum(size, one).output
-    part = mil.InverseCoreML7(far, epsilon=0.0).output
+    part = mil.Inverse(far, epsilon=0.0).output
     bend = mil.Sqrt(mil.Add(mil.Square(part).output, one).output).output
     outer = mil.Add(_log(far), _log(mil.Add(bend, one).output)).output
     found = mil.Select(mil.Less(size, one).output, inner, outer).output
@@ -92,14 +92,14 @@ def acosh(op: core.Acosh, context: Context, x: Value) -> Value:
     root = mil.Mul(mil.Sqrt(mil.Sub(near, one).output).output, mil.Sqrt(mil.Add(near, one).output).output).output
     inner = mil.Atanh(mil.RealDiv(root, near).output).output
     far = mil.Maximum(x, two).output
-    part = mil.InverseCoreML7(far, epsilon=0.0).output
+    part = mil.Inverse(far, epsilon=0.0).output
     bend = mil.Sqrt(mil.Sub(one, mil.Square(part).output).output).output
     outer = mil.Add(_log(far), _log(mil.Add(bend, one).output)).output
     return mil.Select(mil.Less(x, two).output, inner, outer).output
 
 
 def _log(x: Value) -> Value:
-    return mil.LogCoreML7(x, epsilon=0.0).output
+    return mil.Log(x, epsilon=0.0).output
 
 
 @rule(core.IsNan)
@@ -239,29 +239,29 @@ def clip(op: core.Clip, context: Context, x: Value) -> Result:
         return Mismatch("mil.clip has no integers")
     if not -float("inf") < op.low < op.high < float("inf"):
         return Mismatch("mil.clip needs two bounds, the lower one first")
-    return mil.ClipCoreML7(x, op.low, op.high).output
+    return mil.Clip(x, op.low, op.high).output
 
 
 @rule(core.LeakyRelu)
 def leaky_relu(op: core.LeakyRelu, context: Context, x: Value) -> Value:
-    return activation.LeakyReluCoreML7(x, op.alpha).output
+    return activation.LeakyRelu(x, op.alpha).output
 
 
 @rule(core.Elu)
 def elu(op: core.Elu, context: Context, x: Value) -> Value:
-    return activation.EluCoreML7(x, op.alpha).output
+    return activation.Elu(x, op.alpha).output
 
 
 @rule(core.HardSigmoid)
 def hard_sigmoid(op: core.HardSigmoid, context: Context, x: Value) -> Value:
-    return activation.SigmoidHardCoreML7(x, op.alpha, op.beta).output
+    return activation.SigmoidHard(x, op.alpha, op.beta).output
 
 
 @rule(core.Prelu)
 def prelu(op: core.Prelu, context: Context, x: Value, slope: Value) -> Result:
     if data_behind(slope) is None or rank_of(x) != 4:
         return Mismatch("mil.prelu takes constant slopes, and different ones for images only")
-    return activation.PreluCoreML7(x, slope).output
+    return activation.Prelu(x, slope).output
 
 
 _GELU = {

@@ -47,9 +47,7 @@ def from_front(context: Context, positions: Value, size: Dim | None, axis_of: Ca
 def _along(context: Context, x: Value, positions: Value, axis: int) -> Value:
     """Positions along one axis of a tensor, counted from the front."""
     size = shape_of(x)[axis]
-    return from_front(
-        context, positions, size, lambda: mil_shape.SqueezeCoreML7(size_along(context, x, axis), (0,)).output
-    )
+    return from_front(context, positions, size, lambda: mil_shape.Squeeze(size_along(context, x, axis), (0,)).output)
 
 
 def _rows(context: Context, x: Value, positions: Value, first: int) -> Value:
@@ -78,9 +76,9 @@ def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Res
     is_checked = isinstance(op.positions.owner, core.CheckedPositions)
     if is_checked and not _wraps(context):
         places = cast(positions, i32)
-        return cast(indexing.GatherCoreML7(without_truth(x), places, axis, 0, True).output, element_of(x))
+        return cast(indexing.Gather(without_truth(x), places, axis, 0, True).output, element_of(x))
     places = _along(context, x, positions, axis)
-    return cast(indexing.GatherCoreML7(without_truth(x), places, axis).output, element_of(x))
+    return cast(indexing.Gather(without_truth(x), places, axis).output, element_of(x))
 
 
 @rule(core.CheckedPositions)
@@ -94,7 +92,7 @@ def gather_elements(op: core.GatherElements, context: Context, x: Value, positio
     (axis,) = axes_from_start((op.axis,), rank_of(x))
     fitted = _fitted(x, positions, axis)
     places = _along(context, x, positions, axis)
-    return cast(indexing.GatherAlongAxisCoreML7(without_truth(fitted), places, axis).output, element_of(x))
+    return cast(indexing.GatherAlongAxis(without_truth(fitted), places, axis).output, element_of(x))
 
 
 def _fitted(x: Value, positions: Value, axis: int) -> Value:
@@ -111,7 +109,7 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     if op.batch and context.target.version == CORE_ML_5:
         return _gather_batches(op, x, positions)
     places = _rows(context, x, positions, op.batch)
-    return cast(indexing.GatherNdCoreML7(without_truth(x), places, op.batch).output, element_of(x))
+    return cast(indexing.GatherNd(without_truth(x), places, op.batch).output, element_of(x))
 
 
 def _gather_batches(op: core.GatherNd, x: Value, positions: Value) -> Value:
@@ -181,7 +179,7 @@ def scatter_elements(op: core.ScatterElements, context: Context, x: Value, posit
             x, core.concat(tuple([core.unsqueeze(r, (-1,)) for r in rows]), -1), updates, op.reduction
         )
     data, new = without_truth(x), without_truth(updates)
-    built = indexing.ScatterAlongAxisCoreML7(data, places, new, axis, _MODES[op.reduction]).output
+    built = indexing.ScatterAlongAxis(data, places, new, axis, _MODES[op.reduction]).output
     return cast(built, element_of(x))
 
 
@@ -189,7 +187,7 @@ def scatter_elements(op: core.ScatterElements, context: Context, x: Value, posit
 def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Value:
     places = _rows(context, x, positions, 0)
     data, new = without_truth(x), without_truth(updates)
-    return cast(indexing.ScatterNdCoreML7(data, places, new, _MODES[op.reduction]).output, element_of(x))
+    return cast(indexing.ScatterNd(data, places, new, _MODES[op.reduction]).output, element_of(x))
 
 
 @rule(core.OneHot)
@@ -218,12 +216,12 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Value:
 
 @rule(core.ArgMax)
 def arg_max(op: core.ArgMax, context: Context, x: Value) -> Value:
-    return cast(reduction.ReduceArgmaxCoreML7(x, op.axis, op.keep_dims).output, op.element)
+    return cast(reduction.ReduceArgmax(x, op.axis, op.keep_dims).output, op.element)
 
 
 @rule(core.ArgMin)
 def arg_min(op: core.ArgMin, context: Context, x: Value) -> Value:
-    return cast(reduction.ReduceArgminCoreML7(x, op.axis, op.keep_dims).output, op.element)
+    return cast(reduction.ReduceArgmin(x, op.axis, op.keep_dims).output, op.element)
 
 
 @rule(core.TopK)
@@ -236,7 +234,7 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
         stops[op.axis] = op.k
         first = core.slice(order, tuple(starts), tuple(stops), (1,) * rank_of(x))
         return core.gather_elements(x, first, op.axis), first
-    return generation.TopkCoreML7(x, op.k, op.axis, not op.largest).results
+    return generation.Topk(x, op.k, op.axis, not op.largest).results
 
 
 @rule(core.ArgSort)

@@ -93,7 +93,7 @@ def _write(context: Context, block: Block, count: int, kinds: Sequence[TensorTyp
 
 
 def _as_element(put: Callable[[Op], Value], value: Value, kind: TensorType) -> Value:
-    held = put(elementwise.CastCoreML7(value, DataType.INT32)) if element_of(value) is boolean else value
+    held = put(elementwise.Cast(value, DataType.INT32)) if element_of(value) is boolean else value
     if shape_of(value) == kind.shape:
         return held
     sizes = put(Const(data_of(i32, (len(kind.static_shape),), kind.static_shape)))

@@ -31,7 +31,7 @@ def layer_norm(op: core.LayerNorm, context: Context, x: Value, scale: Value | No
     if not _all_constant(scale, bias):
         return Mismatch("scale and bias of mil.layer_norm are constant")
     axes = axes_from_start(op.axes, rank_of(x))
-    return mil.LayerNormCoreML7(x, axes, scale, bias, op.epsilon).output
+    return mil.LayerNorm(x, axes, scale, bias, op.epsilon).output
 
 
 @rule(core.LayerNorm)
@@ -40,7 +40,7 @@ def layer_norm_then_scaled(
 ) -> Value:
     rank = rank_of(x)
     axes = axes_from_start(op.axes, rank)
-    y = mil.LayerNormCoreML7(x, axes, None, None, op.epsilon).output
+    y = mil.LayerNorm(x, axes, None, None, op.epsilon).output
     if scale is not None:
         y = core.mul(y, _spread(scale, axes, rank))
     return y if bias is None else core.add(y, _spread(bias, axes, rank))
@@ -139,14 +139,14 @@ def batch_norm(
         return Mismatch("the statistics of mil.batch_norm are constant")
     if rank_of(x) not in (3, 4, 5):
         return Mismatch("mil.batch_norm takes one to three spatial axes")
-    return mil.BatchNormCoreML7(x, mean, variance, scale, bias, op.epsilon).output
+    return mil.BatchNorm(x, mean, variance, scale, bias, op.epsilon).output
 
 
 @rule(core.InstanceNorm)
 def instance_norm(op: core.InstanceNorm, context: Context, x: Value, scale: Value | None, bias: Value | None) -> Result:
     if not _all_constant(scale, bias) or rank_of(x) not in (3, 4):
         return Mismatch("mil.instance_norm takes constant scales, and one or two spatial axes")
-    return mil.InstanceNormCoreML7(x, scale, bias, op.epsilon).output
+    return mil.InstanceNorm(x, scale, bias, op.epsilon).output
 
 
 @rule(core.L2Norm)
@@ -154,7 +154,7 @@ def l2_norm(op: core.L2Norm, context: Context, x: Value) -> Result:
     rank = rank_of(x)
     if rank < 3 or axes_from_start(op.axes, rank) != (rank - 3, rank - 2, rank - 1):
         return Mismatch("mil.l2_norm is over the last three axes")
-    return mil.L2NormCoreML7(x, op.epsilon).output
+    return mil.L2Norm(x, op.epsilon).output
 
 
 # -- attention

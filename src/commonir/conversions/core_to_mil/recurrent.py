@@ -166,7 +166,7 @@ def lstm(
     ways = [_lstm_weights(weight, recurrent, bias, peephole, d) for d in range(op.direction.count)]
     w, r, b, p = ways[0]
     w_back, r_back, b_back, p_back = ways[1] if len(ways) == 2 else (None,) * 4
-    new_op = mil.LstmCoreML7(
+    new_op = mil.Lstm(
         x, _state(initial_h), _state(initial_c), w, r, b, p, w_back, r_back, b_back, p_back,
         op.direction, True, functions[0], functions[1], functions[2], op.cell_clip,
     )  # fmt: skip
@@ -198,13 +198,11 @@ def gru(
     if op.reset_after:
         inner = None if recurrent_bias is None else _gates(recurrent_bias, 0, _GRU_GATES)
         outer = None if bias is None else _gates(bias, 0, _GRU_GATES)
-        new_op = mil.GruCoreML8(
-            x, _state(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer
-        )
+        new_op = mil.Gru(x, _state(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer)
     else:
         first, second = (recurrent_bias, None) if bias is None else (bias, recurrent_bias)
         whole = None if first is None else _gates(first, 0, _GRU_GATES, second)
-        new_op = mil.GruCoreML7(x, _state(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
+        new_op = mil.Gru(x, _state(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
     y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
@@ -230,7 +228,7 @@ def rnn(
         return _in_single_precision(op, x, weight, recurrent, initial_h, bias, lengths)
     one = (0,)
     b = None if bias is None else _gates(bias, 0, one)
-    new_op = mil.RnnCoreML7(
+    new_op = mil.Rnn(
         x, _state(initial_h), _gates(weight, 0, one), _gates(recurrent, 0, one), b, op.direction, True, functions[0]
     )
     y, h = new_op.results
@@ -294,7 +292,7 @@ def _length(context: Context, sequence: Value) -> Value:
         return Const(data_of(i32, (), (size,))).output
     if size is None:
         raise ValueError("the length of a sequence is not known")
-    return mil_shape.SqueezeCoreML7(dimension(context, size), (0,)).output
+    return mil_shape.Squeeze(dimension(context, size), (0,)).output
 
 
 def _zeros(like: Value) -> Value:
@@ -339,7 +337,7 @@ class _Loop:
                 block.append(op)
         values = [dict(zip(nested.arguments, given, strict=True)).get(v, v) for v in last.values]
         last.erase()
-        place = self._put(block, mil_shape.ExpandDimsCoreML7(at, (0,)))
+        place = self._put(block, mil_shape.ExpandDims(at, (0,)))
         stacked = [
             self._written(block, buffer, place, v) for buffer, v in zip(rest[count:], values[count:], strict=True)
         ]
@@ -351,14 +349,14 @@ class _Loop:
     def _slice(self, block: Block, sequence: Value, at: Value) -> Value:
         x = sequence
         if element_of(x) is boolean:
-            x = self._put(block, elementwise.CastCoreML7(x, DataType.INT32))
-        result = self._put(block, indexing.GatherCoreML7(x, at, 0))
+            x = self._put(block, elementwise.Cast(x, DataType.INT32))
+        result = self._put(block, indexing.Gather(x, at, 0))
         if element_of(sequence) is boolean:
-            result = self._put(block, elementwise.CastCoreML7(result, DataType.BOOL))
+            result = self._put(block, elementwise.Cast(result, DataType.BOOL))
         return result
 
     def _written(self, block: Block, buffer: Value, place: Value, value: Value) -> Value:
         if element_of(value) is boolean:
-            value = self._put(block, elementwise.CastCoreML7(value, DataType.INT32))
-        row = self._put(block, mil_shape.ExpandDimsCoreML7(value, (0,)))
-        return self._put(block, indexing.ScatterCoreML7(buffer, place, row, 0, indexing.ScatterMode.UPDATE))
+            value = self._put(block, elementwise.Cast(value, DataType.INT32))
+        row = self._put(block, mil_shape.ExpandDims(value, (0,)))
+        return self._put(block, indexing.Scatter(buffer, place, row, 0, indexing.ScatterMode.UPDATE))

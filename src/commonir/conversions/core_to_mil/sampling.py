@@ -44,7 +44,7 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
         return core.reshape(y, (*sizes_of(x)[:2], *places))
     is_plain = op.unit is core.Unit.PIXELS
     mode = mil.CoordinatesMode.UNNORMALIZED if is_plain else mil.CoordinatesMode.MINUS_ONE_TO_ONE
-    return mil.ResampleCoreML7(
+    return mil.Resample(
         x,
         cast(grid, f32),
         _INTERPOLATIONS[op.mode],

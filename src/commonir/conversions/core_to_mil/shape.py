@@ -63,7 +63,7 @@ def dims(op: core.Dims, context: Context) -> Value:
 def _as(values: Value, element: ElementType, *, is_scalar: bool) -> Value:
     """A vector in an element type, as a scalar if it stands for one."""
     if is_scalar:
-        values = mil.SqueezeCoreML7(values, (0,)).output
+        values = mil.Squeeze(values, (0,)).output
     return cast(values, element)
 
 
@@ -89,13 +89,13 @@ def iota(op: core.Iota, context: Context) -> Value:
         line = small(context, element, (size,), [representable(n, element) for n in range(size)])
     else:
         zero, one = small(context, i32, (), (0,)), small(context, i32, (), (1,))
-        end = mil.SqueezeCoreML7(dimension(context, size), (0,)).output
+        end = mil.Squeeze(dimension(context, size), (0,)).output
         line = cast(generation.Range1d(end, zero, one).output, element)
         # Inference of the operation does not know how many numbers a computed end gives.
         line.retype(TensorType(element, (size,)))
     others = tuple([a for a in range(rank) if a != axis])
     if others:
-        line = mil.ExpandDimsCoreML7(line, others).output
+        line = mil.ExpandDims(line, others).output
     return core.broadcast_to(line, op.shape) if any(op.shape[a] != 1 for a in others) else line
 
 
@@ -115,7 +115,7 @@ def reshaped(context: Context, x: Value, shape: tuple[Dim, ...]) -> Value:
     if 0 in shape:
         raise refused("Core ML reads a size of 0 as one to be copied: there are no tensors without elements")
     if not shape:
-        return mil.SqueezeCoreML7(x, tuple(range(rank_of(x)))).output if rank_of(x) else x
+        return mil.Squeeze(x, tuple(range(rank_of(x)))).output if rank_of(x) else x
     before = x.owner
     if isinstance(before, mil.Reshape) and shape_of(before.x) == shape:
         return before.x
@@ -156,7 +156,7 @@ def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
     if any(d != 1 for a, d in enumerate(_inferred(x)) if a in gone):
         # An axis that Core ML does not know to have size 1 would stay.
         return reshaped(context, x, tuple([d for a, d in enumerate(sizes_of(x)) if a not in gone]))
-    return mil.SqueezeCoreML7(x, gone).output
+    return mil.Squeeze(x, gone).output
 
 
 def _inferred(x: Value) -> tuple[Dim | None, ...]:
@@ -179,7 +179,7 @@ def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Value:
         old = iter(data.shape)
         sizes = tuple([1 if a in axes else next(old) for a in range(len(data.shape) + len(axes))])
         return computed(data.element, sizes, lambda: data.array().reshape(sizes))
-    return mil.ExpandDimsCoreML7(x, axes).output
+    return mil.ExpandDims(x, axes).output
 
 
 @rule(core.Transpose)
@@ -189,7 +189,7 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Value:
     data = plain_data(x)
     if data is not None and data.element is not string:
         return computed(data.element, tuple([data.shape[p] for p in perm]), lambda: data.array().transpose(perm))
-    return mil.TransposeCoreML7(x, perm).output
+    return mil.Transpose(x, perm).output
 
 
 # -- repetition
@@ -252,7 +252,7 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Value:
         open_end.append(to_last)
     if all(open_begin) and all(s == 1 for s in op.steps):
         return x
-    return slicing.SliceByIndexCoreML7(
+    return slicing.SliceByIndex(
         x,
         vector(context, begins),
         vector(context, ends),
@@ -281,12 +281,12 @@ def _bounds(n: Dim | None, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim, 
 @rule(core.DynamicSlice)
 def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Value:
     steps = op.steps if any(s != 1 for s in op.steps) else None
-    return slicing.SliceByIndexCoreML7(x, cast(starts, i32), cast(stops, i32), steps).output
+    return slicing.SliceByIndex(x, cast(starts, i32), cast(stops, i32), steps).output
 
 
 @rule(core.Reverse)
 def reverse(op: core.Reverse, context: Context, x: Value) -> Value:
-    return slicing.ReverseCoreML7(x, axes_from_start(op.axes, rank_of(x))).output if op.axes else x
+    return slicing.Reverse(x, axes_from_start(op.axes, rank_of(x))).output if op.axes else x
 
 
 BORDERS = {

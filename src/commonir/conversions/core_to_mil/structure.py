@@ -6,7 +6,7 @@ from commonir.conversions.core_to_mil.building import cast
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.dialects.mil.control import Cond, ReadState, WriteState
-from commonir.dialects.mil.elementwise import CastCoreML7
+from commonir.dialects.mil.elementwise import Cast
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Func, Return
 from commonir.dialects.mlir import ml_program
@@ -79,5 +79,5 @@ def store(op: ml_program.GlobalStore, context: Context, value: Value) -> Result:
     if isinstance(result, Mismatch):
         return result
     held, kind = result
-    narrow = value if element_of(value) is f16 else CastCoreML7(value, DataType.FP16).output
+    narrow = value if element_of(value) is f16 else Cast(value, DataType.FP16).output
     return WriteState(_state(context, held.sym_name, kind), narrow)

@@ -65,7 +65,7 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
     pads, overhangs = _pads(op, x)
     x, pads = _bordered(op, x, pads, -math.inf)
     pad_type, pad = interleaved(pads)
-    return pooling.MaxPoolCoreML6(x, op.kernel, pad_type, some(op.strides), pad, overhangs).output
+    return pooling.MaxPool(x, op.kernel, pad_type, some(op.strides), pad, overhangs).output
 
 
 @rule(core.AveragePool)
@@ -78,9 +78,7 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     if any(max(pair) >= k for pair, k in zip(pads, op.kernel, strict=True)):
         return Mismatch("a window may lie in the padding")
     pad_type, pad = interleaved(pads)
-    return pooling.AvgPoolCoreML6(
-        x, op.kernel, pad_type, some(op.strides), pad, overhangs, not op.count_include_pad
-    ).output
+    return pooling.AvgPool(x, op.kernel, pad_type, some(op.strides), pad, overhangs, not op.count_include_pad).output
 
 
 @rule(core.AveragePool)
@@ -118,7 +116,7 @@ def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
         return Mismatch("windows that overhang need fixed sizes")
     x, pads = _bordered(op, x, pads, 0.0)
     pad_type, pad = interleaved(pads)
-    mean = pooling.AvgPoolCoreML6(x, op.kernel, pad_type, some(op.strides), pad, False, False).output
+    mean = pooling.AvgPool(x, op.kernel, pad_type, some(op.strides), pad, False, False).output
     return core.mul(mean, scalar(context, float(math.prod(op.kernel)), x))
 
 
@@ -216,11 +214,11 @@ def upsample(op: core.Resize, context: Context, x: Value) -> Result:
     match op.coordinates:
         # Of images scaled up to one element there is one element already.
         case core.Coordinates.HALF_PIXEL | core.Coordinates.HALF_PIXEL_OR_FIRST:
-            return image.UpsampleBilinearCoreML6(x, float(height), float(width), False).output
+            return image.UpsampleBilinear(x, float(height), float(width), False).output
         case core.Coordinates.ALIGN_CORNERS:
-            return image.UpsampleBilinearCoreML6(x, float(height), float(width), True).output
+            return image.UpsampleBilinear(x, float(height), float(width), True).output
         case core.Coordinates.ASYMMETRIC:
-            return image.UpsampleBilinearCoreML6(x, float(height), float(width), False, False).output
+            return image.UpsampleBilinear(x, float(height), float(width), False, False).output
         case _:
             return Mismatch(f"mil.upsample_bilinear has no coordinates '{op.coordinates.value}'")
 

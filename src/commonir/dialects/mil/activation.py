@@ -10,34 +10,22 @@ from __future__ import annotations
 from enum import Enum
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.elementwise import Unary
-from commonir.dialects.mil.operands import FLOATS, STRING, converted, dims_of, element_of, is_axis, rank_of
+from commonir.dialects.mil.operands import FLOATS, OWN_FLOATS, STRING, converted, dims_of, element_of, is_axis, rank_of
 from commonir.ir.operation import Value
 from commonir.ods import attr_types, constraint, known_data, operand, parameter, result, traits
 
 
 class Alpha(Unary):
-    """A function of each element with a parameter of the type of x."""
+    """A function of each element with a parameter."""
 
-    alpha: float = parameter(attr_types.number, spec="T[]")
+    alpha: float = parameter(attr_types.number, spec="U[]")
+    U = OWN_FLOATS
 
 
 class AlphaBeta(Alpha):
-    """A function of each element with two parameters of the type of x."""
-
-    beta: float = parameter(attr_types.number, spec="T[]")
-
-
-class FreeAlpha(Unary):
-    """A function of each element with a parameter of a type of its own."""
-
-    alpha: float = parameter(attr_types.number, spec="U[]")
-    U = FLOATS
-
-
-class FreeAlphaBeta(FreeAlpha):
-    """A function of each element with two parameters of one type of their own."""
+    """A function of each element with two parameters."""
 
     beta: float = parameter(attr_types.number, spec="U[]")
 
@@ -52,19 +40,11 @@ class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
         return core.minimum(core.leaky_relu(x, self.alpha), core.splat(self.beta, like=x))
 
 
-class ClampedReluCoreML7(FreeAlphaBeta, ClampedRelu, name="mil.clamped_relu", since=CORE_ML_7):
-    """min(x, beta) where x is not negative, elsewhere min(alpha * x, beta)."""
-
-
 class Elu(Alpha, name="mil.elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
     def reference(self, x: Value) -> Value:
         return core.elu(x, self.alpha)
-
-
-class EluCoreML7(FreeAlpha, Elu, name="mil.elu", since=CORE_ML_7):
-    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
 
 class GeluMode(Enum):
@@ -102,10 +82,6 @@ class LeakyRelu(Alpha, name="mil.leaky_relu"):
         return core.leaky_relu(x, self.alpha)
 
 
-class LeakyReluCoreML7(FreeAlpha, LeakyRelu, name="mil.leaky_relu", since=CORE_ML_7):
-    """The element where it is not negative, elsewhere alpha * x."""
-
-
 class LinearActivation(AlphaBeta, name="mil.linear_activation"):
     """alpha * x + beta."""
 
@@ -113,17 +89,14 @@ class LinearActivation(AlphaBeta, name="mil.linear_activation"):
         return core.add(core.mul(x, core.splat(self.alpha, like=x)), core.splat(self.beta, like=x))
 
 
-class LinearActivationCoreML7(FreeAlphaBeta, LinearActivation, name="mil.linear_activation", since=CORE_ML_7):
-    """alpha * x + beta."""
-
-
 class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
     """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1)."""
 
     x: Value = operand("T[n, c, s*]")
-    alpha: Value = operand("T[c]", constant=True)
+    alpha: Value = operand("U[c]", constant=True)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -147,13 +120,6 @@ class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
         return core.prelu(x, converted(alpha, element_of(x)))
 
 
-class PreluCoreML7(Prelu, name="mil.prelu", since=CORE_ML_7):
-    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1)."""
-
-    alpha: Value = operand("U[c]", constant=True)
-    U = FLOATS
-
-
 class Relu(Unary, name="mil.relu"):
     """The element, or zero where it is negative."""
 
@@ -175,10 +141,6 @@ class ScaledTanh(AlphaBeta, name="mil.scaled_tanh"):
         return core.mul(core.tanh(core.mul(x, core.splat(self.beta, like=x))), core.splat(self.alpha, like=x))
 
 
-class ScaledTanhCoreML7(FreeAlphaBeta, ScaledTanh, name="mil.scaled_tanh", since=CORE_ML_7):
-    """alpha * tanh(beta * x)."""
-
-
 class Sigmoid(Unary, name="mil.sigmoid"):
     """1 / (1 + exp(-x))."""
 
@@ -193,10 +155,6 @@ class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
 
     def reference(self, x: Value) -> Value:
         return core.hard_sigmoid(x, self.alpha, self.beta)
-
-
-class SigmoidHardCoreML7(FreeAlphaBeta, SigmoidHard, name="mil.sigmoid_hard", since=CORE_ML_7):
-    """alpha * x + beta, limited to [0, 1]."""
 
 
 class Silu(Unary, name="mil.silu"):
@@ -235,10 +193,11 @@ class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.P
     """
 
     x: Value = operand("T[n, c, s*]")
-    alpha: Value = operand("T[c]", constant=True)
-    beta: Value = operand("T[c]", constant=True)
+    alpha: Value = operand("U[c]", constant=True)
+    beta: Value = operand("U[c]", constant=True)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -248,14 +207,6 @@ class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.P
     def reference(self, x: Value, alpha: Value, beta: Value) -> Value:
         inner = core.mul(x, per_channel(beta, x))
         return core.mul(core.softplus(inner), per_channel(alpha, x))
-
-
-class SoftplusParametricCoreML7(SoftplusParametric, name="mil.softplus_parametric", since=CORE_ML_7):
-    """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1)."""
-
-    alpha: Value = operand("U[c]", constant=True)
-    beta: Value = operand("U[c]", constant=True)
-    U = FLOATS
 
 
 class Softsign(Unary, name="mil.softsign"):
@@ -269,10 +220,6 @@ class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):
 
     def reference(self, x: Value) -> Value:
         return core.select(core.greater_equal(x, core.splat(self.alpha, like=x)), x, core.splat(0.0, like=x))
-
-
-class ThresholdedReluCoreML7(FreeAlpha, ThresholdedRelu, name="mil.thresholded_relu", since=CORE_ML_7):
-    """The element where it is at least alpha, elsewhere zero."""
 
 
 def per_channel(values: Value, x: Value) -> Value:

@@ -11,6 +11,7 @@ from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (
     FLOATS,
+    OWN_FLOATS,
     STRING,
     Condition,
     converted,
@@ -47,15 +48,18 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     """
 
     x: Value = operand("T[n, i, s*]")
-    weight: Value = operand("T[f, c, k*]")
-    bias: Value | None = operand("T[f]", default=None, constant=True)
+    weight: Value = operand("U[f, c, k*]")
+    bias: Value | None = operand("U[f]", default=None, constant=True, relaxed_in=CORE_ML_7)
     strides: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
-    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
+    pad_type: PadType = parameter(
+        PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5, relaxed_in=CORE_ML_6
+    )
     pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
     dilations: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
     groups: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     output: Value = result("T[n, f, o*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -102,23 +106,6 @@ def _spatial(weight: Value) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-class ConvCoreML6(Conv, name="mil.conv", since=CORE_ML_6):
-    """As until iOS 15, with the padding same_lower: an odd unit stands at the beginning.
-
-    Source: MIL operation reference, conv (iOS 15), pad_type.
-    """
-
-    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID)
-
-
-class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
-    """As until iOS 16, with weight and bias of either floating-point type, and a bias that need not be constant."""
-
-    weight: Value = operand("U[f, c, k*]")
-    bias: Value | None = operand("U[f]", default=None)
-    U = FLOATS
-
-
 class QuantizationType(Enum):
     """Quantizations of an integer weight."""
 
@@ -134,6 +121,7 @@ class ConvQuantized(Conv, name="mil.conv_quantized"):
 
     weight: Value = operand("U[f, c, k*]")
     bias: Value | None = operand("U[f]", default=None, constant=True)
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
     quantization_type: QuantizationType = parameter(attr_types.enumeration(QuantizationType), spec=STRING)  # pyright: ignore[reportGeneralTypeIssues]  by name
     nbits: int = parameter(attr_types.integer, spec="i32[]", default=8, check=one_of(*range(1, 9)))
     quant_scale: Value = operand("T[*]", constant=True)  # pyright: ignore[reportGeneralTypeIssues]  by name
@@ -171,8 +159,8 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
     """
 
     x: Value = operand("T[n, c, s*]")
-    weight: Value = operand("T[c, g, k*]", constant=True)
-    bias: Value | None = operand("T[f]", default=None, constant=True)
+    weight: Value = operand("U[c, g, k*]", constant=True, relaxed_in=CORE_ML_7)
+    bias: Value | None = operand("U[f]", default=None, constant=True, relaxed_in=CORE_ML_7)
     pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
     output_shape: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
@@ -181,6 +169,7 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
     groups: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     output: Value = result("T[n, f, o*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -245,11 +234,3 @@ def _fixed(size: Dim) -> int:
     if not isinstance(size, int):
         raise NotationError("output_shape needs spatial axes of fixed size")
     return size
-
-
-class ConvTransposeCoreML7(ConvTranspose, name="mil.conv_transpose", since=CORE_ML_7):
-    """As until iOS 16, with weight and bias of either floating-point type that need not be constant."""
-
-    weight: Value = operand("U[c, g, k*]")
-    bias: Value | None = operand("U[f]", default=None)
-    U = FLOATS

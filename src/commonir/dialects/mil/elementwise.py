@@ -10,7 +10,17 @@ from typing import ClassVar
 from commonir.dialects import core
 from commonir.dialects.core.base import Function1, Function2
 from commonir.dialects.mil.base import CORE_ML_7, MilOp
-from commonir.dialects.mil.operands import ALL, BASIC, FLOATS, NUMBERS, STRING, TRUTH, DataType, element_of
+from commonir.dialects.mil.operands import (
+    BASIC,
+    BASIC_OR_ALL,
+    FLOATS,
+    NUMBERS,
+    OWN_FLOATS,
+    STRING,
+    TRUTH,
+    DataType,
+    element_of,
+)
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, f32, i32, tensor
 from commonir.ods import are_compatible, attr_types, constraint, one_of, operand, parameter, result, traits
@@ -109,33 +119,21 @@ class Floor(Unary, name="mil.floor"):
 class Inverse(Unary, name="mil.inverse"):
     """1 / (x + epsilon). The default of epsilon is large: the inverse of 0.1 becomes 9.99."""
 
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-4)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-4)
+    U = OWN_FLOATS
 
     def reference(self, x: Value) -> Value:
         return core.reciprocal(core.add(x, core.splat(self.epsilon, like=x)))
 
 
-class InverseCoreML7(Inverse, name="mil.inverse", since=CORE_ML_7):
-    """1 / (x + epsilon), with epsilon of either floating-point type, converted to that of x."""
-
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-4)
-    U = FLOATS
-
-
 class Log(Unary, name="mil.log"):
     """The natural logarithm of x + epsilon. The default of epsilon is the smallest fp32 number, and 0 in fp16."""
 
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-45)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-45)
+    U = OWN_FLOATS
 
     def reference(self, x: Value) -> Value:
         return core.log(core.add(x, core.splat(self.epsilon, like=x)))
-
-
-class LogCoreML7(Log, name="mil.log", since=CORE_ML_7):
-    """The natural logarithm of x + epsilon, with epsilon of either floating-point type, converted to that of x."""
-
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-45)
-    U = FLOATS
 
 
 class LogicalNot(Unary, name="mil.logical_not"):
@@ -154,17 +152,11 @@ class Round(Unary, name="mil.round"):
 class Rsqrt(Unary, name="mil.rsqrt"):
     """1 / sqrt(x + epsilon). The default of epsilon is 0 in fp16."""
 
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-12)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-12)
+    U = OWN_FLOATS
 
     def reference(self, x: Value) -> Value:
         return core.rsqrt(core.add(x, core.splat(self.epsilon, like=x)))
-
-
-class RsqrtCoreML7(Rsqrt, name="mil.rsqrt", since=CORE_ML_7):
-    """1 / sqrt(x + epsilon), with epsilon of either floating-point type, converted to that of x."""
-
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-12)
-    U = FLOATS
 
 
 class Sign(Unary, name="mil.sign"):
@@ -229,17 +221,13 @@ class Clip(Unary, name="mil.clip"):
     alpha: float = parameter(attr_types.number, spec="T[]")
     beta: float = parameter(attr_types.number, spec="T[]")
 
-    def reference(self, x: Value) -> Value:
-        return core.clip(x, self.alpha, self.beta)
-
-
-class ClipCoreML7(Clip, name="mil.clip", since=CORE_ML_7):
-    """The element brought into the range from alpha to beta: min(max(x, alpha), beta)."""
-
-    @constraint("C1")
+    @constraint("C1", since=CORE_ML_7)
     def _is_range(self) -> bool:
         """alpha is less than beta."""
         return self.alpha < self.beta
+
+    def reference(self, x: Value) -> Value:
+        return core.clip(x, self.alpha, self.beta)
 
 
 class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
@@ -251,22 +239,17 @@ class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
 
     x: Value = operand("T[s*]")
     dtype: DataType = parameter(
-        DATA_TYPE, spec=STRING, check=one_of(DataType.INT32, DataType.FP16, DataType.FP32, DataType.BOOL)
+        DATA_TYPE,
+        spec=STRING,
+        check=one_of(DataType.INT32, DataType.FP16, DataType.FP32, DataType.BOOL),
+        relaxed_in=CORE_ML_7,
     )
     output: Value = result("U[s*]")
-    T = BASIC
-    U = BASIC
+    T = BASIC_OR_ALL
+    U = BASIC_OR_ALL
 
     def reference(self, x: Value) -> Value:
         return core.cast(x, self.dtype.element)
-
-
-class CastCoreML7(Cast, name="mil.cast", since=CORE_ML_7):
-    """The element converted to another type, now also to and from integers of 8 and 16 bits."""
-
-    dtype: DataType = parameter(DATA_TYPE, spec=STRING)
-    T = ALL
-    U = ALL
 
 
 class Binary(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):

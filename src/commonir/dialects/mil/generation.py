@@ -8,10 +8,10 @@ from __future__ import annotations
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.elementwise import DATA_TYPE
-from commonir.dialects.mil.indexing import WIDE_NUMBERS
 from commonir.dialects.mil.operands import (
     BASIC,
     NUMBERS,
+    NUMBERS_OR_SHORT,
     POSITIONS,
     STRING,
     Condition,
@@ -26,7 +26,18 @@ from commonir.dialects.mil.operands import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
 from commonir.notation import require
-from commonir.ods import attr_types, constraint, element_type, known_dims, one_of, operand, parameter, result, traits
+from commonir.ods import (
+    attr_types,
+    by_version,
+    constraint,
+    element_type,
+    known_dims,
+    one_of,
+    operand,
+    parameter,
+    result,
+    traits,
+)
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
@@ -194,18 +205,25 @@ class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
 class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
     """The k largest elements along an axis in descending order and their positions; with `ascending`, the k smallest.
 
-    Of equal elements, the first (MIL does not say which).
+    All elements when k is -1. Of equal elements, the first (MIL does not say which). When `sort` is false, the order of
+    the elements is not specified; here they are sorted all the same. The positions are left out when `return_indices`
+    is false; the default of `output_indices_dtype` is int32.
     """
 
     x: Value = operand("T[*]")
     k: int = parameter(attr_types.integer, spec="K[]", default=1)
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     ascending: bool = parameter(attr_types.flag, spec="i1[]", default=False)
+    sort: bool = parameter(attr_types.flag, spec="i1[]", default=True, since=CORE_ML_6)
+    return_indices: bool = parameter(attr_types.flag, spec="i1[]", default=True, since=CORE_ML_6)
+    output_indices_dtype: DataType | None = parameter(
+        DATA_TYPE, spec=STRING, default=None, check=one_of(DataType.INT32, DataType.UINT16), since=CORE_ML_7
+    )
     values: Value = result("T[*]")
     indices: Value | None = result("P[*]", optional=True)
-    T = NUMBERS
-    K = element_type(i32)
-    P = element_type(i32)
+    T = NUMBERS_OR_SHORT
+    K = POSITIONS
+    P = by_version(CoreML5=element_type(i32), CoreML7=element_type(i32, u16))
 
     @constraint("C1")
     def _is_axis_of_x(self) -> bool:
@@ -214,49 +232,13 @@ class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
 
     @constraint("C2")
     def _fits(self) -> Condition:
-        """k is positive and not larger than the axis."""
+        """k is positive and not larger than the axis; from iOS 17 it may be -1."""
         size = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
+        if self.k == -1:
+            return self.since == CORE_ML_7
         return self.k > 0 and (size is None or require(self.k, "<=", size, "k"))
 
-    def reference(self, x: Value) -> tuple[Value, ...]:
-        values, positions = core.top_k(x, self.k, self.axis, not self.ascending)
-        return values, core.cast(positions, i32)
-
-
-class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
-    """The k largest elements along an axis and their positions, which are left out when return_indices is false.
-
-    When sort is false, the order of the elements is not specified; here they are sorted all the same.
-    """
-
-    sort: bool = parameter(attr_types.flag, spec="i1[]", default=True)
-    return_indices: bool = parameter(attr_types.flag, spec="i1[]", default=True)
-
-    def reference(self, x: Value) -> tuple[Value, ...]:
-        values, positions = core.top_k(x, self.k, self.axis, not self.ascending)
-        return (values, core.cast(positions, i32)) if self.return_indices else (values,)
-
-
-class TopkCoreML7(TopkCoreML6, name="mil.topk", since=CORE_ML_7):
-    """The k largest elements along an axis, all of them when k is -1, and their positions as int32 or uint16.
-
-    C3: output_indices_dtype is absent when return_indices is false. Its default is int32.
-    """
-
-    output_indices_dtype: DataType | None = parameter(
-        DATA_TYPE, spec=STRING, default=None, check=one_of(DataType.INT32, DataType.UINT16)
-    )
-    T = WIDE_NUMBERS
-    K = POSITIONS
-    P = element_type(i32, u16)
-
-    @constraint("C2")
-    def _fits(self) -> Condition:  # pyright: ignore[reportIncompatibleVariableOverride]  a rule of this class
-        """k is -1 or positive and not larger than the axis."""
-        size = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
-        return self.k == -1 or (self.k > 0 and (size is None or require(self.k, "<=", size, "k")))
-
-    @constraint("C3")
+    @constraint("C3", since=CORE_ML_7)
     def _types_indices(self) -> bool:
         """output_indices_dtype is absent when return_indices is false."""
         return self.return_indices or self.output_indices_dtype is None

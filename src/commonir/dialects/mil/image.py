@@ -137,26 +137,14 @@ class UpsampleNearestNeighbor(Upsample, name="mil.upsample_nearest_neighbor"):
 class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
     """Images scaled by two factors, by linear interpolation; the first and last samples coincide when align_corners.
 
-    Else samples lie at the centres of equal parts. The factors are recomputed from the sizes.
+    Else samples lie at the centres of equal parts, or, when half_pixel_centers is false, sample i of N at i X / N of X
+    elements. The factors are recomputed from the sizes.
     """
 
     align_corners: bool = parameter(attr_types.flag, spec="i1[]", default=True)
+    half_pixel_centers: bool | None = parameter(attr_types.flag, spec="i1[]", default=None, since=CORE_ML_6)
 
-    def reference(self, x: Value) -> Value:
-        mode = core.Coordinates.ALIGN_CORNERS if self.align_corners else core.Coordinates.HALF_PIXEL
-        return core.resize(x, self.sizes(x), core.ResizeMode.LINEAR, mode)
-
-
-class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", since=CORE_ML_6):
-    """Images scaled by two factors, by linear interpolation, with a third placing of samples.
-
-    With neither align_corners nor half_pixel_centers, sample i of N lies at i X / N. half_pixel_centers is the opposite
-    of align_corners when it is absent.
-    """
-
-    half_pixel_centers: bool | None = parameter(attr_types.flag, spec="i1[]", default=None)
-
-    @constraint("C2")
+    @constraint("C2", since=CORE_ML_6)
     def _places_once(self) -> bool:
         """align_corners and half_pixel_centers are not both true."""
         return not (self.align_corners and self.half_pixel_centers)

@@ -15,6 +15,7 @@ from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (
     NUMBERS,
+    NUMBERS_OR_SHORT,
     STRING,
     Condition,
     dims_of,
@@ -26,15 +27,22 @@ from commonir.dialects.mil.operands import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import i8, i16, i32, u8, u16
-from commonir.ods import attr_types, constraint, element_type, non_negative, operand, parameter, result, traits
-from commonir.symbolic import Dim
+from commonir.ods import (
+    attr_types,
+    by_version,
+    constraint,
+    element_type,
+    non_negative,
+    operand,
+    parameter,
+    result,
+    traits,
+)
 
-WIDE_NUMBERS = element_type(NUMBERS, i8, u8, i16, u16)
-"""The element types that may be gathered from iOS 17."""
-SHORT_POSITIONS = element_type(i32, i16, u16)
-"""Positions from iOS 16."""
-ALL_POSITIONS = element_type(i32, i8, u8, i16, u16)
-"""Positions from iOS 17."""
+INDICES = by_version(
+    CoreML5=element_type(i32), CoreML6=element_type(i32, i16, u16), CoreML7=element_type(i32, i8, u8, i16, u16)
+)
+"""The element types of positions to gather from."""
 
 
 class Validating(Protocol):
@@ -46,46 +54,43 @@ class Validating(Protocol):
         ...
 
 
-def _checked(op: Validating, indices: Value, limits: tuple[Dim, ...]) -> Value:
-    """Positions that are refused when running where the operation says so; one limit, or one for each of a row."""
-    return core.checked_positions(indices, core.dims(limits)) if op.validate_indices else indices
+def _checked(op: Validating, indices: Value, x: Value, axis: int) -> Value:
+    """Returns positions along an axis, which are refused when running where the operation says so."""
+    return core.checked_positions(indices, core.dims((shape_of(x)[axis],))) if op.validate_indices else indices
 
 
-def _rows_limits(x: Value, indices: Value, batch_dims: int) -> tuple[Dim, ...]:
-    """The sizes of the axes that a row of positions is about."""
+def _checked_rows(op: Validating, indices: Value, x: Value, batch_dims: int = 0) -> Value:
+    """Returns rows of positions, which are refused when running where the operation says so."""
+    if not op.validate_indices:
+        return indices
     depth = dims_of(indices)[-1]
-    return shape_of(x)[batch_dims : batch_dims + depth] if isinstance(depth, int) else ()
+    limits = shape_of(x)[batch_dims : batch_dims + depth] if isinstance(depth, int) else ()
+    return core.checked_positions(indices, core.dims(limits))
 
 
 class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
-    """Slices of x along an axis at the positions given; a scalar position drops the axis."""
+    """Slices of x along an axis at the positions given; a scalar position drops the axis.
+
+    Positions may differ between the first batch_dims axes: the result has the axes of x before `axis`, those of indices
+    after the shared ones, and those of x after `axis`. A position outside of the axis gives an unspecified value; with
+    validate_indices it is an error when running.
+    """
 
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]", by_value=True)
     axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
+    batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative, since=CORE_ML_6)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False, since=CORE_ML_7)
     output: Value = result("T[*]")
-    T = NUMBERS
-    P = element_type(i32)
+    T = NUMBERS_OR_SHORT
+    P = INDICES
 
     @constraint("C1")
     def _is_axis_of_x(self) -> bool:
         """axis is one of the axes of x."""
         return is_axis(self.axis, rank_of(self.x))
 
-    def reference(self, x: Value, indices: Value) -> Value:
-        return core.gather(x, indices, self.axis)
-
-
-class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
-    """Slices of x along an axis at the positions given, which may differ between the first batch_dims axes.
-
-    The result has the axes of x before `axis`, those of indices after the shared ones, and those of x after `axis`.
-    """
-
-    batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative)
-    P = SHORT_POSITIONS
-
-    @constraint("C2")
+    @constraint("C2", since=CORE_ML_6)
     def _shares_batches(self) -> Condition:
         """batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are
         equal.
@@ -98,6 +103,7 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
         return same_sizes(dims_of(self.indices)[:shared], dims_of(self.x)[:shared], "indices")
 
     def reference(self, x: Value, indices: Value) -> Value:
+        indices = _checked(self, indices, x, self.axis)
         if not self.batch_dims:
             return core.gather(x, indices, self.axis)
         rank, batch = rank_of(x), self.batch_dims
@@ -111,29 +117,19 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
         return core.transpose(taken, (*order, *range(len(order), rank_of(taken))))
 
 
-class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
-    """Slices of x along an axis at the positions given; a position outside of the axis gives an unspecified value.
-
-    With validate_indices such a position is an error when running.
-    """
-
-    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
-    T = WIDE_NUMBERS
-    P = ALL_POSITIONS
-
-    def reference(self, x: Value, indices: Value) -> Value:
-        return super().reference(x, _checked(self, indices, (shape_of(x)[self.axis],)))
-
-
 class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
-    """For each position, the element of x there along an axis, and at the place of the position along the others."""
+    """For each position, the element of x there along an axis, and at the place of the position along the others.
+
+    A position outside of the axis gives an unspecified value; with validate_indices it is an error when running.
+    """
 
     x: Value = operand("T[s*]")
     indices: Value = operand("P[i*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False, since=CORE_ML_7)
     output: Value = result("T[i*]")
-    T = NUMBERS
-    P = element_type(i32)
+    T = NUMBERS_OR_SHORT
+    P = INDICES
 
     @constraint("C1")
     def _is_axis_of_x(self) -> bool:
@@ -146,34 +142,22 @@ class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,)
         return same_but_for(dims_of(self.indices), dims_of(self.x), self.axis, "indices")
 
     def reference(self, x: Value, indices: Value) -> Value:
-        return core.gather_elements(x, indices, self.axis)
-
-
-class GatherAlongAxisCoreML6(GatherAlongAxis, name="mil.gather_along_axis", since=CORE_ML_6):
-    """For each position, the element of x there along an axis; positions may have 16 bits."""
-
-    P = SHORT_POSITIONS
-
-
-class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis", since=CORE_ML_7):
-    """For each position, the element of x there along an axis; outside of the axis, an unspecified value."""
-
-    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
-    T = WIDE_NUMBERS
-    P = ALL_POSITIONS
-
-    def reference(self, x: Value, indices: Value) -> Value:
-        return super().reference(x, _checked(self, indices, (shape_of(x)[self.axis],)))
+        return core.gather_elements(x, _checked(self, indices, x, self.axis), self.axis)
 
 
 class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
-    """Slices of x at the positions that are the rows of the last axis of indices."""
+    """Slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes.
+
+    A position outside of x gives unspecified values; with validate_indices it is an error when running.
+    """
 
     x: Value = operand("T[*]")
     indices: Value = operand("P[*]")
+    batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative, since=CORE_ML_6)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False, since=CORE_ML_7)
     output: Value = result("T[*]")
-    T = NUMBERS
-    P = element_type(i32)
+    T = NUMBERS_OR_SHORT
+    P = INDICES
 
     @constraint("C1")
     def _has_rows(self) -> bool:
@@ -181,17 +165,7 @@ class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
         rows = dims_of(self.indices)[-1:]
         return bool(rows) and isinstance(rows[0], int) and rows[0] <= rank_of(self.x)
 
-    def reference(self, x: Value, indices: Value) -> Value:
-        return core.gather_nd(x, indices)
-
-
-class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
-    """Slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes."""
-
-    batch_dims: int = parameter(attr_types.integer, spec="i32[]", default=0, check=non_negative)
-    P = SHORT_POSITIONS
-
-    @constraint("C2")
+    @constraint("C2", since=CORE_ML_6)
     def _shares_batches(self) -> Condition:
         """the first batch_dims axes of x and indices are equal, and rows fit after them."""
         rows = dims_of(self.indices)[-1:]
@@ -202,18 +176,8 @@ class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
         return same_sizes(dims_of(self.indices)[:shared], dims_of(self.x)[:shared], "indices")
 
     def reference(self, x: Value, indices: Value) -> Value:
-        return core.gather_nd(x, indices, self.batch_dims)
-
-
-class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
-    """Slices of x at the positions that are the rows of the last axis of indices; outside of x, unspecified values."""
-
-    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
-    T = WIDE_NUMBERS
-    P = ALL_POSITIONS
-
-    def reference(self, x: Value, indices: Value) -> Value:
-        return super().reference(x, _checked(self, indices, _rows_limits(x, indices, self.batch_dims)))
+        batch = self.batch_dims
+        return core.gather_nd(x, _checked_rows(self, indices, x, batch), batch)
 
 
 class ScatterMode(Enum):
@@ -251,6 +215,7 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
     updates: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False, since=CORE_ML_7)
     output: Value = result("T[s*]")
     T = NUMBERS
 
@@ -270,6 +235,7 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
         return same_sizes(dims_of(self.updates), expected, "updates")
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        indices = _checked(self, indices, data, self.axis)
         rank, new = rank_of(data), rank_of(indices)
         axis = self.axis % rank
         front = core.transpose(data, (axis, *range(axis), *range(axis + 1, rank)))
@@ -277,15 +243,6 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
         slices = core.transpose(updates, (*range(axis, axis + new), *range(axis), *range(axis + new, last)))
         built = core.scatter_nd(front, core.unsqueeze(indices, (-1,)), slices, _REDUCTIONS[self.mode])
         return core.transpose(built, (*range(1, axis + 1), 0, *range(axis + 1, rank)))
-
-
-class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
-    """A copy of data with slices of updates combined in along an axis; what lies outside of the axis is unspecified."""
-
-    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
-
-    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
-        return super().reference(data, _checked(self, indices, (shape_of(data)[self.axis],)), updates)
 
 
 class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure,), same_rank="s i"):
@@ -299,6 +256,7 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
     updates: Value = operand("T[i*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False, since=CORE_ML_7)
     output: Value = result("T[s*]")
     T = NUMBERS
 
@@ -313,16 +271,8 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
         return same_but_for(dims_of(self.indices), dims_of(self.data), self.axis, "indices")
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        indices = _checked(self, indices, data, self.axis)
         return core.scatter_elements(data, indices, updates, self.axis, _REDUCTIONS[self.mode])
-
-
-class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", since=CORE_ML_7):
-    """A copy of data with each update combined into the element at its position along an axis."""
-
-    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
-
-    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
-        return super().reference(data, _checked(self, indices, (shape_of(data)[self.axis],)), updates)
 
 
 class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
@@ -334,6 +284,7 @@ class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
     indices: Value = operand("i32[*]")
     updates: Value = operand("T[*]")
     mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
+    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False, since=CORE_ML_7)
     output: Value = result("T[s*]")
     T = NUMBERS
 
@@ -353,15 +304,5 @@ class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
         return same_sizes(dims_of(self.updates), expected, "updates")
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        indices = _checked_rows(self, indices, data)
         return core.scatter_nd(data, indices, updates, _REDUCTIONS[self.mode])
-
-
-class ScatterNdCoreML7(ScatterNd, name="mil.scatter_nd", since=CORE_ML_7):
-    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of
-    indices.
-    """
-
-    validate_indices: bool = parameter(attr_types.flag, spec="i1[]", default=False)
-
-    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
-        return super().reference(data, _checked(self, indices, _rows_limits(data, indices, 0)), updates)

@@ -10,6 +10,7 @@ from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import (
     FLOATS,
     NUMBERS,
+    OWN_NUMBERS,
     STRING,
     Condition,
     converted,
@@ -26,42 +27,39 @@ from commonir.ods import attr_types, constraint, element_type, known_data, opera
 class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
     """Rows of x times the transposed weight, plus a bias; without bias, nothing is added.
 
+    Weight and bias are converted to the type of x.
+
     Source: MIL operation reference, linear (iOS 15). Documented for rank 1 to 3; higher ranks occur.
     """
 
     x: Value = operand("T[b*, k]")
-    weight: Value = operand("T[n, k]", constant=True)
-    bias: Value | None = operand("T[n]", default=None, constant=True)
+    weight: Value = operand("U[n, k]", constant=True)
+    bias: Value | None = operand("U[n]", default=None, constant=True)
     output: Value = result("T[b*, n]")
     T = NUMBERS
+    U = OWN_NUMBERS
 
     def reference(self, x: Value, weight: Value, bias: Value | None) -> Value:
         element = element_of(x)
         return core.linear(x, converted(weight, element), None if bias is None else converted(bias, element))
 
 
-class LinearCoreML7(Linear, name="mil.linear", since=CORE_ML_7):
-    """Rows of x times the transposed weight, plus a bias; weight and bias are converted to the type of x."""
-
-    weight: Value = operand("U[n, k]", constant=True)
-    bias: Value | None = operand("U[n]", default=None, constant=True)
-    U = NUMBERS
-
-
 class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
     """Product of matrices as in numpy: leading axes are broadcast, a vector is a row (x) or a column (y).
 
-    `transpose_x` and `transpose_y` swap the last two axes first.
+    `transpose_x` and `transpose_y` swap the last two axes first. A constant of another type than the other operand is
+    converted to the type of that.
 
     Source: MIL operation reference, matmul (iOS 15). coremltools 9 infers wrong shapes when y is a vector.
     """
 
     x: Value = operand("T[*]")
-    y: Value = operand("T[*]")
+    y: Value = operand("U[*]")
     transpose_x: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     transpose_y: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("any")
     T = NUMBERS
+    U = OWN_NUMBERS
 
     @constraint("C1")
     def _have_axes(self) -> bool:
@@ -83,20 +81,7 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
         b = right[-1 if self.transpose_y or len(right) == 1 else -2]
         return same_size(a, b, "the summed axes")
 
-    def reference(self, x: Value, y: Value) -> Value:
-        return core.matmul(x, y, self.transpose_x, self.transpose_y)
-
-
-class MatmulCoreML7(Matmul, name="mil.matmul", since=CORE_ML_7):
-    """Product of matrices as in numpy, where one operand may be a constant of another type than the other.
-
-    C4: when the types of x and y differ, exactly one of them is constant; it is converted to the type of the other.
-    """
-
-    y: Value = operand("U[*]")
-    U = NUMBERS
-
-    @constraint("C4")
+    @constraint("C4", since=CORE_ML_7)
     def _mixes_constants_only(self) -> bool:
         """when the types of x and y differ, exactly one of them is constant."""
         constants = [known_data(self.x) is not None, known_data(self.y) is not None]

@@ -7,9 +7,10 @@ Source: MIL operation reference, normalization.
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.operands import (
     FLOATS,
+    OWN_FLOATS,
     Condition,
     all_hold,
     are_axes,
@@ -37,13 +38,14 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[n, c, s*]")
-    mean: Value = operand("T[c]", constant=True)
-    variance: Value = operand("T[c]", constant=True)
-    gamma: Value | None = operand("T[c]", default=None, constant=True)
-    beta: Value | None = operand("T[c]", default=None, constant=True)
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-5)
+    mean: Value = operand("U[c]", constant=True)
+    variance: Value = operand("U[c]", constant=True)
+    gamma: Value | None = operand("U[c]", default=None, constant=True)
+    beta: Value | None = operand("U[c]", default=None, constant=True)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -56,30 +58,18 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
         return core.batch_norm(x, centre, spread, _converted(gamma, x), _converted(beta, x), self.epsilon)
 
 
-class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
-    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and
-    shifted.
-    """
-
-    mean: Value = operand("U[c]", constant=True)
-    variance: Value = operand("U[c]", constant=True)
-    gamma: Value | None = operand("U[c]", default=None, constant=True)
-    beta: Value | None = operand("U[c]", default=None, constant=True)
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
-    U = FLOATS
-
-
 class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
     """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and
     shifted.
     """
 
     x: Value = operand("T[n, c, s*]")
-    gamma: Value | None = operand("T[c]", default=None, constant=True)
-    beta: Value | None = operand("T[c]", default=None, constant=True)
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-5)
+    gamma: Value | None = operand("U[c]", default=None, constant=True)
+    beta: Value | None = operand("U[c]", default=None, constant=True)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -90,24 +80,14 @@ class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
         return core.instance_norm(x, _converted(gamma, x), _converted(beta, x), self.epsilon)
 
 
-class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_7):
-    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and
-    shifted.
-    """
-
-    gamma: Value | None = operand("U[c]", default=None, constant=True)
-    beta: Value | None = operand("U[c]", default=None, constant=True)
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
-    U = FLOATS
-
-
 class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
     """x / sqrt(sum of x^2 + epsilon), over the last three axes."""
 
     x: Value = operand("T[s*]")
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-6)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-6)
     output: Value = result("T[s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _has_three_axes(self) -> bool:
@@ -118,13 +98,6 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
         return core.l2_norm(x, (-3, -2, -1), self.epsilon)
 
 
-class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
-    """x / sqrt(sum of x^2 + epsilon), over the last three axes."""
-
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-6)
-    U = FLOATS
-
-
 class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
     """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
 
@@ -133,11 +106,12 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
 
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
-    gamma: Value | None = operand("T[*]", default=None, constant=True)
-    beta: Value | None = operand("T[*]", default=None, constant=True)
-    epsilon: float = parameter(attr_types.number, spec="T[]", default=1e-5)
+    gamma: Value | None = operand("U[*]", default=None, constant=True)
+    beta: Value | None = operand("U[*]", default=None, constant=True)
+    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
     output: Value = result("T[s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     @constraint("C1")
     def _are_axes(self) -> bool:
@@ -159,15 +133,6 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
         return core.layer_norm(x, _converted(gamma, x), _converted(beta, x), axes, self.epsilon)
 
 
-class LayerNormCoreML7(LayerNorm, name="mil.layer_norm", since=CORE_ML_7):
-    """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted."""
-
-    gamma: Value | None = operand("U[*]", default=None, constant=True)
-    beta: Value | None = operand("U[*]", default=None, constant=True)
-    epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-5)
-    U = FLOATS
-
-
 class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pure,)):
     """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1).
 
@@ -178,11 +143,12 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
 
     x: Value = operand("T[n, c, s*]")
     size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
-    alpha: float = parameter(attr_types.number, spec="T[]", default=1e-4)
-    beta: float = parameter(attr_types.number, spec="T[]", default=0.75)
-    k: float = parameter(attr_types.number, spec="T[]", default=1.0)
+    alpha: float = parameter(attr_types.number, spec="U[]", default=1e-4)
+    beta: float = parameter(attr_types.number, spec="U[]", default=0.75)
+    k: float = parameter(attr_types.number, spec="U[]", default=1.0)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
+    U = OWN_FLOATS
 
     def reference(self, x: Value) -> Value:
         shape = shape_of(x)
@@ -192,12 +158,3 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
         summed = core.reshape(core.sum_pool(squares, (self.size, 1), (), (), (window, (0, 0))), shape)
         scaled = core.mul(summed, core.splat(self.alpha / self.size, like=x))
         return core.div(x, core.pow(core.add(scaled, core.splat(self.k, like=x)), core.splat(self.beta, like=x)))
-
-
-class LocalResponseNormCoreML7(LocalResponseNorm, name="mil.local_response_norm", since=CORE_ML_7):
-    """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1)."""
-
-    alpha: float = parameter(attr_types.number, spec="U[]", default=1e-4)
-    beta: float = parameter(attr_types.number, spec="U[]", default=0.75)
-    k: float = parameter(attr_types.number, spec="U[]", default=1.0)
-    U = FLOATS

@@ -14,7 +14,7 @@ from commonir.ir.data import Scalar
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import all_numbers, attr_types, element_type
+from commonir.ods import all_numbers, attr_types, by_version, element_type, same_as
 from commonir.symbolic import Dim
 
 FLOATS = element_type(f16, f32)
@@ -23,11 +23,19 @@ BASIC = element_type(f16, f32, i32, boolean)
 """The element types of an activation until iOS 16."""
 SHORT = element_type(i8, u8, i16, u16)
 """The element types that iOS 17 adds."""
+NUMBERS_OR_SHORT = by_version(CoreML5=NUMBERS, CoreML7=element_type(NUMBERS, SHORT))
+"""The element types of what is gathered or sorted, by version."""
 ALL = element_type(BASIC, SHORT)
 """The element types of an activation from iOS 17."""
+BASIC_OR_ALL = by_version(CoreML5=BASIC, CoreML7=ALL)
+"""The element types of an activation, by version."""
+OWN_FLOATS = by_version(CoreML5=same_as("T"), CoreML7=FLOATS)
+"""The element types of a parameter: until iOS 16 that of the operand, from iOS 17 either floating-point type."""
+OWN_NUMBERS = by_version(CoreML5=same_as("T"), CoreML7=NUMBERS)
+"""The element types of a second factor: until iOS 16 that of the first."""
 TRUTH = element_type(boolean)
-POSITIONS = element_type(i8, i16, i32)
-"""Sizes and bounds from iOS 17."""
+POSITIONS = by_version(CoreML5=element_type(i32), CoreML7=element_type(i8, i16, i32))
+"""The element types of sizes and bounds."""
 WEIGHTS = element_type(all_numbers, boolean)
 
 STRING = "!builtin.string[]"

@@ -24,7 +24,7 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
 
     x: Value = operand("T[n, c, s*]")
     kernel_sizes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
-    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, check=UNTIL_CORE_ML_5)
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, check=UNTIL_CORE_ML_5, relaxed_in=CORE_ML_6)
     strides: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
     pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
     ceil_mode: bool = parameter(attr_types.flag, spec="i1[]", default=False)
@@ -58,12 +58,6 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
         return wide, strides, pads
 
 
-class PoolCoreML6(Pool):
-    """As until iOS 15, with the padding same_lower: an odd unit stands at the beginning."""
-
-    pad_type: PadType = parameter(PAD_TYPE, spec=STRING)
-
-
 class AvgPool(Pool, name="mil.avg_pool"):
     """The mean of each window. Padding counts as zeros unless exclude_padding_from_average.
 
@@ -81,26 +75,12 @@ class AvgPool(Pool, name="mil.avg_pool"):
         return core.average_pool(wide, self.kernel_sizes, strides, (), pads, self.ceil_mode, counts)
 
 
-class AvgPoolCoreML6(PoolCoreML6, AvgPool, name="mil.avg_pool", since=CORE_ML_6):
-    """The mean of each window; as until iOS 15, with the padding same_lower.
-
-    Source: MIL operation reference, avg_pool (iOS 15), pad_type.
-    """
-
-
 class MaxPool(Pool, name="mil.max_pool"):
     """The largest element of each window; padding is less than any element."""
 
     def reference(self, x: Value) -> Value:
         wide, strides, pads = self.windows(x, -math.inf)
         return core.max_pool(wide, self.kernel_sizes, strides, (), pads, self.ceil_mode)
-
-
-class MaxPoolCoreML6(PoolCoreML6, MaxPool, name="mil.max_pool", since=CORE_ML_6):
-    """The largest element of each window; as until iOS 15, with the padding same_lower.
-
-    Source: MIL operation reference, max_pool (iOS 15), pad_type.
-    """
 
 
 class L2Pool(Pool, name="mil.l2_pool"):
@@ -115,10 +95,3 @@ class L2Pool(Pool, name="mil.l2_pool"):
         wide, strides, pads = self.windows(x, 0.0)
         squares = core.mul(wide, wide)
         return core.sqrt(core.sum_pool(squares, self.kernel_sizes, strides, (), pads, self.ceil_mode))
-
-
-class L2PoolCoreML6(PoolCoreML6, L2Pool, name="mil.l2_pool", since=CORE_ML_6):
-    """The root of the sum of the squares of each window; as until iOS 15, with the padding same_lower.
-
-    Source: MIL operation reference, l2_pool (iOS 15), pad_type.
-    """

@@ -9,15 +9,27 @@ from __future__ import annotations
 from enum import Enum
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
+from commonir.dialects.mil.base import CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import FLOATS, STRING, Condition, dims_of, shape_of
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
-from commonir.ods import attr_types, constraint, element_type, known_data, one_of, operand, parameter, result, traits
+from commonir.ods import (
+    attr_types,
+    by_version,
+    constraint,
+    element_type,
+    known_data,
+    one_of,
+    operand,
+    parameter,
+    result,
+    traits,
+)
 from commonir.symbolic import Dim
 
-SINGLE = element_type(f32)
+SINGLE_OR_HALF = by_version(CoreML5=element_type(f32), CoreML7=FLOATS)
+"""Until iOS 16 single precision alone."""
 
 
 class GateFunction(Enum):
@@ -138,7 +150,7 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
     activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.TANH)
     output: Value = result("T[*]")
     output_h: Value = result("T[b, h]")
-    T = SINGLE
+    T = SINGLE_OR_HALF
 
     @constraint("C1")
     def _is_square(self) -> Condition:
@@ -160,17 +172,12 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
         return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h)
 
 
-class RnnCoreML7(Rnn, name="mil.rnn", since=CORE_ML_7):
-    """As until iOS 16, also in half precision."""
-
-    T = FLOATS
-
-
 class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
     """h = (1 - z) o + z h for each step of a sequence; gives the outputs of all steps, or of the last one, and the last
     state.
 
-    r and z are recurrent_activation(W x + R h + b), and o is activation(W x + R (r h) + b). The order of gates is r, o,
+    r and z are recurrent_activation(W x + R h + b), and o is activation(W x + R (r h) + b); with reset_after it is
+    activation(W x + input_bias + r (R h + bias)). The order of gates is r, o,
     z. With the direction reverse steps are taken from the end, and outputs stand in the order of steps.
 
     Source: MIL operation reference, gru (iOS 15); the place of r as in its tests, not as in its formula.
@@ -185,9 +192,11 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
     output_sequence: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     recurrent_activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.SIGMOID)
     activation: GateFunction = parameter(FUNCTION, spec=STRING, default=GateFunction.TANH)
+    reset_after: bool | None = parameter(attr_types.flag, spec="i1[]", default=None, since=CORE_ML_8)
+    input_bias: Value | None = operand("T[g]", default=None, constant=True, since=CORE_ML_8)
     output: Value = result("T[*]")
     output_h: Value = result("T[b, h]")
-    T = SINGLE
+    T = SINGLE_OR_HALF
 
     @constraint("C1")
     def _has_gates(self) -> Condition:
@@ -201,7 +210,7 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
         weight_ih: Value,
         weight_hh: Value,
         bias: Value | None,
-        input_bias: Value | None = None,
+        input_bias: Value | None,
     ) -> tuple[Value, ...]:
         y, h = core.gru(
             x,
@@ -213,30 +222,9 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
             direction=self.direction,
             recurrent_activation=self.recurrent_activation.counterpart,
             activation=self.activation.counterpart,
-            reset_after=self._resets_after(),
+            reset_after=bool(self.reset_after),
         )
         return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h)
-
-    def _resets_after(self) -> bool:
-        return False
-
-
-class GruCoreML7(Gru, name="mil.gru", since=CORE_ML_7):
-    """As until iOS 16, also in half precision."""
-
-    T = FLOATS
-
-
-class GruCoreML8(GruCoreML7, name="mil.gru", since=CORE_ML_8):
-    """As until iOS 17, with a bias of the input, and with reset_after o = activation(W x + input_bias +
-    r (R h + bias)).
-    """
-
-    reset_after: bool | None = parameter(attr_types.flag, spec="i1[]", default=None)
-    input_bias: Value | None = operand("T[g]", default=None, constant=True)
-
-    def _resets_after(self) -> bool:
-        return bool(self.reset_after)
 
 
 class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
@@ -269,7 +257,7 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
     output: Value = result("T[*]")
     output_h: Value = result("T[b, w]")
     output_c: Value = result("T[b, w]")
-    T = SINGLE
+    T = SINGLE_OR_HALF
 
     @constraint("C1")
     def _has_gates(self) -> Condition:
@@ -340,9 +328,3 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
 
 def _both(there: Value, back: Value | None, order: tuple[int, ...]) -> Value:
     return _stacked((there,) if back is None else (there, back), order)
-
-
-class LstmCoreML7(Lstm, name="mil.lstm", since=CORE_ML_7):
-    """As until iOS 16, also in half precision."""
-
-    T = FLOATS

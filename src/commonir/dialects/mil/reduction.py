@@ -26,7 +26,7 @@ from commonir.dialects.mil.operands import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
-from commonir.ods import attr_types, constraint, element_type, one_of, operand, parameter, result, traits
+from commonir.ods import attr_types, by_version, constraint, element_type, one_of, operand, parameter, result, traits
 from commonir.symbolic import size_of
 
 
@@ -147,9 +147,16 @@ class ArgReduction(MilOp, traits=(traits.Pure,)):
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     keep_dims: bool = parameter(attr_types.flag, spec="i1[]", default=False)
+    output_dtype: DataType = parameter(
+        DATA_TYPE,
+        spec=STRING,
+        default=DataType.INT32,
+        check=one_of(DataType.INT32, DataType.UINT16),
+        since=CORE_ML_7,
+    )
     output: Value = result("P[*]")
     T = NUMBERS
-    P = element_type(i32)
+    P = by_version(CoreML5=element_type(i32), CoreML7=element_type(i32, u16))
 
     @constraint("C1")
     def _is_axis_of_x(self) -> bool:
@@ -157,24 +164,8 @@ class ArgReduction(MilOp, traits=(traits.Pure,)):
         return is_axis(self.axis, rank_of(self.x))
 
 
-class ArgReductionCoreML7(ArgReduction):
-    """The position of an extreme element along an axis, in a type to be chosen."""
-
-    output_dtype: DataType = parameter(
-        DATA_TYPE, spec=STRING, default=DataType.INT32, check=one_of(DataType.INT32, DataType.UINT16)
-    )
-    P = element_type(i32, u16)
-
-
 class ReduceArgmax(ArgReduction, name="mil.reduce_argmax"):
     """The position of the largest element along an axis; of equal ones, the first (MIL does not say which)."""
-
-    def reference(self, x: Value) -> Value:
-        return core.arg_max(x, self.axis, self.keep_dims, i32)
-
-
-class ReduceArgmaxCoreML7(ArgReductionCoreML7, name="mil.reduce_argmax", since=CORE_ML_7):
-    """The position of the largest element along an axis, as int32 or uint16."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_max(x, self.axis, self.keep_dims, self.output_dtype.element)
@@ -182,13 +173,6 @@ class ReduceArgmaxCoreML7(ArgReductionCoreML7, name="mil.reduce_argmax", since=C
 
 class ReduceArgmin(ArgReduction, name="mil.reduce_argmin"):
     """The position of the smallest element along an axis; of equal ones, the first (MIL does not say which)."""
-
-    def reference(self, x: Value) -> Value:
-        return core.arg_min(x, self.axis, self.keep_dims, i32)
-
-
-class ReduceArgminCoreML7(ArgReductionCoreML7, name="mil.reduce_argmin", since=CORE_ML_7):
-    """The position of the smallest element along an axis, as int32 or uint16."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_min(x, self.axis, self.keep_dims, self.output_dtype.element)

@@ -28,6 +28,7 @@ from commonir.ir.types import TensorType, Type, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import require
 from commonir.ods import (
     attr_types,
+    by_version,
     constraint,
     element_type,
     known_dims,
@@ -91,7 +92,11 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
     align_corners: bool = parameter(attr_types.flag, spec="i1[]")
     output: Value = result("T[b, c, i, j]")
     T = FLOATS
-    U = element_type(f32, i32)
+    U = by_version(
+        CoreML5=element_type(f32, i32),
+        CoreML6=element_type(f16, f32, i32),
+        CoreML7=element_type(f16, f32, i8, u8, i16, u16, i32),
+    )
 
     def reference(self, x: Value, coordinates: Value) -> Value:
         grid = converted(coordinates, f32)
@@ -106,18 +111,6 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
         border = _BORDERS[self.padding_mode]
         value = self.padding_value if border is core.Border.CONSTANT else 0.0
         return core.grid_sample(x, grid, _MODES[self.sampling_mode], border, unit, value)
-
-
-class ResampleCoreML6(Resample, name="mil.resample", since=CORE_ML_6):
-    """Images read at coordinates (x, y), which may be in half precision."""
-
-    U = element_type(f16, f32, i32)
-
-
-class ResampleCoreML7(ResampleCoreML6, name="mil.resample", since=CORE_ML_7):
-    """Images read at coordinates (x, y), which may be integers of 8 and 16 bits."""
-
-    U = element_type(f16, f32, i8, u8, i16, u16, i32)
 
 
 class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):

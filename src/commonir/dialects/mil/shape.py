@@ -7,10 +7,11 @@ Source: MIL operation reference, tensor_operation and tensor_transformation.
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
+from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (
     ALL,
     BASIC,
+    BASIC_OR_ALL,
     POSITIONS,
     Condition,
     all_hold,
@@ -149,7 +150,7 @@ class ReshapeCoreML7(Reshape, name="mil.reshape", since=CORE_ML_7):
         return ((1,) * (rank - len(x)) + x)[-rank:]
 
 
-class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since=CORE_ML_6):
+class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="CoreML6 CoreML7"):
     """The elements of x under a shape put together from parts of the shapes of other tensors.
 
     Part k is the sizes from begins[k] up to ends[k] of ref_tensors[k], or to the last one where end_masks[k] is true.
@@ -163,7 +164,7 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since=C
     ends: tuple[Value, ...] = operand("i32[]", variadic=True, constant=True)
     end_masks: tuple[Value, ...] = operand("i1[]", variadic=True, constant=True)
     output: Value = result("T[*]")
-    T = BASIC
+    T = BASIC_OR_ALL
 
     def traced_with(self) -> object:
         return tuple([_scalar(v) for v in (*self.begins, *self.ends, *self.end_masks)])
@@ -199,19 +200,13 @@ def _scalar(value: Value) -> int:
     return int(data.values()[0])
 
 
-class ReshapeLikeCoreML7(ReshapeLike, name="mil.reshape_like", since=CORE_ML_7):
-    """The elements of x under a shape put together from parts of the shapes of other tensors."""
-
-    T = ALL
-
-
 class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
     """The tensor with new axes of size 1; positions are those in the result."""
 
     x: Value = operand("T[*]")
     axes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
     output: Value = result("T[*]")
-    T = BASIC
+    T = BASIC_OR_ALL
 
     @constraint("C1")
     def _are_axes(self) -> bool:
@@ -220,12 +215,6 @@ class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
 
     def reference(self, x: Value) -> Value:
         return core.unsqueeze(x, self.axes)
-
-
-class ExpandDimsCoreML7(ExpandDims, name="mil.expand_dims", since=CORE_ML_7):
-    """The tensor with new axes of size 1; positions are those in the result."""
-
-    T = ALL
 
 
 class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
@@ -237,7 +226,7 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
     x: Value = operand("T[*]")
     axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     output: Value = result("T[*]")
-    T = BASIC
+    T = BASIC_OR_ALL
 
     @constraint("C1")
     def _has_axes(self) -> bool:
@@ -254,19 +243,13 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
         return core.squeeze(x, tuple([a for a in every_axis(self.axes, len(sizes)) if sizes[a] == 1]))
 
 
-class SqueezeCoreML7(Squeeze, name="mil.squeeze", since=CORE_ML_7):
-    """The tensor without axes of size 1: those listed, or all of them."""
-
-    T = ALL
-
-
 class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
     """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x."""
 
     x: Value = operand("T[*]")
     perm: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
     output: Value = result("T[*]")
-    T = BASIC
+    T = BASIC_OR_ALL
 
     @constraint("C1")
     def _names_every_axis(self) -> bool:
@@ -275,12 +258,6 @@ class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
 
     def reference(self, x: Value) -> Value:
         return core.transpose(x, self.perm)
-
-
-class TransposeCoreML7(Transpose, name="mil.transpose", since=CORE_ML_7):
-    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x."""
-
-    T = ALL
 
 
 class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):

@@ -10,10 +10,10 @@ from enum import Enum
 
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
+from commonir.dialects.mil.base import CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import (
     ALL,
-    BASIC,
+    BASIC_OR_ALL,
     FLOATS,
     NUMBERS,
     POSITIONS,
@@ -36,8 +36,8 @@ from commonir.ir.types import boolean, i32
 from commonir.notation import require
 from commonir.ods import (
     attr_types,
+    by_version,
     constraint,
-    element_type,
     known_dims,
     non_negative,
     operand,
@@ -154,8 +154,8 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
     end_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
     squeeze_mask: tuple[bool, ...] | None = parameter(attr_types.flags, spec="i1[*]", default=None)
     output: Value = result("T[*]")
-    T = BASIC
-    U = element_type(i32)
+    T = BASIC_OR_ALL
+    U = POSITIONS
 
     @property
     def _part(self) -> Part:
@@ -173,13 +173,6 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
 
     def reference(self, x: Value, begin: Value, end: Value) -> Value:
         return self._part.of(x, begin, end)
-
-
-class SliceByIndexCoreML7(SliceByIndex, name="mil.slice_by_index", since=CORE_ML_7):
-    """A part of a tensor: for each axis a Python slice begin:end:stride."""
-
-    T = ALL
-    U = POSITIONS
 
 
 class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=CORE_ML_8):
@@ -243,8 +236,8 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
     begin: Value = operand("U[r]", by_value=True)
     size: Value = operand("U[r]", by_value=True)
     output: Value = result("T[*]")
-    T = BASIC
-    U = element_type(i32)
+    T = BASIC_OR_ALL
+    U = POSITIONS
 
     @constraint("C1")
     def _has_one_per_axis(self) -> Condition:
@@ -272,13 +265,6 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
         return cut if expected is None or expected.count(-1) > 1 else core.reshape(cut, expected)
 
 
-class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7):
-    """A part of a tensor: for each axis `size` elements from `begin` on; a size of -1 takes all that follow."""
-
-    T = ALL
-    U = POSITIONS
-
-
 class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
     """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
     elements.
@@ -289,7 +275,7 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
     size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
     stride: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     output: Value = result("T[*]")
-    T = NUMBERS
+    T = by_version(CoreML5=NUMBERS, CoreML7=ALL)
 
     @constraint("C1")
     def _is_axis_of_x(self) -> bool:
@@ -307,14 +293,6 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
         shape = (count, self.size)
         starts = core.mul(core.iota(shape, 0, i32), core.scalar(self.stride, i32))
         return core.gather(x, core.add(starts, core.iota(shape, 1, i32)), self.axis)
-
-
-class SlidingWindowsCoreML7(SlidingWindows, name="mil.sliding_windows", since=CORE_ML_7):
-    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
-    elements.
-    """
-
-    T = ALL
 
 
 class BorderMode(Enum):
@@ -434,7 +412,7 @@ class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     output: Value = result("T[s*]")
-    T = BASIC
+    T = BASIC_OR_ALL
 
     @constraint("C1")
     def _are_axes(self) -> bool:
@@ -445,12 +423,6 @@ class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
         return core.reverse(x, every_axis(self.axes, rank_of(x)))
 
 
-class ReverseCoreML7(Reverse, name="mil.reverse", since=CORE_ML_7):
-    """The tensor with the order along some axes reversed; along all axes when none are given."""
-
-    T = ALL
-
-
 class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,)):
     """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed."""
 
@@ -459,8 +431,8 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
     seq_axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     batch_axis: int = parameter(attr_types.integer, spec="i32[]", default=0)
     output: Value = result("T[s*]")
-    T = BASIC
-    U = element_type(i32)
+    T = BASIC_OR_ALL
+    U = POSITIONS
 
     @constraint("C1")
     def _are_axes(self) -> bool:
@@ -482,10 +454,3 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
         mirrored = core.sub(core.sub(counts, core.scalar(1, i32)), positions)
         source = core.select(core.less(positions, counts), mirrored, positions)
         return core.gather_elements(x, source, self.seq_axis)
-
-
-class ReverseSequenceCoreML7(ReverseSequence, name="mil.reverse_sequence", since=CORE_ML_7):
-    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed."""
-
-    T = ALL
-    U = POSITIONS
