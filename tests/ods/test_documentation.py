@@ -186,5 +186,6 @@ def test_page_of_a_later_version_begins_with_what_the_operation_does() -> None:
     assert page.startswith(
         "# `mil.conv`\n\nConvolution over one to three spatial axes, without mirroring the filter.\n"
     )
-    assert "| `CoreML6` | As until iOS 15, with the padding same_lower" in page
+    assert "| `CoreML6` | `pad_type` may also be `same_lower`. |" in page
+    assert "| `CoreML7` | `bias` need not be constant; `weight` and `bias` have an element type of their own" in page
     assert page.endswith("Source: MIL operation reference, conv (iOS 17).\n")

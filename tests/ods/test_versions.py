@@ -14,13 +14,18 @@ from commonir.ods import (
     attr_types,
     attribute,
     by_version,
+    constraint,
     element_type,
     lists,
     operand,
     optionals,
+    parameter,
+    positive,
     result,
+    same_as,
     types,
 )
+from commonir.ods.version_changes import changes_between
 
 
 class Shifted(Op, name="v.Shifted"):
@@ -62,7 +67,26 @@ class Other(Op, name="v.ml.Other", since="ml2"):
         return ()
 
 
-DIALECT = Dialect("v", (Shifted, Stated, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2"))
+class Scaled(Op, name="v.Scaled", since="set1"):
+    """The product with a factor, which older versions restrict."""
+
+    x: Value = operand("T")
+    factor: Value = operand("U[]", constant=True, relaxed_in="set5")
+    steps: int = parameter(attr_types.integer, default=1, check=positive, relaxed_in="set9")
+    y: Value = result("T")
+    T = element_type(f32, f16)
+    U = by_version(set1=same_as("T"), set5=element_type(f32, i64))
+
+    @constraint("C1", since="set9")
+    def _is_small(self) -> bool:
+        """steps is less than 9."""
+        return self.steps < 9
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+
+DIALECT = Dialect("v", (Shifted, Stated, Scaled, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2"))
 
 
 def _found(name: str, version: str) -> type[Op]:
@@ -113,3 +137,31 @@ def test_a_variable_ranges_over_lists_and_optional_values() -> None:
         Stated(Value(tensor(i64, 2)), Value(ListType(tensor(i64, None))))
     with pytest.raises(DiagnosticError, match="expected list<T>, found"):
         Stated(Value(tensor(i64, 2)), Value(tensor(f32, 2)))
+
+
+def test_older_versions_restrict_fields_and_lack_constraints() -> None:
+    assert Scaled.versions == ("set1", "set5", "set9")
+    x, factor, number = Value(tensor(f16, 2)), Value(tensor(f32)), Value(tensor(i64))
+    assert Scaled(x, number, -1).y.type is x.type
+    oldest = _found("v.Scaled", "set1")
+    assert [f.constant for f in oldest.layout.inputs] == [False, True, False]
+    assert not Scaled.layout.by_name["factor"].constant
+    with pytest.raises(DiagnosticError, match="expected element type f16 as of the other operands, found f32"):
+        oldest(x, factor)
+    with pytest.raises(DiagnosticError, match="'steps' must be positive, found -1"):
+        oldest(x, Value(tensor(f16)), -1)
+    assert oldest(x, Value(tensor(f16)), 10).y.type is x.type
+    with pytest.raises(DiagnosticError, match="C1: steps is less than 9"):
+        Scaled(x, factor, 10)
+
+
+def test_what_a_version_changed_follows_from_its_fields() -> None:
+    first, second, third = DIALECT.operations["v.Scaled"]
+    assert changes_between(first, second) == (
+        "`factor` need not be constant; `factor` has an element type of its own, `U`."
+    )
+    assert changes_between(second, third) == "`steps` need not be positive; adds the constraint C1."
+    first, second, third = DIALECT.operations["v.Shifted"]
+    assert changes_between(first, second) == "Adds `bias`; `T` may also be f16."
+    assert changes_between(second, third) == "Adds `scaled`."
+    assert not changes_between(*DIALECT.operations["v.Stated"])

@@ -115,7 +115,8 @@ class Layout:
             number = version_number(version)
             declared = {n: f for n, f in declared.items() if version_number(f.since) <= number}
             self.constraints = {n: c for n, c in self.constraints.items() if version_number(c.since) <= number}
-            self.variables = {n: v.at(version) for n, v in self.variables.items()}
+            variables = {n: v.at(version) for n, v in self.variables.items()}
+            self.variables = {n: v for n, v in variables.items() if not isinstance(v, SameAs)}
         fields = tuple(declared.values())
         self.by_name = declared
         self.inputs = tuple([f for f in fields if f.kind is _OPERAND or f.kind is _PARAMETER])
@@ -160,8 +161,8 @@ def _layout(cls: type[Definition]) -> Layout:
 
 
 def _versions(cls: type[Definition]) -> tuple[str, ...]:
-    """Returns the versions of a dialect in which a definition changed: those stated, else of its types, and of its fields and
-    constraints.
+    """Returns the versions of a dialect in which a definition changed: those stated, else of its types, and of its
+    fields and constraints.
     """
     bases = [base for base in cls.__mro__[1:] if issubclass(base, Definition)]
     inherited = bases[0].versions if bases else ()

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import pairwise
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import plural
@@ -24,6 +25,7 @@ from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.forms import Form
 from commonir.ods.inference import Derived, infer, operations_behind
 from commonir.ods.operation import Op
+from commonir.ods.version_changes import changes_between
 
 Record = dict[str, object]
 
@@ -90,10 +92,21 @@ def _conditions(definition: type[Op]) -> dict[str, str]:
 
 
 def _changes(definitions: Sequence[type[Op]]) -> dict[str, str]:
-    """Returns what later versions of an operation say of themselves, by version."""
-    text = {d.since: " ".join(_paragraphs(d.__doc__)[:1]) for d in definitions if d.since and _described(d) is not d}
+    """Returns what each later version of an operation changed: what it says of itself, else what follows from its
+    fields.
+    """
     first = summary_of(definitions[-1])
-    return {version: change for version, change in text.items() if change != first}
+    out: dict[str, str] = {}
+    for older, newer in pairwise(definitions):
+        own = (
+            ""
+            if newer.__doc__ == older.__doc__ or _described(newer) is newer
+            else " ".join(_paragraphs(newer.__doc__)[:1])
+        )
+        change = own if own not in ("", first) else changes_between(older, newer)
+        if change:
+            out[newer.since] = change
+    return out
 
 
 def _source(dialect: Dialect, definition: type[Op]) -> str:
