@@ -1,4 +1,4 @@
-"""What a version of an operation changed against the one before, in words derived from the two definitions."""
+"""The differences between two versions of an operation in words, derived from their definitions."""
 
 from __future__ import annotations
 

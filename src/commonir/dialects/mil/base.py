@@ -11,13 +11,8 @@ How a definition relates to the messages of a file:
   operation set are `by_version(...)`. Where an operation set changes what an operation means, its definition is another
   class with the same `name` and a later `since`.
 - A parameter that a file binds to a literal is bound to a `mil.literal` in the module, so that nothing of it is lost.
-<<<<<<< HEAD
 - The attribute `name` that every operation carries in a file is not a field. It is kept, as an undeclared attribute,
   only when it differs from the name of the first result.
-=======
-- The attribute `name` that every operation carries in a file is not a field. It is kept, as an undeclared attribute,
-  only when it differs from the name of the first result.
->>>>>>> 6a585c1f (What a version changed is derived from the fields of its definition)
 
 Source: MIL specification; coremltools 9 operation registry.
 """
