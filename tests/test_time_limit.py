@@ -50,8 +50,8 @@ class _Outcomes:
 
 
 def test_limit_counts_neither_first_uses_nor_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "test_times.py").write_text(_TESTS.format(seconds=0.04))
-    monkeypatch.setenv("TEST_SECONDS", "0.02")
+    (tmp_path / "test_times.py").write_text(_TESTS.format(seconds=0.03))
+    monkeypatch.setenv("TEST_SECONDS", "0.015")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     outcomes = _Outcomes()
     # Plugins that print, write, or collect the garbage of the whole process are left out.
