@@ -1,17 +1,25 @@
-"""A surface with one made-up program, so that commands are tested for what they do with answers, findings and faults.
+"""The API with one made-up program, so that commands are tested for what they do with answers, findings and faults.
 
-A "model file" is a line of text: `ok`, or what shall go wrong. The end-to-end tests use the real surface.
+A "model file" is a line of text: `ok`, or what shall go wrong. The end-to-end tests use the real API, from which names
+and parameters are derived: a call that the real function refuses fails here too. Of functions without an answer here,
+those that return a program return the one they were called with; everything else is the real thing.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+import commonir
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
@@ -37,21 +45,87 @@ from commonir.reports import (
     ValueDifference,
     WeightDifference,
 )
-from commonir.runtime.comparing.comparison import compare_outputs, default_rtol
 
-__all__ = ["compare_outputs", "default_rtol"]
-
-DEFAULT_ENGINE = "numpy"
+Arrays = Mapping[str, NDArray[np.generic]]
+T = TypeVar("T")
 
 LOSS = codes.Code("W0699", "something is lost", "For the tests.", severity=Severity.WARNING)
+_OF_THE_ANSWER = object()
 EVIL = "conv\x1b[31m\u202e[bold]"
 
 
-class Function:
-    """A function of which nothing is known beyond its types."""
+_API = Path(commonir.__file__).parent / "api"
+__path__ = [str(_API)]  # its modules are found below this one too
 
-    input_ports: Mapping[str, Port] = {}
-    output_ports: Mapping[str, Port] = {}
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Returns the module that each name of the API comes from. All is read: loading it takes longer than a test may."""
+    imports = [node for node in _parsed(_API / "__init__.py").body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module for node in imports if node.module for alias in node.names}
+
+
+@cache
+def _functions(module: str) -> dict[str, ast.FunctionDef]:
+    path = _API / f"{module.removeprefix('commonir.api.')}.py"
+    return {node.name: node for node in _parsed(path).body if isinstance(node, ast.FunctionDef)}
+
+
+def _parameters(name: str) -> inspect.Signature:
+    """Returns the parameters of a function of the API; a default that is not written out is that of the answer."""
+    arguments = _functions(_names()[name])[name].args
+    first_default = len(arguments.args) - len(arguments.defaults)
+    defaults = [None] * first_default + arguments.defaults
+    found = [
+        _parameter(a.arg, inspect.Parameter.POSITIONAL_OR_KEYWORD, d)
+        for a, d in zip(arguments.args, defaults, strict=True)
+    ]
+    for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        found.append(_parameter(a.arg, inspect.Parameter.KEYWORD_ONLY, d))
+    return inspect.Signature(found)
+
+
+def _parameter(name: str, form: Any, default: ast.expr | None) -> inspect.Parameter:
+    if default is None:
+        return inspect.Parameter(name, form)
+    try:
+        return inspect.Parameter(name, form, default=ast.literal_eval(default))
+    except ValueError:
+        return inspect.Parameter(name, form, default=_OF_THE_ANSWER)
+
+
+def answer(function: Callable[..., T]) -> Callable[..., T]:
+    """Answers the calls of the function of the API with this name; parameters without use are left out."""
+    own = inspect.signature(function).parameters
+    named = [name for name, p in own.items() if p.kind is not p.VAR_KEYWORD]
+    parameters = _parameters(function.__name__)
+    assert parameters.parameters.keys() >= {*named}, function.__name__
+
+    @wraps(function)
+    def call(*args: object, **kwargs: object) -> T:
+        bound = parameters.bind(*args, **kwargs)
+        more = {k: v for k, v in bound.arguments.items() if k not in named} if len(named) < len(own) else {}
+        bound.apply_defaults()
+        known = {k: bound.arguments[k] for k in named if bound.arguments[k] is not _OF_THE_ANSWER}
+        return function(**known, **more)
+
+    return call
+
+
+def __getattr__(name: str) -> Any:
+    module = _names().get(name)
+    if module is None:
+        raise AttributeError(name)
+    returns = (
+        _functions(module)[name].returns if module.startswith("commonir.api.") and name in _functions(module) else None
+    )
+    if isinstance(returns, ast.Name) and returns.id == "Module":
+        return lambda module, *_, **__: module
+    return getattr(import_module(module), name)
 
 
 class Module:
@@ -61,11 +135,9 @@ class Module:
         self.mood = mood
         self.format = format
 
-    def function(self, name: str | None) -> Function:
-        return Function()
 
-
-def load(path: str, format: str | None = None, *, findings: Diagnostics | None = None, lenient: bool = False) -> Module:
+@answer
+def load(path: str, format: str | None) -> Module:
     mood = Path(path).read_text().strip()
     match mood:
         case "unreadable":
@@ -82,6 +154,7 @@ def load(path: str, format: str | None = None, *, findings: Diagnostics | None =
             return Module(mood, format or "coreml")
 
 
+@answer
 def verify(module: Module) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     if module.mood in ("wrong", "lossy"):
@@ -90,38 +163,26 @@ def verify(module: Module) -> list[Diagnostic]:
     return found
 
 
+@answer
 def check(path: str) -> tuple[Module | None, list[Diagnostic]]:
     module = load(path)
     return module, verify(module)
 
 
+@answer
 def programs_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
     return [(path,) for path in paths]
 
 
-def random_inputs(
-    module: Module,
-    *,
-    function: str | None = None,
-    seed: int = 0,
-    dims: Mapping[str, int] | None = None,
-    given: Mapping[str, NDArray[np.generic]] | None = None,
-) -> dict[str, NDArray[np.generic]]:
+@answer
+def random_inputs(seed: int, dims: Mapping[str, int] | None, given: Arrays | None) -> dict[str, NDArray[np.generic]]:
     size = (dims or {}).get("d", 2)
     drawn = {"x": np.random.default_rng(seed).standard_normal((1, size)).astype(np.float32)}
     return drawn | dict(given or {})
 
 
-def run(
-    module: Module,
-    inputs: Mapping[str, NDArray[np.generic]],
-    *,
-    engine: str | None = None,
-    function: str | None = None,
-    seed: int = 0,
-    state: object = None,
-    options: object = None,
-) -> dict[str, NDArray[np.generic]]:
+@answer
+def run(module: Module, inputs: Arrays, engine: str | None) -> dict[str, NDArray[np.generic]]:
     if engine not in (None, "numpy", "onnxruntime"):
         raise DiagnosticError(Diagnostic(codes.UNKNOWN_ENGINE, f"no engine '{engine}'"))
     x = inputs["x"].astype(np.float32)
@@ -131,86 +192,63 @@ def run(
     return {"y": y, "z": np.asarray([3, -1], np.int32)}
 
 
-class State(dict[str, NDArray[np.generic]]):
-    pass
-
-
-def lower(module: Module, *, defer: bool = False) -> Module:
-    return module
-
-
-def engine_options(**options: object) -> dict[str, object]:
-    return options
-
-
-def run_steps(
-    module: Module,
-    inputs: Mapping[str, NDArray[np.generic]],
-    *,
-    steps: int | None,
-    engine: str | None,
-    function: str | None,
-    seed: int,
-    dims: Mapping[str, int],
-    state: State,
-    options: object,
-    ranks: int | None,
-    parallel: str | None,
-    findings: Diagnostics,
-) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
-    drawn = random_inputs(module, function=function, seed=seed, dims=dims, given=inputs)
-    return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
-
-
-def input_ports(module: Module, *, function: str | None) -> Mapping[str, Port]:
-    return module.function(function).input_ports
-
-
-def output_ports(module: Module, *, function: str | None) -> Mapping[str, Port]:
-    return module.function(function).output_ports
-
-
-def call_attributes(module: Module, function: str | None) -> tuple[str, ...] | None:
-    return None
-
-
-def runs(module: Module) -> tuple[str | None, ...]:
-    return (None,)
-
-
-def together(engine: str | None) -> AbstractContextManager[bool]:
+@answer
+def together() -> AbstractContextManager[bool]:
     return nullcontext(True)
 
 
-def unlike_stated(
-    module: Module, outputs: Mapping[str, NDArray[np.generic]], *, function: str | None
-) -> list[Diagnostic]:
+@answer
+def engine_options() -> None:
+    return None
+
+
+@answer
+def run_steps(
+    module: Module, inputs: Arrays, engine: str | None, seed: int, dims: Mapping[str, int] | None
+) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
+    drawn = random_inputs(module, seed=seed, dims=dims, given=inputs)
+    return drawn, run(module, drawn, engine=engine)
+
+
+@answer
+def input_ports() -> Mapping[str, Port]:
+    return {}
+
+
+@answer
+def output_ports() -> Mapping[str, Port]:
+    return {}
+
+
+@answer
+def call_attributes() -> tuple[str, ...] | None:
+    return None
+
+
+@answer
+def runs() -> tuple[str | None, ...]:
+    return (None,)
+
+
+@answer
+def unlike_stated() -> list[Diagnostic]:
     return []
 
 
-def run_with_onnxruntime(
-    path: str, inputs: Mapping[str, NDArray[np.generic]], *, state: State, options: object
-) -> dict[str, NDArray[np.generic]]:
+@answer
+def run_with_onnxruntime(path: str, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
     return run(load(path), inputs, engine="onnxruntime")
 
 
+@answer
 def output_format(path: str) -> str:
     if path.endswith(".onnx"):
         return "onnx"
     raise DiagnosticError(Diagnostic(codes.UNKNOWN_OUTPUT_FORMAT, f"no format has the suffix of '{path}'"))
 
 
-def file_format(to: str) -> str:
-    return to
-
-
-def convert(
-    module: Module,
-    to: str,
-    *,
-    findings: Diagnostics | None = None,
-    **choices: object,
-) -> Module:
+@answer
+def convert(module: Module, to: str, findings: Diagnostics | None, **choices: object) -> Module:
     CHOSEN.clear()
     CHOSEN.update({name: value for name, value in choices.items() if value})
     if module.mood == "lossy" and findings is not None:
@@ -222,47 +260,33 @@ CHOSEN: dict[str, object] = {}
 """What the last conversion was asked for."""
 
 
+@answer
 def image_input(color: str, scale: float, bias: tuple[float, ...]) -> tuple[object, ...]:
     return color, scale, bias
 
 
-def run_converted(
-    source: Module, converted: Module, inputs: Mapping[str, NDArray[np.generic]], **options: object
-) -> dict[str, NDArray[np.generic]]:
+@answer
+def run_converted(converted: Module, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
     return run(converted, inputs)
 
 
+@answer
 def writable_format(module: Module) -> str:
     return module.format
 
 
-def edit(module: Module, **changes: object) -> Module:
-    return module
-
-
-def extract(module: Module, sources: list[str], targets: list[str], *, function: str | None = None) -> Module:
-    return module
-
-
-def optimize(module: Module, **choices: object) -> Module:
-    return module
-
-
-def bundle(module: Module) -> Module:
-    return module
-
-
-def tablegen_json(path: str, include_dirs: tuple[str, ...], defines: tuple[str, ...]) -> str:
+@answer
+def tablegen_json() -> str:
     return "{}\n"
 
 
+@answer
 def library(dialect: str) -> Module:
     return Module("ok", dialect)
 
 
-def compare(
-    a: Module, b: Module | None, inputs: Mapping[str, NDArray[np.generic]], *, engines: tuple[str, ...], **how: object
-) -> Comparison:
+@answer
+def compare(a: Module, engines: Sequence[str]) -> Comparison:
     is_within = a.mood != "differs"
     value = ValueDifference(EVIL, "mil.conv", "onnx.Conv", "f32", "f32", is_within, 0.5, 0.1, 0.2, 0.9, 0.1, 0.01)
     found = () if is_within else (Divergence(value, (EVIL,), (f"mil.conv '{EVIL}'",), (f"onnx.Conv '{EVIL}'",)),)
@@ -270,41 +294,24 @@ def compare(
     return Comparison((names[0], names[-1]), "main", (value,), (), (EVIL,), (), found, (1, 1), (4, 4))
 
 
-def save(
-    module: Module,
-    path: str,
-    *,
-    format: str | None = None,
-    external_data: bool | None = None,
-    findings: Diagnostics | None = None,
-) -> tuple[FileEntry, ...]:
+@answer
+def save(module: Module, path: str) -> tuple[FileEntry, ...]:
     with atomic_file(path) as out:
         out.write(module.mood.encode())
     return (FileEntry(path, Path(path).stat().st_size),)
 
 
-MLIR = "mlir"
-
-
+@answer
 def show(
-    module: Module,
-    *,
-    generic: bool = False,
-    node: str | None = None,
-    around: int = 0,
-    elide: bool = True,
-    syntax: str = MLIR,
-    names: str = "",
-    locations: bool = False,
+    generic: bool, node: str | None, around: int, elide: bool, names: str, locations: bool, syntax: str = "mlir"
 ) -> str:
     options = f"generic={generic} node={node} around={around} elide={elide} syntax={syntax}"
     options += f" names={names}" * bool(names) + " locations" * locations
     return f"module {{ {EVIL} }} // {options}\n"
 
 
-def summarize(
-    module: Module, *, with_flops: bool = False, with_weights: bool = False, with_ranks: bool = False
-) -> Summary:
+@answer
+def summarize(module: Module, with_flops: bool) -> Summary:
     function = FunctionSummary(
         name="main",
         opset="CoreML7",
@@ -328,29 +335,22 @@ def summarize(
     )
 
 
-def view(
-    module: Module,
-    path: str,
-    *,
-    other: Module | None = None,
-    to: str | None = None,
-    title: str = "",
-    other_title: str = "",
-) -> SavedDrawing:
+@answer
+def view(path: str, title: str) -> SavedDrawing:
     with atomic_file(path) as out:
         out.write(b"<svg/>")
     return SavedDrawing(path, 6, 10, 20, f"a picture of {title}", (EVIL,), ("something is left out",))
 
 
-def shapes(
-    module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
-) -> tuple[ShapeEntry, ...]:
+@answer
+def shapes(sizes: Mapping[str, int] | None, with_constants: bool) -> tuple[ShapeEntry, ...]:
     size = (sizes or {}).get("N", "N")
     constants = (ShapeEntry("main", "w", "mil.const", "tensor<3xf32>"),) if with_constants else ()
     return (ShapeEntry("main", "x", "input", f"tensor<{size}x3xf32>"), *constants)
 
 
-def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:
+@answer
+def diff(tolerance: float | None, measure: bool) -> Differences:
     changes = (Change("axis", "1", "2"), Change("x", EVIL, ""))
     changed = OperationDifference("changed", "main", "y", EVIL, "mil.softmax", "mil.softmax", changes)
     weight = WeightDifference("w", "w", "tensor<3xf32>", "tensor<3xf32>", 3, tolerance is not None)
@@ -359,38 +359,31 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
     return Differences(("coreml", "coreml"), "coreml", (), (), operations, (measured,), 4, 2)
 
 
-def profile(
-    module: Module,
-    inputs: Mapping[str, NDArray[np.generic]],
-    *,
-    engine: str | None = None,
-    function: str | None = None,
-    seed: int = 0,
-    dims: Mapping[str, int] | None = None,
-    warmup: int = 1,
-    repeat: int = 5,
-    options: object = None,
-    tell: Callable[[str], None] = print,
-) -> Profile:
+@answer
+def profile(engine: str | None, function: str | None, repeat: int, tell: Callable[[str], None] = print) -> Profile:
     tell("running the whole")
     entries = [ProfileEntry(f"v{n}", "mil.conv", EVIL, ("core.conv",), n / 8, n / 9, n, 10**9) for n in range(1, 31)]
     return Profile(engine or "numpy", function or "main", repeat, 3.0, 2.0, 1.5e-3, 4e-6, 5000, tuple(entries))
 
 
+@answer
 def save_trace(found: Profile, path: str) -> None:
     Path(path).write_text(found.engine)
 
 
-def operations(dialect: str | None = None, *, dialects: object = ()) -> tuple[OperationEntry, ...]:
+@answer
+def operations() -> tuple[OperationEntry, ...]:
     return (OperationEntry("mil.conv", "Convolution.", "ios15"), OperationEntry("mil.add", "Sum.", "ios15"))
 
 
-def reference_page(name: str, *, dialects: object = ()) -> str:
+@answer
+def reference_page(name: str) -> str:
     if name != "mil.conv":
         raise DiagnosticError(Diagnostic(codes.UNKNOWN_REFERENCE, f"no operation or dialect '{name}'"))
     return "# mil.conv\n\nConvolution.\n"
 
 
+@answer
 def doctor() -> DoctorReport:
     return DoctorReport(
         version="0.1.0",
