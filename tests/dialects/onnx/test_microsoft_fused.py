@@ -39,6 +39,17 @@ def turned(x: Array, turn: int) -> Array:
     return np.ascontiguousarray(np.swapaxes(x, 0, -1)) if turn else x
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances(dtype: Any) -> None:
+    draws = Draws(16)
+    a, b = (draws.floats(n, 5).astype(dtype) for n in (3, 4))
+    for metric in ("sqeuclidean", "euclidean"):
+        (found,) = check("CDist", [a, b], metric=metric)
+        apart = np.linalg.norm(a[:, None] - b[None], axis=-1)
+        np.testing.assert_allclose(found, apart**2 if metric == "sqeuclidean" else apart, rtol=1e-5)
+    check("CDist", [a, b])
+
+
 @TURNS
 @pytest.mark.parametrize("op_type", ["TransposeMatMul", "FusedMatMul"])
 def test_products(op_type: str, turn_a: int, turn_b: int) -> None:

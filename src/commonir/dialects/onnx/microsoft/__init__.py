@@ -17,6 +17,7 @@ from commonir.dialects.onnx.microsoft.blocks import (
 from commonir.dialects.onnx.microsoft.fused import (
     BiasGelu,
     BiasSplitGelu,
+    CDist,
     FastGelu,
     FusedConv,
     FusedGemm,
@@ -70,6 +71,7 @@ __all__ = [
     "Attention",
     "BiasGelu",
     "BiasSplitGelu",
+    "CDist",
     "DequantizeLinear",
     "DynamicQuantizeLSTM",
     "DynamicQuantizeMatMul",

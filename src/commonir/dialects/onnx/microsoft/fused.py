@@ -13,8 +13,9 @@ from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE
 from commonir.dialects.onnx.recurrent import function_of
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
 from commonir.ir.operation import Value
+from commonir.ir.types import f32, f64
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, operand, positive, result
+from commonir.ods import attr_types, attribute, element_type, one_of, operand, positive, result
 from commonir.symbolic.constraints import NotKnownError
 
 
@@ -117,6 +118,27 @@ def _first_axis_moved(x: Value) -> Value:
     if rank < 3:
         raise NotationError(f"a tensor of rank {rank} has no batch")
     return core.transpose(x, (*range(1, rank - 1), 0, rank - 1))
+
+
+class CDist(OnnxOp, name="onnx.microsoft.CDist", since="microsoft1"):
+    """The distance of each row of A from each row of B, or the square of it.
+
+    It is computed from squares and a product of matrices, as onnxruntime does, which loses digits of small distances
+    between large numbers.
+    """
+
+    A: Value = operand("T[m, n]")
+    B: Value = operand("T[k, n]")
+    metric: str = attribute(attr_types.text, default="sqeuclidean", check=one_of("sqeuclidean", "euclidean"))
+    C: Value = result("T[m, k]")
+    T = element_type(f32, f64)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        rows = core.reduce_sum(core.mul(A, A), (1,), True)
+        columns = core.unsqueeze(core.reduce_sum(core.mul(B, B), (1,), False), (0,))
+        products = core.matmul(A, B, False, True)
+        squares = core.relu(core.sub(core.add(rows, columns), core.add(products, products)))
+        return core.sqrt(squares) if self.metric == "euclidean" else squares
 
 
 class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
