@@ -1,8 +1,8 @@
-"""Writes the pages that follow from the code: `python -m docs.generate`.
+"""Generates pages from the code: `python -m docs.generate`.
 
-`cli.md` is made of the click commands, `diagnostics.md` of the codes, `common_ir_rules.md` of the rules,
-`mlir_operations.md` of the rules of conversions, `passes.md` of the passes and the rules of dialects. A test fails when
-a page in the tree is stale.
+The sources are the click commands (`cli.md`), the diagnostic codes (`diagnostics.md`), the rules of Common IR
+(`common_ir_rules.md`), the legalization rules (`mlir_operations.md`), and the passes and rules of dialects
+(`passes.md`). A test fails if a page in the tree is outdated.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FOLDER = Path(__file__).parent
 _NOTICE = "<!-- Written by `python -m docs.generate`: edit the sources it names, not this page. -->"
 
 _STATUS_TEXTS = {
-    ExitStatus.YES: "done, or the answer is yes",
+    ExitStatus.YES: "success, or the answer is yes",
     ExitStatus.NO: "the answer is no: errors found, outputs differ",
-    ExitStatus.USAGE: "the command line is not understood",
+    ExitStatus.USAGE: "wrong usage of the command line",
     ExitStatus.UNREADABLE: "an input cannot be read",
     ExitStatus.UNSUPPORTED: "an operation, version or feature is not supported",
     ExitStatus.REFUSED: "refused for safety, or because of a limit",
@@ -40,7 +40,7 @@ _STATUS_TEXTS = {
     ExitStatus.INTERRUPTED: "interrupted from the keyboard",
 }
 
-_ROOMS = {
+_SECTIONS = {
     "01": "Files that cannot be read",
     "02": "Content that contradicts its format",
     "03": "Safety and limits",
@@ -49,12 +49,12 @@ _ROOMS = {
     "06": "Conversion",
     "07": "Running",
     "08": "Writing",
-    "09": "Usage and faults of commonir",
+    "09": "Usage and internal errors",
 }
 
 
 def cli_page() -> str:
-    """The reference of the command line."""
+    """Returns the reference page of the command line."""
     context = click.Context(cir, info_name="cir")
     lines = [
         _NOTICE,
@@ -62,20 +62,20 @@ def cli_page() -> str:
         "# Command line",
         "",
         "`commonir` and `cir` are the same program. `cir MODEL` is short for `cir info MODEL`. Results go to standard",
-        "output, findings and progress to standard error; colour, fitted tables and progress appear on terminals only,",
-        "and `NO_COLOR` is respected.",
+        "output, findings and progress to standard error. Color, fitted tables and progress appear only on terminals;",
+        "`NO_COLOR` is respected.",
         "",
-        "With `--json` every verb writes one document:",
+        "With `--json` every command writes one document:",
         "",
         "```json",
         '{"schema": "commonir.info/1", "ok": true, "result": {}, "diagnostics": []}',
         "```",
         "",
-        "`result` is null when there is none. A diagnostic has `code`, `severity`, `message`, `file`, `where`, `line`,",
-        "`notes` and `help`. Numbers that JSON cannot write are the texts `nan`, `inf` and `-inf`. The number in",
-        "`schema` changes when a field changes its meaning or goes.",
+        "`result` is null if there is none. A diagnostic has `code`, `severity`, `message`, `file`, `where`, `line`,",
+        "`notes` and `help`. Numbers that JSON cannot represent are the strings `nan`, `inf` and `-inf`. The number in",
+        "`schema` changes when a field changes its meaning or is removed.",
         "",
-        "| exit status | means |",
+        "| exit status | meaning |",
         "|-|-|",
         *(f"| {int(status)} | {text} |" for status, text in _STATUS_TEXTS.items()),
     ]
@@ -132,7 +132,7 @@ def _default_text(option: click.Option) -> str:
 
 
 def _help_lines(text: str) -> list[str]:
-    """A docstring as Markdown; a paragraph after a backspace character keeps its lines."""
+    """Returns a docstring as Markdown; a paragraph after a backspace character keeps its lines."""
     out: list[str] = []
     for paragraph in text.split("\n\n"):
         lines = paragraph.strip().split("\n")
@@ -143,21 +143,21 @@ def _help_lines(text: str) -> list[str]:
 
 
 def diagnostics_page() -> str:
-    """The explanation of every code."""
+    """Returns the page that explains every code."""
     lines = [
         _NOTICE,
         "",
         "# Diagnostics",
         "",
-        "Every finding has a code: the letter says whether it is an error (E) or a warning (W), the first two digits",
-        "what it is about. `cir explain CODE` prints the same text.",
+        "Every finding has a code: a letter for error (E), warning (W) or note (N), and four digits; the first two",
+        "are the topic. `cir explain CODE` prints the same text.",
     ]
     codes = sorted(all_codes(), key=lambda code: (code.id[1:3], code.id))
-    for room, title in _ROOMS.items():
-        found = [code for code in codes if code.id[1:3] == room]
-        if found:
+    for digits, title in _SECTIONS.items():
+        section = [code for code in codes if code.id[1:3] == digits]
+        if section:
             lines += ["", f"## {title}"]
-        for code in found:
+        for code in section:
             lines += ["", *_code_section(code)]
     return "\n".join(lines) + "\n"
 
@@ -172,20 +172,19 @@ def _found_in(rule: SpecRule) -> str:
 
 
 def common_ir_rules_page() -> str:
-    """The rules of the Common IR."""
+    """Returns the page of the Common IR rules."""
     lines = [
         _NOTICE,
         "",
         "# Rules of the Common IR",
         "",
-        "Every MUST and SHOULD of the specification, in its order, and what it cannot be followed without (source:",
-        f"{THIS_TOOL}). A broken MUST is an error (E0255), a broken SHOULD a warning (W0255), and the message begins",
-        "with the number of the rule. `cir check` finds all that a program breaks; rules that only files can break are",
-        "found when it is read. Each rule of a program has a test that breaks it, in",
-        "`tests/dialects/common_ir/test_rules.py`. How open questions of the specification are answered is told in",
-        "[Common IR](common_ir.md).",
+        "Every MUST and SHOULD of the specification, in order, and additional rules that it depends on (source:",
+        f"{THIS_TOOL}). A violated MUST is an error (E0255), a violated SHOULD a warning (W0255). The message begins",
+        "with the number of the rule. `cir check` reports all violations; rules on files are checked when a file is",
+        "read. Each rule on programs has a test that violates it in `tests/dialects/common_ir/test_rules.py`.",
+        "[Common IR](common_ir.md) answers open questions of the specification.",
         "",
-        "| rule | level | what holds | what to do | source | found in |",
+        "| rule | level | requirement | remedy | source | found in |",
         "|-|-|-|-|-|-|",
     ]
     lines += [f"| {r.label} | {r.level.value} | {r.text} | {r.remedy} | {r.source} | {_found_in(r)} |" for r in RULES]
@@ -194,21 +193,21 @@ def common_ir_rules_page() -> str:
 
 _TARGETS = ("linalg", "tosa")
 _OF_MANY = (core.CoreOp, core.Unary, core.Binary, core.Comparison)
-"""Rules of these are about some elements only, or about index notation."""
+"""Classes whose rules cover only some elements, or index notation."""
 
 
 def mlir_operations_page() -> str:
-    """What conversions to dialects of MLIR make of each operation of the core."""
+    """Returns the page on how each core operation is converted to MLIR dialects."""
     lines = [
         _NOTICE,
         "",
-        "# Operations of the core in dialects of MLIR",
+        "# Operations in dialects of MLIR",
         "",
-        "What `cir convert --to linalg` and `--to tosa` make of each operation of the core (source: the rules of",
-        "`conversions/core_to_linalg` and `conversions/core_to_tosa`): `rule` where it has one of its own, which may",
-        "leave out some uses, `kernel` where its index notation becomes `linalg.generic` or, in tosa, operations on",
-        "whole tensors, `parts` where it is expanded into simpler ones, and nothing where there is no way.",
-        "`--to tosa-linalg` has both columns, that of tosa first. [MLIR for compilers](to_mlir.md) tells more.",
+        "How `cir convert --to linalg` and `--to tosa` convert each core operation (source: the rules of",
+        "`conversions/core_to_linalg` and `conversions/core_to_tosa`): `rule` is a legalization rule, which may not",
+        "cover all cases; `kernel` means that the index notation becomes `linalg.generic` or, in tosa, operations on",
+        "whole tensors; `parts` means expansion into simpler operations; an empty cell means unsupported.",
+        "`--to tosa-linalg` tries tosa first, then linalg. See [MLIR for compilers](to_mlir.md).",
         "",
         f"| operation | {' | '.join(_TARGETS)} |",
         "|-|" + "-|" * len(_TARGETS),
@@ -229,7 +228,7 @@ def _way(rules: Rules, definition: type[Op], target: str) -> str:
 
 
 def passes_page() -> str:
-    """What passes there are, and what is known of simpler forms of operations."""
+    """Returns the page of passes and canonicalizations."""
     ours = list(Passes().own())
     lines = [
         _NOTICE,
@@ -237,37 +236,38 @@ def passes_page() -> str:
         "# Passes",
         "",
         "`cir opt M --passes NAMES -o OUT` runs passes in the order given, as `cir.optimize(program, passes=..)` does.",
-        "Those that MLIR has, too, leave what `mlir-opt` of LLVM 22 leaves on the programs of `tests/passes/mlir`;",
-        "where not, `remaining.toml` there says why. Rules of `mlir-opt` that are not listed below are not there,",
-        "among them those of linalg and stablehlo, of `scf.forall`, of `scf.if` after another one with the same",
-        "condition, of `tensor.dim` of what `tensor.insert` gives, and what needs the affine dialect (`tensor.pad` of",
-        "`linalg.fill`). Contents of `dense_resource` are computed with, where `mlir-opt` leaves them.",
+        "Passes that MLIR has too give the same result as `mlir-opt` of LLVM 22 on the programs of",
+        "`tests/passes/mlir`; `remaining.toml` there lists the exceptions with reasons. Only the canonicalizations of",
+        "`mlir-opt` that are listed below are implemented. Missing are those of linalg and stablehlo, of",
+        "`scf.forall`, of `scf.if` after another one with the same condition, of `tensor.dim` of a `tensor.insert`,",
+        "and those that need the affine dialect (`tensor.pad` of `linalg.fill`). Unlike `mlir-opt`, passes fold the",
+        "contents of `dense_resource`.",
         "",
-        "| pass | what it does |",
+        "| pass | effect |",
         "|---|---|",
         *[f"| `{each.name}` | {each.summary} |" for each in ours],
         "",
         "## Pipelines",
         "",
-        "`--passes` takes names separated by commas, each with options if it has some, and `--pass-pipeline` the same",
-        "as mlir-opt writes it; `cir.optimize` takes both. All passes run on the whole program.",
+        "`--passes` takes names separated by commas, each with options; `--pass-pipeline` takes the syntax of",
+        "mlir-opt. `cir.optimize` takes both. All passes run on the whole program.",
         "",
         "```",
         "cir opt M --passes 'canonicalize{max-fold-bytes=0},cse' -o OUT",
         "cir opt M --pass-pipeline 'builtin.module(canonicalize{max-fold-bytes=0},cse)' -o OUT",
         "```",
         "",
-        "| option | takes | of | what it sets |",
+        "| option | type | passes | effect |",
         "|---|---|---|---|",
         *[
             f"| `{option.name}` | {option.type.value} | {', '.join(names)} | {option.summary} |"
             for option, names in _options_of(ours).items()
         ],
         "",
-        "## Passes of your own",
+        "## Your own passes",
         "",
-        "A package adds passes through the entry points `commonir.passes`; `cir opt --list-passes` lists them with",
-        "ours. A pass reports whether it changed anything:",
+        "A package registers passes by entry points of the group `commonir.passes`; `cir opt --list-passes` lists",
+        "them. A pass reports whether it changed anything:",
         "",
         "```python",
         "from commonir.passes.definition import Pass, PassResult",
@@ -288,12 +288,12 @@ def passes_page() -> str:
         'drop-names = "my_package:DROP_NAMES"',
         "```",
         "",
-        'From Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.',
+        'In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.',
         "",
-        "## Simpler forms",
+        "## Canonicalizations",
         "",
-        "What `canonicalize` knows beyond constants that are computed and what definitions state: rules as they are",
-        "written, `$x` standing for any value or attribute, and in words what rules cannot say.",
+        "The canonicalizations of `canonicalize`, in addition to constant folding and to the traits of definitions.",
+        "Rewrite rules are shown as they are written, with `$x` for any value or attribute; functions are described.",
     ]
     for name in ("arith", "cf", "complex", "func", "index", "scf", "tensor", "tosa"):
         dialect = Dialects().get(name)
@@ -309,11 +309,11 @@ def passes_page() -> str:
 
 def _options_of(passes: Sequence[Pass]) -> dict[PassOption, list[str]]:
     """Returns the options of passes, each with the passes that have it."""
-    found: dict[PassOption, list[str]] = {}
+    result: dict[PassOption, list[str]] = {}
     for each in passes:
         for option in each.options:
-            found.setdefault(option, []).append(f"`{each.name}`")
-    return found
+            result.setdefault(option, []).append(f"`{each.name}`")
+    return result
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -17,7 +17,7 @@ from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.cli.arrays import parse_inputs, save_arrays, summarize_array
-from commonir.cli.choices import parse_sizes
+from commonir.cli.choices import parse_dims
 
 
 def refusal(*texts: str, limits: Limits | None = None) -> Diagnostic:
@@ -71,11 +71,14 @@ def test_random_integers_stay_below_the_upper_bound() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("x", "cannot read the input 'x': there is no NAME= in front", None),
-        ("x=f23[2]:ones", "cannot read the input 'x=f23[2]:ones': no type 'f23'", "did you mean 'f32'?"),
+        ("x", "cannot read the input 'x': NAME= is missing", None),
+        ("x=f23[2]:ones", "cannot read the input 'x=f23[2]:ones': unknown type 'f23'", "did you mean 'f32'?"),
         (
             "x=f32[2]:rann",
-            "cannot read the input 'x=f32[2]:rann': no generator 'rann'; did you mean 'randn', 'rand' or 'randint'?",
+            (
+                "cannot read the input 'x=f32[2]:rann': unknown generator 'rann'; "
+                "did you mean 'randn', 'rand' or 'randint'?"
+            ),
             None,
         ),
         (
@@ -87,12 +90,12 @@ def test_random_integers_stay_below_the_upper_bound() -> None:
         ("x=f32[2]:ones(3)", "cannot read the input 'x=f32[2]:ones(3)': 'ones' takes no arguments", None),
         (
             "x=i8[1]:\x1b[31m",
-            r"cannot read the input 'x=i8[1]:\x1b[31m': no generator '\x1b[31m'; generators are",
+            r"cannot read the input 'x=i8[1]:\x1b[31m': unknown generator '\x1b[31m'; the generators are",
             None,
         ),
         (
             "@x.npy",
-            "cannot read the input '@x.npy': a file without a name in front must be an .npz or .safetensors archive",
+            "cannot read the input '@x.npy': a file without NAME= must be an .npz or .safetensors archive",
             None,
         ),
         ("x=f32[1 2]:ones", "cannot read the input 'x=f32[1 2]:ones': 'f32[1 2]:ones' is neither", None),
@@ -118,11 +121,11 @@ def test_generated_input_beyond_the_limits_is_not_allocated(text: str) -> None:
 
 
 def test_dimensions() -> None:
-    assert parse_sizes(["batch=8", "s=0"]) == {"batch": 8, "s": 0}
-    with pytest.raises(DiagnosticError, match="'--set batch' is not of the form DIM=SIZE"):
-        parse_sizes(["batch"], "--set")
-    with pytest.raises(DiagnosticError, match="the size must be a number"):
-        parse_sizes(["batch=" + "9" * 5000])
+    assert parse_dims(["batch=8", "s=0"]) == {"batch": 8, "s": 0}
+    with pytest.raises(DiagnosticError, match="'--set batch' is not of the form DIM=N"):
+        parse_dims(["batch"], "--set")
+    with pytest.raises(DiagnosticError, match="the dim must be a number"):
+        parse_dims(["batch=" + "9" * 5000])
 
 
 # -- files
@@ -147,7 +150,7 @@ def test_npz_archive_gives_arrays_by_name_or_key(tmp_path: Path) -> None:
     np.testing.assert_array_equal(every["b"], b)
     np.testing.assert_array_equal(parse_inputs([f"x=@{tmp_path}/all.npz:b"], seed=0)["x"], b)
     np.testing.assert_array_equal(parse_inputs([f"x=@{tmp_path}/one.npz"], seed=0)["x"], a)
-    assert "the archive holds 2 arrays ('a', 'b'): add `:KEY`" in refusal(f"x=@{tmp_path}/all.npz").message
+    assert "the archive has 2 arrays ('a', 'b'): add `:KEY`" in refusal(f"x=@{tmp_path}/all.npz").message
 
 
 def test_missing_key_names_the_nearest_one(tmp_path: Path) -> None:

@@ -114,8 +114,8 @@ def test_usage_error_is_an_envelope_with_json(cir: Cir) -> None:
     [
         ("ok", 0, ""),
         ("unreadable", 3, "error[E0103]: the file is empty"),
-        ("memory", 5, "error[E0303]: there is not enough memory"),
-        ("crash", 70, r"error[E0999]: an internal error, not a fault of the input: ValueError: unexpected " + HARMLESS),
+        ("memory", 5, "error[E0303]: not enough memory"),
+        ("crash", 70, r"error[E0999]: internal error: ValueError: unexpected " + HARMLESS),
         ("interrupt", 130, "interrupted"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Whether a converted program computes what the original does: both on the same seeded inputs, by different engines."""
+"""Compares the outputs of a converted program with the original, on the same seeded inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from commonir.api import Array, Module
     from commonir.reports import OutputError
 
-# An implementation that shares nothing with ours, for the format it reads.
+# An independent implementation, for the format that it reads.
 _ORACLE = "onnxruntime"
 _ORACLE_FORMAT = "onnx"
 
@@ -35,7 +35,7 @@ class Check(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """The errors of every output, for each set of inputs, and what ran the converted program."""
+    """The errors of every output for each set of inputs, and the engine that ran the converted program."""
 
     errors: Sequence[tuple[OutputError, ...]]
     engine: str
@@ -51,12 +51,12 @@ def check_agreement(
     check: Check,
     progress: Progress,
 ) -> Agreement:
-    """Runs both programs on seeded inputs.
+    """Runs both programs on seeded inputs and returns the errors.
 
-    What is checked is the file that was written, read again: an ONNX file by onnxruntime, another by our default
-    engine, which also runs the original and ONNX files that onnxruntime does not take.
+    Reads the written file and runs it: an ONNX file with onnxruntime, other files with the default engine. The default
+    engine also runs the original, and ONNX files that onnxruntime does not support.
 
-    Raises: what loading and running raise; MISSING_PACKAGE without onnxruntime.
+    Raises: errors of loading and running; MISSING_PACKAGE without onnxruntime.
     """
     api = session.api
     summary = api.summarize(source)
@@ -65,7 +65,7 @@ def check_agreement(
     options = api.engine_options(time_limit_seconds=check.time_limit)
     engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
     errors: list[tuple[OutputError, ...]] = []
-    # States go on from one set of inputs to the next, and are compared as outputs are.
+    # States continue from one set of inputs to the next, and are compared like outputs.
     before, after = api.State(), api.State()
     for number in range(check.runs):
         progress.step(f"checking, inputs {number + 1} of {check.runs}")
@@ -88,7 +88,7 @@ def _not_by_the_oracle(error: DiagnosticError, path: str) -> list[Diagnostic]:
     """Returns the findings when onnxruntime refuses a file. Raises: the error, when it has another cause."""
     if any(d.code is not codes.UNSUPPORTED_EXECUTION for d in error.diagnostics):
         raise error
-    message = f"{_ORACLE} does not take the file, which is written; it is checked with an engine of commonir"
+    message = f"{_ORACLE} does not support the written file; an engine of commonir checked it instead"
     return [Diagnostic(codes.OTHER_ENGINE, message, file=path, notes=d.notes) for d in error.diagnostics]
 
 
@@ -113,15 +113,15 @@ def differences(errors: Iterable[OutputError], of: str = "") -> list[str]:
     for error in errors:
         if not error.is_within:
             worst[error.name] = max(worst.get(error.name, error), error, key=_badness)
-    return [f"output '{name}'{of}{_told(error)}" for name, error in worst.items()]
+    return [f"output '{name}'{of}{_description(error)}" for name, error in worst.items()]
 
 
-def _told(error: OutputError) -> str:
+def _description(error: OutputError) -> str:
     if error.absolute is None:
         return f": {error.note}"
     at = f" at {list(error.at)}" if error.at else ""
     note = f": {error.note}" if error.note else ""
-    return f" differs by {_number(error.absolute)}{at}, allowed is {_allowed(error)}{note}"
+    return f" differs by {_number(error.absolute)}{at}, allowed: {_allowed(error)}{note}"
 
 
 def _badness(error: OutputError) -> tuple[bool, float]:

@@ -1,7 +1,7 @@
-"""The answer of a command, and how it reaches the user: as text, or as one versioned JSON envelope.
+"""The answer of a command, written as text or as a versioned JSON document.
 
 The envelope is `{"schema": "commonir.VERB/1", "ok": ..., "result": ..., "diagnostics": [...]}`; the number changes when
-a field changes its meaning or goes, not when one is added.
+a field changes its meaning or is removed, not when one is added.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class Answer:
 
     @classmethod
     def refused(cls, *findings: Diagnostic) -> Answer:
-        """No result, because of findings."""
+        """Returns an answer without a result, because of findings."""
         return cls(None, lambda _: None, DiagnosticError(*findings).status)
 
 
-def listed_operations(found: Sequence[OperationEntry]) -> Answer:
-    """The answer that lists operations."""
-    rows = [(entry.name, entry.since, entry.summary) for entry in found]
+def listed_operations(operations: Sequence[OperationEntry]) -> Answer:
+    """Returns an answer that lists operations."""
+    rows = [(entry.name, entry.since, entry.summary) for entry in operations]
     columns = [Column("operation"), Column("since"), Column("")]
-    return Answer([entry.to_json() for entry in found], lambda out: out.table(columns, rows))
+    return Answer([entry.to_json() for entry in operations], lambda out: out.table(columns, rows))
 
 
 def write_answer(
@@ -70,7 +70,7 @@ def write_answer(
 
 
 def envelope(answer: Answer, findings: Sequence[Diagnostic], verb: str) -> str:
-    """The JSON form of an answer."""
+    """Returns the JSON document of an answer."""
     # Only `--json` pays for this import.
     import json  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ def _finding(finding: Diagnostic) -> dict[str, JsonValue]:
 
 
 def _plain(value: JsonValue) -> JsonValue:
-    """Writes what JSON has no number for as a text: `"nan"`, `"inf"`, `"-inf"`."""
+    """Replaces numbers that JSON cannot represent by `"nan"`, `"inf"`, `"-inf"`."""
     match value:
         case float() if not isfinite(value):
             return str(value)

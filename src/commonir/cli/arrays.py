@@ -1,8 +1,8 @@
-"""Inputs from the command line as arrays, and arrays as text and files. Loads numpy: reached through `Session.arrays`.
+"""Reads command-line inputs as arrays, and shows and saves arrays. Imports numpy, so use it through `Session.arrays`.
 
 Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name), the same with
 `.safetensors`, `NAME=@image.png`, `NAME=TYPE[SHAPE]:GENERATOR`, and a number, `true` or `false` for a scalar. Python
-objects in numpy files are refused; sizes are checked before anything is allocated.
+objects in numpy files are refused; shapes are checked before anything is allocated.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ def parse_inputs(
     read_image: ReadImage | None = None,
     read_scalar: ReadScalar | None = None,
 ) -> Arrays:
-    """The arrays that command-line inputs stand for, by name.
+    """Returns the arrays of command-line inputs by name.
 
-    Without `read_image` images are refused, and without `read_scalar` values of scalars.
+    Without `read_image` images are refused, and without `read_scalar` scalar values.
 
     Random values depend on the seed and the input's name, not on the order of inputs.
 
@@ -113,11 +113,11 @@ def _parse_input(
     if text.startswith("@"):
         path = text[1:]
         if not path.lower().endswith(_ARCHIVES):
-            raise _refusal(text, "a file without a name in front must be an .npz or .safetensors archive")
+            raise _refusal(text, "a file without NAME= must be an .npz or .safetensors archive")
         return _read_archive(path, None, limits)
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise _refusal(text, "there is no NAME= in front")
+        raise _refusal(text, "NAME= is missing")
     if read_scalar is not None and _SCALAR.fullmatch(value):
         return {name: read_scalar(name, value)}
     if not value.startswith("@"):
@@ -125,14 +125,14 @@ def _parse_input(
     path, key = _split_key(value[1:])
     if is_image(path):
         if read_image is None:
-            raise _refusal(text, "this command takes no images")
+            raise _refusal(text, "this command does not take images")
         return {name: read_image(name, path)}
     if not path.lower().endswith(_ARCHIVES):
         return {name: _read_array_file(path)}
     arrays = _read_archive(path, key, limits)
     if len(arrays) != 1:
         names = ", ".join(f"'{escape(known)}'" for known in arrays)
-        raise _refusal(text, f"the archive holds {len(arrays)} arrays ({names}): add `:KEY`")
+        raise _refusal(text, f"the archive has {len(arrays)} arrays ({names}): add `:KEY`")
     return {name: next(iter(arrays.values()))}
 
 
@@ -149,21 +149,23 @@ def _refusal(text: str, reason: str, help: str = _SYNTAX) -> DiagnosticError:
 
 # -- generated values
 
-# Sizes and counts of more digits are beyond every limit.
-_SIZE = r"[0-9]{1,20}"
-_SHAPE = rf"\s*(?:{_SIZE}\s*(?:,\s*{_SIZE}\s*)*,?\s*)?"
-_GENERATED = re.compile(rf"(?P<type>\w+)(?:\[(?P<shape>{_SHAPE})\])?:(?P<kind>[^()]*)(?:\((?P<arguments>[^()]*)\))?")
+# Dims and counts with more digits are beyond every limit.
+_DIM = r"[0-9]{1,20}"
+_SHAPE = rf"\s*(?:{_DIM}\s*(?:,\s*{_DIM}\s*)*,?\s*)?"
+_GENERATED = re.compile(
+    rf"(?P<type>\w+)(?:\[(?P<shape>{_SHAPE})\])?:(?P<generator>[^()]*)(?:\((?P<arguments>[^()]*)\))?"
+)
 
 
 def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Array:
     match = _GENERATED.fullmatch(value)
     if not match:
-        raise _refusal(text, f"'{escape(value)}' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`, and no number")
+        raise _refusal(text, f"'{escape(value)}' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR` nor a number")
     spelt = match["type"]
     element = _ALIASES.get(spelt.lower(), spelt)
     if element not in _TYPES:
         raise _refusal(
-            text, f"no type '{spelt}'", did_you_mean(spelt, [*_TYPES, *_ALIASES]) or "types: " + ", ".join(_TYPES)
+            text, f"unknown type '{spelt}'", did_you_mean(spelt, [*_TYPES, *_ALIASES]) or "types: " + ", ".join(_TYPES)
         )
     shape = tuple(int(part) for part in (match["shape"] or "").split(",") if part.strip())
     dtype = dtype_of(element)
@@ -171,21 +173,21 @@ def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Ar
         message = f"input '{escape(name)}' of shape {list(shape)} is larger than {limits.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message))
     generator = np.random.default_rng([seed, *name.encode("utf-8", "replace")])
-    kind, arguments = match["kind"].strip(), match["arguments"]
+    name_of_generator, arguments = match["generator"].strip(), match["arguments"]
     try:
-        return _converted(_values(kind, arguments, shape, generator), dtype)
+        return _converted(_values(name_of_generator, arguments, shape, generator), dtype)
     except (ValueError, OverflowError) as error:
         raise _refusal(text, str(error)) from error
 
 
 def _converted(values: Array, dtype: np.dtype[np.generic]) -> Array:
-    """Values in an element type: fractions are cut off for integers, floats are rounded.
+    """Returns values in an element type: truncated for integers, rounded for floats.
 
-    Raises: ValueError when the type has no place for one of them.
+    Raises: ValueError if a value is out of range.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         result = values.astype(dtype)
-    # Integers that double precision cannot hold are rounded alike on both sides.
+    # Integers that double precision cannot represent are rounded equally on both sides.
     back, expected = result.astype(np.float64), values.astype(np.float64)
     if dtype.kind in "iu":
         expected = np.trunc(expected)
@@ -197,7 +199,7 @@ def _converted(values: Array, dtype: np.dtype[np.generic]) -> Array:
     return result
 
 
-def _values(kind: str, arguments: str | None, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
+def _values(name: str, arguments: str | None, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
     plain: dict[str, Callable[[], Array]] = {
         "randn": lambda: np.asarray(generator.standard_normal(shape)),
         "rand": lambda: np.asarray(generator.random(shape)),
@@ -207,21 +209,21 @@ def _values(kind: str, arguments: str | None, shape: tuple[int, ...], generator:
         "true": lambda: np.ones(shape),
         "false": lambda: np.zeros(shape),
     }
-    if kind == "randint":
+    if name == "randint":
         bounds = (arguments or "").split(",")
         if len(bounds) != 2:
             raise ValueError("give both bounds: `randint(0,100)`; the upper one is not included")
         return np.asarray(generator.integers(int(bounds[0]), int(bounds[1]), shape))
     if arguments is not None:
-        raise ValueError(f"'{escape(kind)}' takes no arguments")
-    if kind in plain:
-        return plain[kind]()
+        raise ValueError(f"'{escape(name)}' takes no arguments")
+    if name in plain:
+        return plain[name]()
     try:
-        number = int(kind) if kind.lstrip("+-").isdecimal() else float(kind)
+        number = int(name) if name.lstrip("+-").isdecimal() else float(name)
     except ValueError:
-        near = did_you_mean(kind, [*plain, "randint"])
-        known = "generators are " + ", ".join(plain) + ", randint(low,high) and numbers"
-        raise ValueError(f"no generator '{escape(kind)}'; {near or known}") from None
+        near = did_you_mean(name, [*plain, "randint"])
+        known = "the generators are " + ", ".join(plain) + ", randint(low,high) and numbers"
+        raise ValueError(f"unknown generator '{escape(name)}'; {near or known}") from None
     return np.full(shape, number)
 
 
@@ -241,11 +243,11 @@ _UNREADABLE = (
 
 
 def _read_array_file(path: str) -> Array:
-    """Maps an .npy file; its pages are read when they are used."""
+    """Maps an .npy file; pages are read on first use."""
     try:
         with open(path, "rb") as stream:
             _check_magic(stream)
-        # numpy multiplies the sizes of a header without care, then finds that the file is too small for them.
+        # numpy multiplies the dims of a header without overflow checks, then finds that the file is too short.
         with np.errstate(over="ignore"):
             result: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
@@ -290,7 +292,7 @@ def _read_safetensors(path: str, key: str | None, limits: Limits) -> Arrays:
     return {key: result[key]}
 
 
-# Those that numpy writes. Others fail in ways of their own when they are damaged.
+# The compressions that numpy writes. Damaged files with others fail with other exceptions.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -300,20 +302,20 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     with archive.open(info) as stream:
         _check_magic(stream)
     with archive.open(info) as stream:
-        # A header that announces more than the member holds is an error before the memory it asks for is touched.
+        # A header that declares more data than the member has is an error before the memory is touched.
         result: Array = np.load(stream, allow_pickle=False)
     return result
 
 
 def _check_magic(stream: IO[bytes]) -> None:
-    """Anything else than an array is read as a pickle or an archive by numpy."""
+    """Raises: ValueError if a stream is not an array. numpy would read it as a pickle or an archive."""
     if stream.read(len(_NUMPY_MAGIC)) != _NUMPY_MAGIC:
         raise ValueError("it is not a numpy array")
 
 
 def _bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticError:
     if "allow_pickle" in reason or "Python objects" in reason:
-        message = "the file holds Python objects, which run code when they are read"
+        message = "the file contains Python objects, which run code when they are read"
         help = "save the arrays without objects: `numpy.save(path, array, allow_pickle=False)`"
         return DiagnosticError(Diagnostic(file_codes.CODE_REFUSED, message, file=path, help=help))
     message = f"cannot read arrays from the file: {escape(reason)}"
@@ -332,7 +334,7 @@ _SHOWN_VALUES = 6
 
 
 class ArraySummary(Report):
-    """An array in one line. Statistics are over finite elements, in double precision; None where there are none."""
+    """An array in one line. Statistics are over finite elements, in double precision; None if there are none."""
 
     name: str
     type: str
@@ -360,14 +362,14 @@ def summarize_array(name: str, array: Array) -> ArraySummary:
 
 
 def type_text(array: Array) -> str:
-    """The type of an array as inputs are written: `f32[1,10]`."""
-    return f"{name_of(array.dtype)}[{','.join(str(size) for size in array.shape)}]"
+    """Returns the type of an array in the syntax of inputs: `f32[1,10]`."""
+    return f"{name_of(array.dtype)}[{','.join(str(dim) for dim in array.shape)}]"
 
 
 def save_arrays(path: str, arrays: Mapping[str, Array]) -> tuple[str, ...]:
-    """Writes arrays to an .npz or .safetensors archive, whole or not at all; returns the names of those widened.
+    """Writes arrays to an .npz or .safetensors archive atomically; returns the names of widened arrays.
 
-    numpy's format has no name for the types of ml_dtypes; they are widened to f32, which is exact.
+    numpy's format cannot name the types of ml_dtypes. They are widened to f32, which is exact.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """

@@ -1,4 +1,4 @@
-"""Options with a name and a value: dims and their ranges, inputs that become images."""
+"""Parses options with a name and a value: dims, ranges of dims, image inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
 
 
 class ImageChoice(NamedTuple):
-    """The order of the channels of an image, and what is done with its pixels."""
+    """The channel order of an image input, and the scale and bias of its pixels."""
 
     color: str
     scale: float
@@ -24,7 +24,7 @@ class ImageChoice(NamedTuple):
 
 
 def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The sizes that `--range NAME=LOW..HIGH` options allow.
+    """Returns the ranges of `--range NAME=LOW..HIGH` options by name.
 
     Raises: WRONG_USAGE.
     """
@@ -34,8 +34,8 @@ def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
         parts = _RANGE.fullmatch(text)
         low, high = (int(parts[2]), int(parts[3])) if parts else (1, 0)
         if parts is None or low > high:
-            message = f"'{escape(text)}' gives no range of sizes"
-            diagnostics.add(codes.WRONG_USAGE, message, help="give a name and two sizes: `--range batch=1..16`")
+            message = f"'{escape(text)}' is not a range"
+            diagnostics.add(codes.WRONG_USAGE, message, help="give a name and two numbers: `--range batch=1..16`")
         else:
             out[parts[1]] = (low, high)
     diagnostics.raise_errors()
@@ -43,7 +43,7 @@ def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
-    """The images that `--image NAME=COLOR[,scale=S][,bias=B/B/B]` options make of inputs.
+    """Returns the image inputs of `--image NAME=COLOR[,scale=S][,bias=B/B/B]` options by name.
 
     Raises: WRONG_USAGE.
     """
@@ -53,9 +53,10 @@ def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
         name, _, rest = text.partition("=")
         image = _image(rest)
         if not name or image is None:
-            message = f"'{escape(text)}' makes no input an image"
+            message = f"'{escape(text)}' does not describe an image input"
             help = (
-                "give a name, a color and what to do with pixels: `--image photo=rgb,scale=0.017,bias=-2.1/-2.0/-1.8`"
+                "give a name and a color order, with scale and bias if needed: "
+                "`--image photo=rgb,scale=0.017,bias=-2.1/-2.0/-1.8`"
             )
             diagnostics.add(codes.WRONG_USAGE, message, help=help)
         else:
@@ -86,9 +87,9 @@ def _numbers(text: str) -> tuple[float, ...] | None:
 
 
 def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """The two sides of options such as `a=b`.
+    """Returns the two sides of options such as `a=b`.
 
-    Raises: WRONG_USAGE with all that have no `=`, or give one name twice.
+    Raises: WRONG_USAGE with all options that have no `=` or repeat a name.
     """
     out: dict[str, str] = {}
     diagnostics = Diagnostics()
@@ -104,17 +105,17 @@ def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     return out
 
 
-def parse_sizes(texts: Sequence[str], option: str = "--set-dim") -> dict[str, int]:
-    """The sizes that options `DIM=SIZE` give to dimensions.
+def parse_dims(texts: Sequence[str], option: str = "--set-dim") -> dict[str, int]:
+    """Returns the dims of options `DIM=N` by name.
 
     Raises: WRONG_USAGE.
     """
     out: dict[str, int] = {}
     diagnostics = Diagnostics()
-    for key, value in parse_pairs(texts, option, "DIM=SIZE").items():
+    for key, value in parse_pairs(texts, option, "DIM=N").items():
         if re.fullmatch(r"[0-9]{1,18}", value) is None:
-            message = f"'{option} {escape(key)}={escape(value)}': the size must be a number"
-            diagnostics.add(codes.WRONG_USAGE, message, help=f"give a name and a size: `{option} batch=8`")
+            message = f"'{option} {escape(key)}={escape(value)}': the dim must be a number"
+            diagnostics.add(codes.WRONG_USAGE, message, help=f"give a name and a number: `{option} batch=8`")
         else:
             out[key] = int(value)
     diagnostics.raise_errors()

@@ -1,4 +1,4 @@
-"""How findings look on a terminal: `Diagnostic.__str__` with colour, and with every text from a file made harmless."""
+"""Writes findings to a terminal: like `Diagnostic.__str__`, with color, and with escaped text from files."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def write_finding(finding: Diagnostic, err: Terminal) -> None:
 
 
 def _one_line(text: str) -> str:
-    """Line breaks of our own messages, such as a usage line that was wrapped, are not control characters of a file."""
+    """Joins the lines of a message, such as a wrapped usage line, and escapes control characters."""
     return escape(" ".join(part.strip() for part in text.split("\n")) if "\n" in text else text)

@@ -1,4 +1,4 @@
-"""The entry point: parses the command line, and turns every way a command can end into an exit status."""
+"""The entry point: parses the command line and returns the exit status."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort) as error:
         click.echo("interrupted", err=True)
         for note in getattr(error, "__notes__", ()):
-            # What was going on, as ranks that wait for each other.
+            # The state of the command, such as ranks that wait for each other.
             click.echo(f"   = {note}", err=True)
         status = ExitStatus.INTERRUPTED
     return int(status)
@@ -60,7 +60,7 @@ def _refuse(finding: Diagnostic, error: click.ClickException | None, arguments: 
     context = error.ctx if isinstance(error, click.UsageError) else None
     verb = context.info_name if context and context.parent else None
     answer = Answer.refused(finding)
-    # The command line was not understood, so its flags are not parsed; this one decides how to say so.
+    # The flags of a wrong command line are not parsed; only this one matters for the message.
     return write_answer(answer, [finding], verb or "usage", Terminal(), Terminal(is_error=True), "--json" in arguments)
 
 
@@ -69,7 +69,7 @@ def _usage_finding(error: click.ClickException) -> Diagnostic:
     context = error.ctx if isinstance(error, click.UsageError) else None
     help = None
     if isinstance(error, click.NoSuchOption) and context:
-        # click's own text lists near names too, and differs from version to version.
+        # click's own message suggests names too, and differs between versions.
         message = f"no such option '{error.option_name}'"
         options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
         help = did_you_mean(error.option_name, options)

@@ -1,4 +1,4 @@
-"""Options that several verbs have, each declared once; a verb says what one is for where it differs."""
+"""Options of several commands. A command can replace the help text of an option."""
 
 from __future__ import annotations
 
@@ -16,55 +16,57 @@ Option = Callable[[Command], Command]
 Result = TypeVar("Result")
 
 PATH = click.Path(readable=False)
-"""A file or a folder, whether or not there is one: rights do not tell whether it can be read, reading it does."""
+"""A path that need not exist. Opening it reports errors; access rights are not checked before."""
 
 
 def output_option(where: str = "Where to write; `-` is standard output.", metavar: str = "OUT") -> Option[Command]:
-    """`-o OUT`, which has to be given."""
+    """Returns the required option `-o OUT`."""
     return click.option("-o", "--output", required=True, metavar=metavar, type=PATH, help=where)
 
 
 def files_option(*names: str, help: str, metavar: str = "FILE") -> Option[Command]:
-    """Files or folders, as many as one likes."""
+    """Returns an option that takes a file or folder and may be repeated."""
     return click.option(*names, metavar=metavar, multiple=True, type=PATH, help=help)
 
 
 extern_option = files_option(
     "--extern",
     "externs",
-    help="Take the contents of extern globals from this .npz or .safetensors archive, by name.",
+    help="Read the contents of extern globals from an .npz or .safetensors archive, by name.",
 )
 split_option = click.option(
     "--split-input-file",
     "is_split",
     is_flag=True,
-    help="The MLIR text holds several programs, parted by lines `// -----`.",
+    help="The MLIR text has several programs, separated by lines `// -----`.",
 )
-resize_option = click.option("--resize", "is_resizing", is_flag=True, help="Resize images to the size of their inputs.")
+resize_option = click.option(
+    "--resize", "is_resizing", is_flag=True, help="Resize images to the shape of their inputs."
+)
 
 
 def function_option(does: str) -> Option[Command]:
-    """`--function NAME`, with what the verb does to it."""
+    """Returns `--function NAME`; the help begins with `does`."""
     return click.option("--function", metavar="NAME", help=f"{does} instead of the entry function.")
 
 
 def seed_option(of: str = "Seed of random inputs.") -> Option[Command]:
-    """`--seed N`."""
+    """Returns `--seed N`."""
     return click.option("--seed", metavar="N", default=0, show_default=True, type=click.IntRange(min=0), help=of)
 
 
-def sizes_option(of: str = "Size of a dynamic dimension in random inputs.") -> Option[Command]:
-    """`--set DIM=SIZE`, as often as one likes."""
-    return click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help=of)
+def dims_option(of: str = "Value of a dynamic dim in random inputs.") -> Option[Command]:
+    """Returns `--set DIM=N`, which may be repeated."""
+    return click.option("--set", "dims", metavar="DIM=N", multiple=True, help=of)
 
 
 def tolerance_options(when: str = "") -> Option[Command]:
-    """`--atol X` and `--rtol X`."""
+    """Returns `--atol X` and `--rtol X`."""
 
     def add(command: Command) -> Command:
         number = click.FloatRange(min=0)
-        for name, kind in (("--rtol", "relative"), ("--atol", "absolute")):
-            help = f"{when}{kind} tolerance."
+        for name, adjective in (("--rtol", "relative"), ("--atol", "absolute")):
+            help = f"{when}{adjective} tolerance."
             command = click.option(name, metavar="X", type=number, help=help[0].upper() + help[1:])(command)
         return command
 
@@ -72,12 +74,12 @@ def tolerance_options(when: str = "") -> Option[Command]:
 
 
 class SizeType(click.ParamType[int]):
-    """A number of bytes, with a unit if one likes."""
+    """A number of bytes with an optional unit."""
 
     name = "size"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number of bytes."""
+        """Returns the number of bytes."""
         try:
             return parse_bytes(str(value))
         except ValueError as error:
@@ -88,15 +90,15 @@ time_limit_option = click.option(
     "--time-limit",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="Stop a run of a program after this.",
+    help="Stop a run after this time.",
 )
 memory_limit_option = click.option(
-    "--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, as in 2G."
+    "--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, such as 2G."
 )
 
 
 def collected_as(options: Callable[..., object]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Passes the options that the parameters of `options` name to a command as one argument, `options`."""
+    """Collects the options named by the parameters of `options` into one argument `options` of a command."""
     names = tuple(signature(options).parameters)
 
     def collect(command: Callable[..., Result]) -> Callable[..., Result]:

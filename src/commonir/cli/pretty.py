@@ -35,7 +35,7 @@ def print_markdown(stream: TextIO, text: str, *, has_colour: bool) -> None:
 
 
 class ProgressDisplay:
-    """A line that shows what is being done, how far it is and for how long."""
+    """A line with the current stage, the progress and the elapsed time."""
 
     __slots__ = ("_progress", "_task")
 

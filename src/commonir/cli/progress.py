@@ -1,4 +1,4 @@
-"""Progress on standard error: after half a second, on a terminal, and gone without a trace at the end."""
+"""Progress on standard error: shown on terminals after half a second, removed at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DELAY_SECONDS = 0.5
 
 
 class Progress:
-    """Shows what a command is doing, once it has taken long enough to wonder."""
+    """Shows the stage of a command that takes longer than half a second."""
 
     __slots__ = ("_display", "_done", "_err", "_is_shown", "_label", "_lock", "_timer", "_total")
 

@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from commonir.reports import BufferEntry, RanksSummary, RankSummary, TrafficEntry
 
 _MAX_ROWS = 16
-"""Rows of the tables that are always written."""
+"""The number of rows that tables show without `--details`."""
 
 
 def write_ranks(ranks: RanksSummary, out: Terminal, *, in_detail: bool) -> None:
-    """Writes memory and traffic; in detail all buffers, and messages by tag."""
+    """Writes memory and traffic; with `in_detail` also all buffers, and messages by tag."""
     if any(rank.size_bytes is not None for rank in ranks.ranks):
         _write_memory(ranks.ranks, out, in_detail=in_detail)
     _write_traffic(ranks, out, in_detail=in_detail)
 
 
 def rank_pairs(ranks: RanksSummary | None) -> list[tuple[str, str]]:
-    """The lines that the head of a summary has for a program of several ranks."""
+    """Returns the lines at the beginning of a summary for a program of several ranks."""
     if ranks is None or ranks.world_size == 1:
         return []
     return [("ranks", _ranks_title(ranks)), ("exchange", _traffic_title(ranks))]
 
 
 def _ranks_title(ranks: RanksSummary) -> str:
-    """How many ranks there are, and what is missing or goes wrong."""
+    """Returns the number of ranks, missing files and blocked ranks."""
     notes = [
         f"{plural(ranks.missing, 'file')} missing" if ranks.missing else "",
         f"rank {', '.join(map(str, ranks.blocked))} waits forever" if len(ranks.blocked) == 1 else "",

@@ -1,6 +1,6 @@
-"""One run of one verb: what it may use, what it found, and what becomes of exceptions.
+"""The context of one command: its options, its findings, and the handling of exceptions.
 
-The heavy rooms (the surface, numpy) are loaded here and nowhere else in the command line, when a command first asks.
+The command line imports heavy packages (`commonir.api`, numpy) only here, when a command first uses them.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ class Session:
             self._allowed["library_path"] = opening.library_path
         if opening.allow_fetch:
             self._allowed["allow_fetch"] = True
-        # TableGen files of dialects, and where those that they include are; definitions are loaded when asked for.
+        # TableGen files of dialects, and the folders of their includes; definitions are loaded on first use.
         self.definitions = opening.definitions
         self.include_dirs = opening.include_dirs
         self._dialects: tuple[Dialect, ...] | None = None
 
     @property
     def api(self):
-        """The surface: `commonir.api`; loads all that programs are made of."""
+        """The package `commonir.api`, imported on first use."""
         from commonir import api  # noqa: PLC0415
 
         return api
@@ -107,7 +107,7 @@ class Session:
         return Progress(self.err, label, total=total, is_shown=not self.is_json)
 
     def scratch_folder(self) -> Path:
-        """A folder that lives as long as the command."""
+        """Returns a temporary folder that is removed when the command ends."""
         from pathlib import Path  # noqa: PLC0415  few commands keep something
         from tempfile import TemporaryDirectory  # noqa: PLC0415  as above
 
@@ -134,16 +134,16 @@ class Session:
         return self._dialects
 
     def load(self, model: str, *, lenient: bool = False, dialects: Sequence[Dialect] = ()) -> Module:
-        """Opens the model of a path; what is found is told with the answer. `dialects` are used beside those given."""
+        """Opens a model and adds findings to those of the command. `dialects` are used in addition to `--dialect`."""
         path, used = self.input_path(model), (*self.dialects, *dialects)
         return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
 
     def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:
-        """Returns what a command uses and is allowed beyond the model."""
+        """Returns the options for opening a model: dialects, library folders, permission to fetch."""
         return {**self._allowed, "dialects": tuple(dialects)} if dialects else self._allowed
 
     def with_externs(self, program: Module, archives: Sequence[str]) -> Module:
-        """A program with the contents of its extern globals from archives, if any are given."""
+        """Returns a program whose extern globals have the contents of archives."""
         if not archives:
             return program
         return self.api.with_externs(program, self.arrays.parse_inputs([f"@{path}" for path in archives], seed=0))
@@ -151,8 +151,10 @@ class Session:
     def called(
         self, program: Module, function: str | None, texts: Sequence[str] = ()
     ) -> tuple[Module, str | None, list[str]]:
-        """Returns a program that runs a function: the program itself, or one that calls a function of a Common IR file
-        with those values among inputs that are for its attributes; with the name of the function there, and the inputs.
+        """Returns a program that runs a function, the name of the function in it, and the remaining inputs.
+
+        For a function of a Common IR file this is a new program that calls the function. Inputs with the name of an
+        attribute of the function become attributes of the call.
         """
         names = self.api.call_attributes(program, function)
         if names is None:
@@ -165,7 +167,7 @@ class Session:
     def inputs(
         self, program: Module, texts: Sequence[str], *, function: str | None, seed: int, resize: bool
     ) -> dict[str, Array]:
-        """Arrays for inputs of a function of a program, as command lines say them."""
+        """Returns the arrays of command-line inputs for a function of a program."""
 
         def image(name: str, path: str) -> Array:
             return self.api.read_image(program, name, path, function=function, resize=resize)
@@ -176,7 +178,7 @@ class Session:
         return self.arrays.parse_inputs(texts, seed=seed, read_image=image, read_scalar=scalar)
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
-        """Models as they were named, those of the files of one program together."""
+        """Returns the models as they were named; files of one program are grouped."""
         names = {self.input_path(model): model for model in models}
         return [tuple([names[path] for path in files]) for files in self.api.programs_of(list(names))]
 
@@ -201,11 +203,11 @@ class Session:
             yield module
 
     def readable_text(self, text: str) -> str:
-        """An MLIR text with the name that mlir-opt has for standard input, instead of the file it was kept in."""
+        """Returns an MLIR text with mlir-opt's name for standard input instead of the temporary file."""
         return text if self._spooled is None else text.replace(f'"{self._spooled}"', '"<stdin>"')
 
     def run(self, action: Callable[[], Answer]) -> int:
-        """Runs the command and writes what came of it. Interrupts and a closed pipe pass through."""
+        """Runs the command, writes the answer and returns the exit status. Interrupts and closed pipes propagate."""
         with self._closing:
             try:
                 answer = action()
@@ -217,7 +219,7 @@ class Session:
             except OSError as error:
                 answer = self._refuse(_system_finding(error))
             except MemoryError:
-                answer = self._refuse(Diagnostic(file_codes.LIMIT_EXCEEDED, "there is not enough memory"))
+                answer = self._refuse(Diagnostic(file_codes.LIMIT_EXCEEDED, "not enough memory"))
             except Exception as error:  # noqa: BLE001  whatever it is, the user hears that it is not their fault
                 answer = self._refuse(self._bug(error))
             findings = [self._readable(finding) for finding in self.findings]
@@ -235,14 +237,14 @@ class Session:
             self.err.lines("".join(traceback.format_exception(error)))
         return Diagnostic(
             codes.INTERNAL_ERROR,
-            f"an internal error, not a fault of the input: {type(error).__name__}: {error}",
-            help="report the output of the same command with --debug"
+            f"internal error: {type(error).__name__}: {error}",
+            help="please report this, with the output of the same command with --debug"
             if not self.is_debugging
             else "please report this",
         )
 
     def _readable(self, finding: Diagnostic) -> Diagnostic:
-        """Names standard input instead of the file it was kept in."""
+        """Returns a finding that names standard input instead of the temporary file."""
         if self._spooled is None or finding.file != self._spooled:
             return finding
         result = finding.located()
@@ -251,7 +253,7 @@ class Session:
 
 
 def _value_of(text: str) -> object:
-    """The value that is meant by a text: a number, a bool or a list as JSON has them, else the text itself."""
+    """Returns the value of a text: a number, a bool or a list in JSON syntax, otherwise the text itself."""
     from commonir.base import strict_json  # noqa: PLC0415  few commands are given values
 
     try:
@@ -263,14 +265,14 @@ def _value_of(text: str) -> object:
 def _system_finding(error: OSError) -> Diagnostic:
     reason = (error.strerror or type(error).__name__).lower()
     file = str(error.filename) if error.filename is not None else None
-    return Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)
+    return Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, f"{reason}", file=file)
 
 
 def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Callable[[_Body], click.Command]:
-    """Makes a verb of a function; it gets a session, and the parameters that click's decorators declare.
+    """Makes a command of a function, which gets a session and the parameters that click's decorators declare.
 
-    The docstring is its help, its name that of the function. Adds the options that all verbs share; with `opens`, also
-    those of verbs that open models, for what these refer to.
+    Name and help are those of the function. Adds the options of all commands; with `opens`, also those of commands
+    that open models.
     """
 
     def make(function: _Body) -> click.Command:
@@ -302,38 +304,38 @@ def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Ca
 
 
 def _usage_of_options(command: click.Command) -> str:
-    """How the usage of a verb tells of its options: those that it cannot do without by name."""
+    """Returns the options in the usage line of a command: required options by name."""
     needed = [p for p in command.params if isinstance(p, click.Option) and p.required]
     return " ".join(["[OPTIONS]", *[f"{option.opts[0]} {option.metavar}" for option in needed]])
 
 
 def _opening_options() -> list[click.Parameter]:
-    """Options of verbs that open models. What a model refers to lies beside it unless these say more."""
+    """Returns the options of commands that open models: where to find what a model refers to."""
     return [
         click.Option(
             ["--library-path"],
             metavar="FOLDER",
             multiple=True,
             type=click.Path(exists=True, file_okay=False),
-            help="Where to look for libraries that a Common IR file imports, beside its own folder.",
+            help="Also search this folder for libraries that a Common IR file imports.",
         ),
         click.Option(
             ["--allow-fetch"],
             is_flag=True,
-            help="Fetch libraries that a Common IR file imports over https with a digest.",
+            help="Allow fetching imported Common IR libraries over https; the import must have a digest.",
         ),
         click.Option(
             ["--dialect", "definitions"],
             metavar="FILE.td",
             multiple=True,
             type=PATH,
-            help="A TableGen file that defines operations of the program.",
+            help="Load operation definitions from a TableGen file.",
         ),
         click.Option(
             ["-I", "definition_dirs"],
             metavar="DIR",
             multiple=True,
             type=PATH,
-            help="Where files are that a TableGen file includes.",
+            help="Search this folder for files that a TableGen file includes.",
         ),
     ]

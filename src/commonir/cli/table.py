@@ -1,4 +1,4 @@
-"""The verbs: where each one lives and what it does, so that the overview loads none of them."""
+"""The table of verbs: the module and the summary of each, so that the overview imports none of them."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ VERBS = {
     "check": Entry("check", "Report everything that is wrong with programs."),
     "run": Entry("run", "Run a program on given or random inputs."),
     "convert": Entry("convert", "Convert a program to another format."),
-    "opt": Entry("opt", "Fold constants and remove what computes nothing new."),
-    "edit": Entry("edit", "Rename, set sizes and metadata, add or drop outputs."),
-    "extract": Entry("extract", "Cut out the part between named values as a model."),
+    "opt": Entry("opt", "Simplify a program: fold constants, remove redundant operations."),
+    "edit": Entry("edit", "Rename values, fix dims, set metadata, add or remove outputs."),
+    "extract": Entry("extract", "Write the part between named values as a model."),
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
-    "diff": Entry("diff", "Tell what two programs differ in, without running them."),
-    "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
-    "profile": Entry("profile", "Time the operations of a program, each alone, and the whole."),
-    "view": Entry("view", "Draw a program as a graph, or its ranks as lanes; two programs side by side."),
+    "diff": Entry("diff", "Show structural differences of two programs, without running them."),
+    "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dims."),
+    "profile": Entry("profile", "Time a program and each of its operations."),
+    "view": Entry("view", "Draw a program as a graph, ranks as lanes, or two programs side by side."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
-    "bundle": Entry("bundle", "Put the libraries that a Common IR file imports into it."),
+    "bundle": Entry("bundle", "Copy imported libraries into a Common IR file."),
     "library": Entry("library", "Write a dialect as a Common IR library."),
     "tblgen": Entry("tblgen", "Print the records of a TableGen file as JSON."),
     "explain": Entry("explain", "Explain a diagnostic code."),
-    "doctor": Entry("doctor", "Show versions, engines and formats found."),
+    "doctor": Entry("doctor", "Show installed versions, engines, formats and plugins."),
     "completion": Entry("completion", "Print a script for shell completion."),
 }
 
@@ -88,8 +88,8 @@ def _no_such_verb(name: str) -> Diagnostic:
     return Diagnostic(codes.WRONG_USAGE, f"no verb and no file is named '{escape(name)}'", help=help)
 
 
-def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    if is_asked and not context.resilient_parsing:
+def _print_version(context: click.Context, _: click.Parameter, is_requested: bool) -> None:
+    if is_requested and not context.resilient_parsing:
         click.echo(f"commonir {__version__}")
         context.exit()
 
@@ -103,8 +103,8 @@ def cir(context: click.Context) -> int:
     """Open, check, explain, run and convert machine-learning programs.
 
     `cir VERB --help` describes a verb; `cir MODEL` is short for `cir info MODEL`. Results go to standard output,
-    findings and progress to standard error. Exit status: 0 done, 1 the answer is no, 2 usage, 3 unreadable input,
-    4 unsupported, 5 refused for safety, 6 output not written, 70 an internal error, 130 interrupted.
+    findings and progress to standard error. Exit status: 0 success, 1 the answer is no, 2 usage error, 3 unreadable
+    input, 4 unsupported, 5 refused for safety, 6 output not written, 70 internal error, 130 interrupted.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

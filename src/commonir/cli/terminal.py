@@ -1,4 +1,4 @@
-"""Where text goes and what it may look like there.
+"""Text on standard output and standard error: color, tables, pages.
 
 Colour, tables that are folded to fit, and progress appear only on a terminal; a pipe or file gets plain text in full.
 Every text passes `escape` on its way, except through `raw`.
@@ -31,12 +31,12 @@ class Style(Enum):
 
     @property
     def colour(self) -> str | None:
-        """Its colour, by click's name."""
+        """Returns the color, by click's name."""
         return self.value[0]
 
     @property
     def is_bold(self) -> bool:
-        """Whether it is bold."""
+        """Returns whether it is bold."""
         return self.value[1]
 
 
@@ -52,11 +52,11 @@ class Terminal:
 
     @property
     def stream(self) -> TextIO:
-        """The stream itself, looked up late so that a test can replace it."""
+        """Returns the stream, looked up at each use so that a test can replace it."""
         return sys.stderr if self.is_error else sys.stdout
 
     def raw(self, text: str) -> None:
-        """Writes text that is known to be harmless, as it is."""
+        """Writes text without escaping; it must be harmless."""
         click.echo(text, file=self.stream, nl=False, color=self.has_colour)
 
     def line(self, text: str = "", style: Style | None = None) -> None:
@@ -68,7 +68,7 @@ class Terminal:
         self.raw(escape_lines(text if text.endswith("\n") else text + "\n"))
 
     def styled(self, text: str, style: Style | None) -> str:
-        """The text in a style, where there is colour. The text must be harmless."""
+        """Returns the text in a style, if color is on. The text must be harmless."""
         if style is None or not self.has_colour:
             return text
         return click.style(text, fg=style.colour, bold=style.is_bold or None)
@@ -80,7 +80,7 @@ class Terminal:
         self.raw(click.wrap_text(escape(text), min(get_terminal_size().columns, 100)) + "\n")
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Writes names and values, the values below each other; rows without a value are left out."""
+        """Writes names and values in two columns, without rows that have no value."""
         kept = [(name, value) for name, value in rows if value]
         width = max((len(name) for name, _ in kept), default=0)
         for name, value in kept:
@@ -90,7 +90,7 @@ class Terminal:
         """Writes a table; on a terminal it fits the width."""
         cells = [[escape(cell) for cell in row] for row in rows]
         if self.is_terminal:
-            # rich costs more start-up than everything else a small command needs.
+            # rich takes longer to import than everything else that a small command needs.
             from commonir.cli.pretty import print_table  # noqa: PLC0415
 
             print_table(self.stream, columns, cells, indent=indent, has_colour=self.has_colour)
@@ -98,7 +98,7 @@ class Terminal:
             self.raw(plain_table(columns, cells, indent))
 
     def markdown(self, text: str) -> None:
-        """Writes a page of ours; formatted on a terminal, as Markdown elsewhere."""
+        """Writes a page: formatted on a terminal, as Markdown elsewhere."""
         if self.is_terminal:
             from commonir.cli.pretty import print_markdown  # noqa: PLC0415  (as above)
 
@@ -109,18 +109,18 @@ class Terminal:
 
 @contextmanager
 def quiet_pipes() -> Generator[None]:
-    """Ends a block in silence when whoever reads the output has seen enough."""
+    """Ends a block silently when the reader of the output closes the pipe."""
     try:
         yield
     except BrokenPipeError:
-        # Not even the flush at exit has anything left to say.
+        # The flush at exit must not fail either.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
 
 
 def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 0) -> str:
-    """A table as text, in full width."""
+    """Returns a table as text, in full width."""
     titles = [column.title for column in columns]
     lines = [titles, *rows] if any(titles) else list(rows)
     widths = [max((len(line[place]) for line in lines), default=0) for place in range(len(columns))]

@@ -1,4 +1,4 @@
-"""Shared by the verbs that change a program: writing the result and reporting what changed."""
+"""Writes a changed program and reports the changes; shared by several commands."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ STANDARD_OUTPUT = "-"
 
 
 def check_output(session: Session, output: str) -> None:
-    """Raises: UsageError when the result and the JSON answer would both go to standard output."""
+    """Raises: UsageError when both the result and the JSON answer would go to standard output."""
     if output == STANDARD_OUTPUT and session.is_json:
         raise click.UsageError("'--json' and '-o -' both need standard output")
 
 
 def written(session: Session, before: Module, after: Module, output: str, **result: JsonValue) -> Answer:
-    """Writes a program in its own format, to `-` in standard output, and makes the answer that tells of it.
+    """Writes a program in its own format and returns the answer; `-` is standard output.
 
     Raises: DiagnosticError (E08xx).
     """
@@ -44,7 +44,7 @@ def written(session: Session, before: Module, after: Module, output: str, **resu
 def written_of(
     session: Session, after: Module, summaries: tuple[Summary, Summary], output: str, **result: JsonValue
 ) -> Answer:
-    """The same, when what the program was and is now is told already."""
+    """Writes a program like `written`, with summaries of the original and the new program."""
     api = session.api
     format = api.writable_format(after)
     is_standard = output == STANDARD_OUTPUT
@@ -71,7 +71,7 @@ def written_of(
 
 
 def write_change(before: Summary, after: Summary, files: Sequence[FileEntry], out: Terminal) -> None:
-    """Writes what a program was, what it is now, and where it lies."""
+    """Writes the format, the interface and the number of operations before and after, and the written files."""
     title = before.title if before.title == after.title else f"{before.title} -> {after.title}"
     out.line(title, Style.STRONG)
     function = after.entry_function
@@ -86,14 +86,14 @@ def write_change(before: Summary, after: Summary, files: Sequence[FileEntry], ou
 
 
 def check_is_one_file(files: Sequence[FileEntry]) -> None:
-    """Raises: CANNOT_WRITE for several files or a folder, which standard output does not take."""
+    """Raises: CANNOT_WRITE if the output is not a single file, as standard output requires."""
     if len(files) != 1 or Path(files[0].path).is_dir():
         message = f"the output is {plural(len(files), 'file')} or a folder, and standard output takes one file"
         raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help="give a name with `-o`"))
 
 
 def copy_to_standard_output(file: FileEntry) -> None:
-    """Copies a file that was written to standard output."""
+    """Copies a written file to standard output."""
     with open(file.path, "rb") as stream:
         shutil.copyfileobj(stream, sys.stdout.buffer)
     sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""`cir bundle`: a Common IR program and the libraries that it imports, as one file."""
+"""`cir bundle`: copies imported libraries into a Common IR file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 @click.argument("model", metavar="M", type=PATH)
 @output_option()
 def bundle(session: Session, model: str, *, output: str) -> Answer:
-    """Write a Common IR program with all libraries that it imports, directly and through others, in one file.
+    """Copy all libraries that a Common IR program imports, directly or indirectly, into its file.
 
-    Libraries keep their names, and nodes call what they called before. Weights stay in a file beside it.
+    Libraries and calls keep their names. Weights stay in the file beside it.
     """
     check_output(session, output)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
-        progress.step("putting libraries into it")
+        progress.step("copying libraries")
         after = session.api.bundle(before)
         progress.step(f"writing {output}")
         return written(session, before, after, output)

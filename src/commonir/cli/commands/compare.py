@@ -1,4 +1,4 @@
-"""`cir compare`: two programs, or one on two engines, value by value."""
+"""`cir compare`: compares two programs, or one program on two engines, value by value."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
-from commonir.cli.choices import parse_sizes
+from commonir.cli.choices import parse_dims
 from commonir.cli.columns import Column
 from commonir.cli.options import (
     PATH,
     collected_as,
+    dims_option,
     function_option,
     resize_option,
     seed_option,
-    sizes_option,
     time_limit_option,
     tolerance_options,
 )
@@ -47,7 +47,7 @@ class CompareOptions(NamedTuple):
     metric: str
     repro: str | None
     seed: int
-    sizes: tuple[str, ...]
+    dims: tuple[str, ...]
     is_resizing: bool
     time_limit: float | None
     is_complete: bool
@@ -58,7 +58,7 @@ class CompareOptions(NamedTuple):
 @click.option(
     "--engines",
     metavar="NAME[,NAME]",
-    help="The engine of A and that of B; of one program alone, the two to compare.  [default: numpy for two programs, "
+    help="The engines of A and B, or the two engines for a single program.  [default: numpy for two programs, "
     "reference,numpy for one]",
 )
 @function_option("Compare this function")
@@ -68,25 +68,25 @@ class CompareOptions(NamedTuple):
     type=click.Choice(_METRICS),
     default="close",
     show_default=True,
-    help="What decides whether two values agree.",
+    help="The measure that decides whether two values agree.",
 )
 @click.option("--repro", metavar="DIR", type=PATH, help="Save the first divergence as a small reproducer.")
 @seed_option()
-@sizes_option()
+@dims_option()
 @resize_option
 @time_limit_option
-@click.option("--all", "is_complete", is_flag=True, help="List every value instead of the worst.")
+@click.option("--all", "is_complete", is_flag=True, help="List all values instead of the worst.")
 @collected_as(CompareOptions)
 def compare(session: Session, models: tuple[str, ...], *, options: CompareOptions) -> Answer:
     """Run two programs, or one on two engines, on the same inputs and compare value by value.
 
-    Values are matched by name, which conversions keep, and compared one after another in little memory. The first
-    diverging operation is the first, in program order, whose operands agree and whose result does not. Values inside
-    of loops and branches are compared by the results of the loop or branch. Exit status 1 when a value differs.
+    Values are matched by name; conversions preserve names. The first diverging operation is the first, in program
+    order, whose operands agree and whose result does not. Loops and branches are compared by their results. Exit
+    status 1 when a value differs.
 
-    Without --rtol the relative tolerance of a value follows from the narrowest floating-point type it is computed in,
-    and without --atol the absolute one is that part of its largest magnitude. NaN equals NaN, an infinity one of the
-    same sign. Integers, booleans and strings must be equal.
+    The default of --rtol follows from the narrowest floating-point type of the computation; the default of --atol is
+    this tolerance times the largest magnitude of the value. NaN equals NaN, and an infinity equals an infinity of the
+    same sign. Integers, bools and strings must be equal.
 
     \b
     INPUT is as in `cir run`:
@@ -97,20 +97,20 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
     names = _engine_names(options.engines, len(paths))
-    dimensions = parse_sizes(options.sizes, "--set")
+    dims = parse_dims(options.dims, "--set")
     with session.progress(f"reading {paths[0]}") as progress:
         texts = [text for text in models if _is_input(text)]
         called = [session.called(session.load(path), options.function, texts) for path in paths]
         programs, (_, function, texts) = [program for program, _, _ in called], called[0]
-        given = session.inputs(programs[0], texts, function=function, seed=options.seed, resize=options.is_resizing)
-        found = session.api.compare(
+        inputs = session.inputs(programs[0], texts, function=function, seed=options.seed, resize=options.is_resizing)
+        comparison = session.api.compare(
             programs[0],
             programs[1] if len(programs) > 1 else None,
-            given,
+            inputs,
             engines=names,
             function=function,
             seed=options.seed,
-            dims=dimensions,
+            dims=dims,
             rtol=options.rtol,
             atol=options.atol,
             metric=options.metric,
@@ -119,18 +119,19 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
             findings=session.findings,
             tell=progress.step,
         )
-    if not found.is_within:
-        session.findings.add(codes.OUTPUTS_DIFFER, _what_differs(found), file=paths[-1])
-    result = {"first_divergence": found.first_divergence and found.first_divergence.to_json(), **found.to_json()}
-    status = ExitStatus.YES if found.is_within else ExitStatus.NO
-    return Answer(result, lambda out: _write(found, out, is_complete=options.is_complete), status)
+    if not comparison.is_within:
+        session.findings.add(codes.OUTPUTS_DIFFER, _difference(comparison), file=paths[-1])
+    first = comparison.first_divergence
+    result = {"first_divergence": first and first.to_json(), **comparison.to_json()}
+    status = ExitStatus.YES if comparison.is_within else ExitStatus.NO
+    return Answer(result, lambda out: _write(comparison, out, is_complete=options.is_complete), status)
 
 
-def _what_differs(found: Comparison) -> str:
-    count = sum(not value.is_within for value in found.values)
+def _difference(comparison: Comparison) -> str:
+    count = sum(not value.is_within for value in comparison.values)
     if count:
-        return f"{plural(count, 'value')} of {len(found.values)} differ beyond the tolerance"
-    wrong = [value.name for value in found.whole if not value.is_within]
+        return f"{plural(count, 'value')} of {len(comparison.values)} differ beyond the tolerance"
+    wrong = [value.name for value in comparison.whole if not value.is_within]
     return f"outputs differ when the programs run as a whole: {_listed(wrong)}"
 
 
@@ -147,26 +148,26 @@ def _engine_names(text: str | None, models: int) -> tuple[str, ...]:
     return names
 
 
-def _write(found: Comparison, out: Terminal, *, is_complete: bool) -> None:
-    differing = [value for value in found.values if not value.is_within]
-    counts = f"{plural(len(found.values), 'value')} compared, {len(differing)} differ"
-    out.line(f"{found.engines[0]} against {found.engines[1]}: {counts}", Style.STRONG)
-    for names, side in ((found.only_first, "first"), (found.only_second, "second")):
+def _write(comparison: Comparison, out: Terminal, *, is_complete: bool) -> None:
+    differing = [value for value in comparison.values if not value.is_within]
+    counts = f"{plural(len(comparison.values), 'value')} compared, {len(differing)} differ"
+    out.line(f"{comparison.engines[0]} against {comparison.engines[1]}: {counts}", Style.STRONG)
+    for names, side in ((comparison.only_first, "first"), (comparison.only_second, "second")):
         if names:
             out.line(f"only in the {side}: {plural(len(names), 'value')} ({_listed(names)})")
-    shown = found.values if is_complete else sorted(found.values, key=_severity, reverse=True)[:_SHOWN]
-    if len(shown) < len(found.values):
+    shown = comparison.values if is_complete else sorted(comparison.values, key=_severity, reverse=True)[:_SHOWN]
+    if len(shown) < len(comparison.values):
         out.line("the worst:")
     numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "rmse", "cosine", "allowed")]
     columns = [Column("value"), Column("operation"), Column("type"), *numbers, Column("")]
     out.table(columns, [_row(value) for value in shown], indent=2)
-    fused = [value for value in found.whole if not value.is_within]
+    fused = [value for value in comparison.whole if not value.is_within]
     if fused:
-        out.line("all values agree in pieces; as a whole, where an engine computes operations together:", Style.STRONG)
+        out.line("all values agree when the programs run in pieces; when they run as a whole:", Style.STRONG)
         out.table(columns, [_row(value) for value in fused], indent=2)
-    if found.first_divergence is not None:
-        _write_divergence(found.first_divergence, out)
-        others = [divergence.name for divergence in found.divergences[1:]]
+    if comparison.first_divergence is not None:
+        _write_divergence(comparison.first_divergence, out)
+        others = [divergence.name for divergence in comparison.divergences[1:]]
         if others:
             out.line(f"{plural(len(others), 'further divergence')} with operands that agree: {_listed(others)}")
 
@@ -177,7 +178,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _write_divergence(divergence: Divergence, out: Terminal) -> None:
     out.line(f"first divergence: {divergence.operation} '{divergence.name}'", Style.STRONG)
-    out.line(f"  computed from {_listed(divergence.inputs) or 'constants alone'}, which agree")
+    out.line(f"  computed from {_listed(divergence.inputs) or 'constants only'}, which agree")
     if len(divergence.operations) > 1:
         out.line(f"  between them: {_listed(divergence.operations)}")
     if divergence.operations != divergence.other_operations:
@@ -186,9 +187,9 @@ def _write_divergence(divergence: Divergence, out: Terminal) -> None:
         out.line(f"  constants that differ: {_listed(divergence.constants)}")
     match divergence.is_isolated:
         case True:
-            out.line("  it differs on its own too, on the same inputs")
+            out.line("  it also differs in isolation, on the same inputs")
         case False:
-            out.line("  on its own it agrees: it amplifies small differences of its operands")
+            out.line("  in isolation it agrees: it amplifies small differences of its operands")
         case None:
             pass
     if divergence.folder is not None:

@@ -1,4 +1,4 @@
-"""`cir convert`: a program in another format, with a numeric check on request."""
+"""`cir convert`: converts a program to another format, with an optional numeric check."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, Check, check_agreement, differences, write_agreement
 from commonir.cli.answer import Answer
-from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
+from commonir.cli.choices import parse_dims, parse_images, parse_ranges
 from commonir.cli.options import (
     PATH,
     collected_as,
+    dims_option,
     extern_option,
     output_option,
     seed_option,
-    sizes_option,
     time_limit_option,
     tolerance_options,
 )
-from commonir.cli.ranks import check_division, ranks_options
+from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output, write_change
@@ -66,7 +66,7 @@ class ConvertOptions(NamedTuple):
     parallel: str | None
     runs: int | None
     seed: int
-    sizes: tuple[str, ...]
+    dims: tuple[str, ...]
     atol: float | None
     rtol: float | None
     time_limit: float | None
@@ -80,99 +80,95 @@ class ConvertOptions(NamedTuple):
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="The format to write, when the suffix of OUT does not say it; for compilers that read MLIR: `linalg`,"
+    help="The format to write, if the suffix of OUT does not determine it; MLIR dialects for compilers: `linalg`,"
     " `tosa`, `tosa-linalg`, `stablehlo`.",
 )
 @click.option(
     "--opset",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The ONNX operator set to write, also of an ONNX model; of ARK the generation of files, 1 to 4."
+    help="The ONNX opset to write, also for an ONNX model; for ARK the generation of the format, 1 to 4."
     "  [default: ONNX: the oldest from 18 on that can express the model; ARK: 3]",
 )
-@click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that is to run it, such as iOS17.")
+@click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that must run it, such as iOS17.")
 @click.option("--function", metavar="NAME", help="Convert only this function.")
 @extern_option
 @click.option(
     "--precision",
     metavar="TYPE",
     type=click.Choice(["float16"]),
-    help="Compute in `float16` what is in single precision; inputs and outputs keep their types.",
+    help="Compute in `float16` instead of single precision; inputs and outputs keep their types.",
 )
-@click.option(
-    "--set-dim", "fixed", metavar="DIM=SIZE", multiple=True, help="Fix a dynamic dimension in the converted program."
-)
-@click.option(
-    "--range", "ranges", metavar="DIM=LOW..HIGH", multiple=True, help="The sizes that a dynamic dimension may have."
-)
+@click.option("--set-dim", "fixed", metavar="DIM=N", multiple=True, help="Fix a dynamic dim in the converted program.")
+@click.option("--range", "ranges", metavar="DIM=LOW..HIGH", multiple=True, help="The range of a dynamic dim.")
 @click.option(
     "--image",
     "images",
     metavar="NAME=COLOR",
     multiple=True,
-    help="For Core ML: make an input an image in rgb, bgr or grayscale, with `,scale=S` and `,bias=B/B/B` for pixels.",
+    help="For Core ML: make an input an rgb, bgr or grayscale image, with `,scale=S` and `,bias=B/B/B` for its pixels.",
 )
 @click.option(
     "--check",
     "runs",
     metavar="[=N]",
     type=click.IntRange(min=1),
-    help="Run both programs on N sets of seeded inputs (without =N: one) and compare the outputs.",
+    help="Run both programs on N sets of seeded inputs (default 1) and compare the outputs.",
 )
 @seed_option("With --check: seed of the inputs.")
-@sizes_option("With --check: size of a dynamic dimension.")
+@dims_option("With --check: value of a dynamic dim.")
 @tolerance_options("With --check: ")
 @time_limit_option
 @click.option(
     "--external-data/--no-external-data",
     "external_data",
     default=None,
-    help="For ONNX: weights in a file beside OUT, or in OUT itself. By default their size decides.",
+    help="For ONNX: write weights to a file beside OUT, or to OUT itself. By default their size decides.",
 )
 @ranks_options
-@click.option("--strict", "is_strict", is_flag=True, help="Write nothing when the conversion loses something.")
+@click.option("--strict", "is_strict", is_flag=True, help="Write nothing if the conversion is lossy.")
 @collected_as(ConvertOptions)
 def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
-    """Convert a program to another format. The suffix of OUT names it, such as .onnx; `cir doctor` lists those written.
+    """Convert a program to another format. The suffix of OUT determines it, such as .onnx; `cir doctor` lists them.
 
-    Everything that the target cannot express is reported. With --check, the ONNX side runs in onnxruntime and the other
-    side in commonir's own engine; the exit status is 1 when an output differs beyond the tolerance. The tolerance
-    follows from the narrowest floating-point type of the program unless it is given.
+    Everything that the target cannot express is reported. With --check, onnxruntime runs the ONNX model and commonir's
+    engine the other program; the exit status is 1 if an output differs beyond the tolerance. The default tolerance
+    follows from the narrowest floating-point type of the program.
     """
     check_output(session, options.output)
-    check_division(options.ranks, options.parallel)
+    check_sharding(options.ranks, options.parallel)
     if options.images and options.runs:
-        raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
+        raise click.UsageError("'--check' needs the same inputs for both programs, and '--image' changes them")
     api = session.api
-    new_sizes, bounds = parse_sizes(options.fixed), parse_ranges(options.ranges)
+    fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
     convert_to = partial(
         api.convert,
         opset=options.opset,
         target=options.target,
         precision=options.precision,
-        sizes=new_sizes,
+        sizes=fixed_dims,
         ranges=bounds,
         images={name: api.image_input(*choice) for name, choice in parse_images(options.images).items()},
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,
     )
-    least = {name: low for name, (low, _) in bounds.items()}
-    dimensions = {**least, **new_sizes, **parse_sizes(options.sizes, "--set")}
+    lower = {name: low for name, (low, _) in bounds.items()}
+    dims = {**lower, **fixed_dims, **parse_dims(options.dims, "--set")}
     check = (
-        Check(options.runs, options.seed, dimensions, options.atol, options.rtol, options.time_limit)
+        Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit)
         if options.runs
         else None
     )
     with session.progress(f"reading {model}") as progress:
-        expected = options.to or api.output_format(options.output)
-        form = api.file_format(expected)
+        target = options.to or api.output_format(options.output)
+        form = api.file_format(target)
         source = session.with_externs(session.load(model), options.externs)
         function = options.function
         if function is not None:
             source, function, _ = session.called(source, function)
-        progress.step(f"converting to {expected}")
-        converted = convert_to(source, expected, function=function)
+        progress.step(f"converting to {target}")
+        converted = convert_to(source, target, function=function)
         _refuse_losses(session, is_strict=options.is_strict)
         progress.step(f"writing {options.output}")
         path = str(session.scratch_folder() / f"model.{form}") if options.output == "-" else options.output
@@ -182,7 +178,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
             check_is_one_file(files)
         agreement: Agreement | None = None
         if check is not None:
-            # A program of several ranks is written as a file for each, which are opened together.
+            # A program of several ranks is written to one file for each rank; opening one opens all.
             first = path if Path(path).exists() else files[0].path
             agreement = check_agreement(session, source, converted, first, form, function, check, progress)
     return _answer(session, api.summarize(source), api.summarize(converted), files, options.output, form, agreement)
@@ -202,10 +198,10 @@ def _answer(
     if not is_within:
         session.findings.add(
             codes.OUTPUTS_DIFFER,
-            "the converted program computes something else",
+            "the converted program computes different outputs",
             file=output,
             notes=differences(error for run in errors for error in run)[:_SHOWN_OUTPUTS],
-            help=_kept(output),
+            help=_advice(output),
         )
     result = {
         "output": output,
@@ -234,8 +230,8 @@ def _refuse_losses(session: Session, *, is_strict: bool) -> None:
         raise DiagnosticError(Diagnostic(codes.LOSSY_CONVERSION, message))
 
 
-def _kept(output: str) -> str:
-    return f"'{output}' is written; do not rely on it before the difference is understood"
+def _advice(output: str) -> str:
+    return f"'{output}' was written; do not use it before the difference is understood"
 
 
 command = convert

@@ -1,4 +1,4 @@
-"""`cir diff`: what two programs differ in."""
+"""`cir diff`: shows structural differences of two programs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from commonir.reports import Change, Differences, OperationDifference, WeightDifference
 
 _SHOWN = 20
-_KINDS = {
+_TITLES = {
     "changed": "changed",
     "removed": "only in the first",
     "added": "only in the second",
     "retyped": "differ in type only because their inputs do",
-    "renamed": "with other names",
+    "renamed": "renamed",
 }
 _LISTED_ONLY_IF_ALL = ("retyped", "renamed")
 
@@ -33,15 +33,15 @@ _LISTED_ONLY_IF_ALL = ("retyped", "renamed")
 @verb(opens=True)
 @click.argument("first", metavar="A", type=PATH)
 @click.argument("second", metavar="B", type=PATH)
-@click.option("--weights", is_flag=True, help="Tell of each weight that differs how far both are apart.")
+@click.option("--weights", is_flag=True, help="Show how far each pair of different weights is apart.")
 @click.option(
     "--tolerance",
     metavar="X",
     type=click.FloatRange(min=0),
-    help="Weights are the same whose elements differ by no more than this part of the largest magnitude.",
+    help="Treat weights as equal if their elements differ by at most this fraction of the largest magnitude.",
 )
-@click.option("--summary", "is_summary", is_flag=True, help="Count differences, and list none.")
-@click.option("--all", "is_complete", is_flag=True, help="List all differences, names and types that follow too.")
+@click.option("--summary", "is_summary", is_flag=True, help="Only count differences.")
+@click.option("--all", "is_complete", is_flag=True, help="List all differences, also names and inferred types.")
 def diff(
     session: Session,
     first: str,
@@ -52,49 +52,50 @@ def diff(
     is_summary: bool,
     is_complete: bool,
 ) -> Answer:
-    """Tell what two programs differ in: interface, operations, attributes, weights. Nothing is run.
+    """Show the differences of two programs: interface, operations, attributes, weights. Nothing is run.
 
-    Programs of one format are compared as they are, others as programs of the core. Operations stand for each other
-    that compute the same from the same, or whose results are used in the same way; names decide where that leaves a
-    choice, and make no difference themselves, but for those of inputs and outputs. Exit status 1 when the programs
-    differ.
+    Programs of the same format are compared directly, others as core programs. Operations are matched by their inputs
+    and by the uses of their results; names only decide between several candidates. Except for inputs and outputs,
+    different names are not a difference. Exit status 1 when the programs differ.
 
-    `cir compare` runs both and tells where values are apart.
+    `cir compare` runs both programs and compares values.
     """
     with session.progress(f"reading {first}") as progress:
         a = session.load(first, lenient=True)
         progress.step(f"reading {second}")
         b = session.load(second, lenient=True)
         progress.step("comparing")
-        found = session.api.diff(a, b, tolerance=tolerance, measure=weights)
+        differences = session.api.diff(a, b, tolerance=tolerance, measure=weights)
     shown = 0 if is_summary else None if is_complete else _SHOWN
-    status = ExitStatus.YES if found.are_same else ExitStatus.NO
-    return Answer({"are_same": found.are_same, **found.to_json()}, lambda out: _write(found, out, shown), status)
+    status = ExitStatus.YES if differences.are_same else ExitStatus.NO
+    result = {"are_same": differences.are_same, **differences.to_json()}
+    return Answer(result, lambda out: _write(differences, out, shown), status)
 
 
-def _write(found: Differences, out: Terminal, most: int | None) -> None:
-    """`most` says how many of each kind are listed; None lists everything."""
-    verdict = "the same" if found.are_same else "different"
-    out.line(f"{found.formats[0]} against {found.formats[1]}, compared as {found.compared_as}: {verdict}", Style.STRONG)
-    _write_changes("interface", found.interface, out, most)
-    counts = [f"{found.same_operations} the same", *_counts(found)]
+def _write(differences: Differences, out: Terminal, most: int | None) -> None:
+    """Lists up to `most` differences of each category; None lists all."""
+    verdict = "the same" if differences.are_same else "different"
+    first, second = differences.formats
+    out.line(f"{first} against {second}, compared as {differences.compared_as}: {verdict}", Style.STRONG)
+    _write_changes("interface", differences.interface, out, most)
+    counts = [f"{differences.same_operations} the same", *_counts(differences)]
     out.line(f"operations: {', '.join(counts)}")
-    for kind, title in _KINDS.items():
-        entries = found.of_kind(kind)
+    for kind, title in _TITLES.items():
+        entries = differences.of_kind(kind)
         if entries and (most is None or kind not in _LISTED_ONLY_IF_ALL):
             _write_operations(title, entries, out, most)
-    if found.same_weights or found.weights:
-        beyond = sum(not weight.is_within for weight in found.weights)
-        within = len(found.weights) - beyond
+    if differences.same_weights or differences.weights:
+        beyond = sum(not weight.is_within for weight in differences.weights)
+        within = len(differences.weights) - beyond
         apart = [f"{beyond} different", *([f"{within} within the tolerance"] if within else [])]
-        out.line(f"weights: {', '.join([f'{found.same_weights} the same', *apart])}")
-        _write_weights(found.weights, out, most)
-    _write_changes("about the files", found.about, out, most)
+        out.line(f"weights: {', '.join([f'{differences.same_weights} the same', *apart])}")
+        _write_weights(differences.weights, out, most)
+    _write_changes("files", differences.about, out, most)
 
 
-def _counts(found: Differences) -> list[str]:
-    counts = {kind: len(found.of_kind(kind)) for kind in _KINDS}
-    return [f"{count} {_KINDS[kind]}" for kind, count in counts.items() if count]
+def _counts(differences: Differences) -> list[str]:
+    counts = {kind: len(differences.of_kind(kind)) for kind in _TITLES}
+    return [f"{count} {_TITLES[kind]}" for kind, count in counts.items() if count]
 
 
 def _write_changes(title: str, changes: Sequence[Change], out: Terminal, most: int | None) -> None:
@@ -112,23 +113,23 @@ def _write_rows(columns: Sequence[Column], rows: Sequence[Sequence[str]], count:
         out.line(f"  and {count - len(rows)} more (`--all`)")
 
 
-def _write_operations(title: str, found: Sequence[OperationDifference], out: Terminal, most: int | None) -> None:
+def _write_operations(title: str, differences: Sequence[OperationDifference], out: Terminal, most: int | None) -> None:
     columns = [Column(title), Column("operation"), Column(""), Column("first"), Column("second")]
     rows: list[tuple[str, ...]] = []
-    for entry in found[:most]:
+    for entry in differences[:most]:
         name = _either(entry.name, entry.other_name)
         operation = _either(entry.operation, entry.other_operation)
         changes = [(change.what, change.before, change.after) for change in entry.changes] or [("", "", "")]
         rows += [
             (name if not n else "", operation if not n else "", *_filled(change)) for n, change in enumerate(changes)
         ]
-    entries = len(found[:most])
+    entries = len(differences[:most])
     if any(any(row[2:]) for row in rows):
         out.table(columns, rows, indent=2)
     elif rows:
         out.table(columns[:2], [row[:2] for row in rows], indent=2)
-    if rows and entries < len(found):
-        out.line(f"  and {len(found) - entries} more (`--all`)")
+    if rows and entries < len(differences):
+        out.line(f"  and {len(differences) - entries} more (`--all`)")
 
 
 def _filled(change: tuple[str, str, str]) -> tuple[str, str, str]:
@@ -137,17 +138,17 @@ def _filled(change: tuple[str, str, str]) -> tuple[str, str, str]:
 
 
 def _either(before: str, after: str) -> str:
-    """Both names of something, or the one that there is."""
+    """Returns both names if they differ, otherwise the one that exists."""
     return f"{before} -> {after}" if before and after and before != after else before or after
 
 
-def _write_weights(found: Sequence[WeightDifference], out: Terminal, most: int | None) -> None:
-    shown = sorted(found, key=_severity, reverse=True)[:most]
+def _write_weights(differences: Sequence[WeightDifference], out: Terminal, most: int | None) -> None:
+    shown = sorted(differences, key=_severity, reverse=True)[:most]
     numbers = [Column(title, is_number=True) for title in ("largest", "relative", "elements apart")]
     is_measured = any(weight.largest is not None for weight in shown)
     columns = [Column("weight"), Column("type"), *(numbers if is_measured else ())]
     rows = [_weight_row(weight, is_measured=is_measured) for weight in shown]
-    _write_rows(columns, rows, len(found), out)
+    _write_rows(columns, rows, len(differences), out)
 
 
 def _severity(weight: WeightDifference) -> tuple[bool, float]:

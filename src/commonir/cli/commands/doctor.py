@@ -1,4 +1,4 @@
-"""`cir doctor`: what is installed and works."""
+"""`cir doctor`: shows installed packages, engines, formats and plugins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @verb()
 def doctor(session: Session) -> Answer:
-    """Show versions, packages, engines and formats found."""
+    """Show installed versions, packages, engines, formats and plugins."""
     report = session.api.doctor()
     return Answer(report.to_json(), lambda out: _write(report, out))
 

@@ -1,4 +1,4 @@
-"""`cir edit`: names, sizes, outputs and metadata of a program changed, weights untouched."""
+"""`cir edit`: changes names, dims, outputs and metadata of a program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commonir.cli.choices import parse_pairs, parse_sizes
+from commonir.cli.choices import parse_dims, parse_pairs
 from commonir.cli.options import PATH, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 @click.option("--rename", "renames", metavar="OLD=NEW", multiple=True, help="Rename an input, output or other value.")
 @click.option(
     "--set-dim",
-    "sizes",
-    metavar="DIM=SIZE",
+    "dims",
+    metavar="DIM=N",
     multiple=True,
-    help="Fix a dynamic dimension by its name, or an axis of an input, as in `x.0=1`.",
+    help="Fix a dynamic dim by its name, or by input and axis, as in `x.0=1`.",
 )
 @click.option(
     "--set-input",
     "fixed",
     metavar="NAME[=VALUE]",
     multiple=True,
-    help="Make an input a constant: of a value, given as to `cir run`, or of its default.",
+    help="Make an input a constant, with a value in the syntax of `cir run` or with its default value.",
 )
 @click.option(
     "--meta",
     "metadata",
     metavar="KEY=TEXT",
     multiple=True,
-    help="Set description, version, author, license or another text; `KEY=` removes it.",
+    help="Set a metadata entry: description, version, author, license or another one; `KEY=` removes it.",
 )
-@click.option("--add-output", "added", metavar="NAME", multiple=True, help="Return another value too.")
+@click.option("--add-output", "added", metavar="NAME", multiple=True, help="Add an intermediate value to the outputs.")
 @click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Remove an output.")
 @function_option("Change this function")
 def edit(
@@ -49,34 +49,36 @@ def edit(
     *,
     output: str,
     renames: tuple[str, ...],
-    sizes: tuple[str, ...],
+    dims: tuple[str, ...],
     fixed: tuple[str, ...],
     metadata: tuple[str, ...],
     added: tuple[str, ...],
     dropped: tuple[str, ...],
     function: str | None,
 ) -> Answer:
-    """Change what a program receives and returns, in its own format; weights are copied as they are.
+    """Change the interface and the metadata of a program, in its own format. Weights are copied unchanged.
 
-    All names are those of the program as it is, so `--rename a=b --rename b=a` swaps two. The result obeys every
-    rule of its format, or nothing is written.
+    All names refer to the original program, so `--rename a=b --rename b=a` swaps two names. An invalid result is not
+    written.
     """
     check_output(session, output)
-    if not (renames or sizes or fixed or metadata or added or dropped):
+    if not (renames or dims or fixed or metadata or added or dropped):
         options = "--rename, --set-dim, --set-input, --meta, --add-output or --drop-output"
         raise click.UsageError(f"nothing to change: give {options}")
     names = parse_pairs(renames, "--rename", "OLD=NEW")
     texts = parse_pairs(metadata, "--meta", "KEY=TEXT")
-    dimensions = parse_sizes(sizes)
+    parsed_dims = parse_dims(dims)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
-        given = session.inputs(before, [text for text in fixed if "=" in text], function=function, seed=0, resize=False)
-        progress.step("changing it")
+        inputs = session.inputs(
+            before, [text for text in fixed if "=" in text], function=function, seed=0, resize=False
+        )
+        progress.step("editing")
         after = session.api.edit(
             before,
             rename=names,
-            dims=dimensions,
-            inputs={**dict.fromkeys(text for text in fixed if "=" not in text), **given},
+            dims=parsed_dims,
+            inputs={**dict.fromkeys(text for text in fixed if "=" not in text), **inputs},
             metadata=texts,
             add_outputs=added,
             drop_outputs=dropped,

@@ -1,4 +1,4 @@
-"""`cir explain`: what a diagnostic code means and what to do."""
+"""`cir explain`: explains a diagnostic code."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def explain(session: Session, code: str | None) -> Answer:  # noqa: ARG001  (cod
         known = list(all_codes())
         rows = [(each.id, each.title) for each in known]
         return Answer([_json(each) for each in known], lambda out: out.table([Column("code"), Column("")], rows))
-    found = find_code(code)
-    return Answer(_json(found), lambda out: _write(found, out))
+    explained = find_code(code)
+    return Answer(_json(explained), lambda out: _write(explained, out))
 
 
 def _json(code: Code) -> dict[str, str | int]:

@@ -1,4 +1,4 @@
-"""`cir extract`: the part of a program between named values, as a model."""
+"""`cir extract`: writes the part of a program between named values as a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @output_option()
 @click.option("--from", "sources", metavar="NAME[,NAME...]", multiple=True, help="Values that become the inputs.")
 @click.option("--to", "targets", metavar="NAME[,NAME...]", multiple=True, help="Values that become the outputs.")
-@function_option("Cut this function")
+@function_option("Use this function")
 def extract(
     session: Session,
     model: str,
@@ -34,22 +34,22 @@ def extract(
 ) -> Answer:
     """Write the part of a program between named values as a model of the same format.
 
-    Without --from it begins at the inputs, without --to it ends at the outputs. Inputs of the program that the part
-    needs besides those named stay inputs. Only the weights that the part uses are written, as they are.
+    The default of --from are the inputs, the default of --to the outputs. Other inputs of the program that the part
+    needs remain inputs. Only the weights that the part uses are copied.
     """
     check_output(session, output)
     begin, end = _names(sources), _names(targets)
     if not begin and not end:
-        raise click.UsageError("give values to begin with (--from) or to end with (--to)")
+        raise click.UsageError("give first values (--from) or last values (--to)")
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
-        progress.step("cutting it out")
+        progress.step("extracting")
         after = session.api.extract(before, begin, end, function=function)
         progress.step(f"writing {output}")
-        kept = [v.name for v in after.inputs if v.name not in begin] if begin else []
-        if kept:
-            session.findings.add(codes.INPUTS_KEPT, f"the part needs more inputs: {', '.join(kept)}", file=output)
-        return written(session, before, after, output, kept_inputs=kept)
+        others = [v.name for v in after.inputs if v.name not in begin] if begin else []
+        if others:
+            session.findings.add(codes.INPUTS_KEPT, f"the part needs more inputs: {', '.join(others)}", file=output)
+        return written(session, before, after, output, kept_inputs=others)
 
 
 def _names(texts: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`cir info`: what a program is, on one page."""
+"""`cir info`: summarizes a program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 400
-"""Characters of a text of a model's metadata that are shown."""
+"""The number of characters shown of a metadata entry."""
 
 
 @verb(opens=True)
@@ -33,12 +33,12 @@ _LONGEST = 400
     "--details",
     "in_detail",
     is_flag=True,
-    help="Of a program of ranks, list all buffers with when they are needed, and messages by tag.",
+    help="For a program of ranks: list all buffers with their lifetimes, and messages by tag.",
 )
 def info(session: Session, model: str, *, with_flops: bool, with_weights: bool, in_detail: bool) -> Answer:
-    """Summarize a program: format, producer, interface, operations, weights, files; of ranks also memory and messages.
+    """Summarize a program: format, producer, interface, operations, weights, files; for ranks also memory and messages.
 
-    MODEL is a file or package of any format that is read; `-` is standard input.
+    MODEL is a file or package in any supported format; `-` is standard input.
     """
     program = session.load(model, lenient=True)
     summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights, with_ranks=True)
@@ -46,7 +46,7 @@ def info(session: Session, model: str, *, with_flops: bool, with_weights: bool, 
 
 
 def _begun(text: str) -> str:
-    """A text as far as it fits on a page: some models carry whole vocabularies, which `--json` tells."""
+    """Returns the beginning of a metadata entry: some models contain vocabularies, which `--json` shows."""
     rest = len(text) - _LONGEST
     return text if rest <= 0 else f"{text[:_LONGEST]}.. ({rest} more characters)"
 
@@ -72,8 +72,8 @@ def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: boo
     if summary.ranks is not None:
         write_ranks(summary.ranks, out, in_detail=in_detail)
     _write_declarations(summary.declarations, out)
-    for alike in _alike(summary.functions):
-        _write_function(alike, is_entry=alike[0].name == summary.entry, out=out)
+    for group in _grouped(summary.functions):
+        _write_function(group, is_entry=group[0].name == summary.entry, out=out)
     if summary.weights is not None:
         out.line()
         out.line("weights", Style.STRONG)
@@ -104,8 +104,8 @@ def _write_declarations(declarations: Sequence[DeclarationEntry], out: Terminal)
         out.table([Column(""), Column("")], rows, indent=2)
 
 
-def _alike(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:
-    """Functions that follow each other and of which the same is told but for their names."""
+def _grouped(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:
+    """Groups consecutive functions that differ only in their names."""
     out: list[list[FunctionSummary]] = []
     for function in functions:
         if out and function.replaced(name="") == out[-1][0].replaced(name=""):
@@ -115,12 +115,12 @@ def _alike(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:
     return out
 
 
-def _write_function(alike: Sequence[FunctionSummary], *, is_entry: bool, out: Terminal) -> None:
-    function = alike[0]
+def _write_function(group: Sequence[FunctionSummary], *, is_entry: bool, out: Terminal) -> None:
+    function = group[0]
     notes = [note for note in (function.opset, "entry" if is_entry else "") if note]
-    last = alike[-1].name
+    last = group[-1].name
     named = {1: f"function {function.name}", 2: f"functions {function.name} and {last}, each"}
-    title = named.get(len(alike), f"functions {function.name} to {last}, each of {len(alike):,}")
+    title = named.get(len(group), f"functions {function.name} to {last}, each of {len(group):,}")
     out.line()
     out.line(title + (f" ({', '.join(notes)})" if notes else ""), Style.STRONG)
     write_ports("inputs", function.inputs, out)

@@ -1,4 +1,4 @@
-"""`cir library`: a dialect as a Common IR library of operator declarations."""
+"""`cir library`: writes a dialect as a Common IR library of operator declarations."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SUFFIXES = (".cir", ".cir.json")
 @click.argument("dialect")
 @output_option()
 def library(session: Session, dialect: str, *, output: str) -> Answer:
-    """Write a dialect, such as core or mil, as a Common IR library: a declaration of each operation.
+    """Write a dialect, such as core or mil, as a Common IR library with a declaration of each operation.
 
-    A declaration has the types and shapes of operands and results, the attributes, and the documentation. `cir ops`
-    lists the dialects. A graph that imports `commonir:DIALECT` needs no such file.
+    A declaration has the types and shapes of operands and results, the attributes and the documentation. `cir ops`
+    lists the dialects. A graph that imports `commonir:DIALECT` does not need this file.
     """
     check_output(session, output)
     if output != "-" and not output.lower().endswith(_SUFFIXES):
-        message = f"'{output}' is not a name of a library: it is a file of {' or '.join(_SUFFIXES)}"
+        message = f"'{output}' is not the name of a library file; the suffix must be {' or '.join(_SUFFIXES)}"
         help = f"write {os.path.splitext(output)[0]}.cir.json"
         raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help=help))
     with session.progress(f"declaring {dialect}") as progress:

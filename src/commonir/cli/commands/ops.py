@@ -1,4 +1,4 @@
-"""`cir ops`: reference pages, generated from the definitions."""
+"""`cir ops`: shows reference pages, generated from the definitions."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from commonir.cli.session import Session, verb
     "--library",
     metavar="FILE",
     type=PATH,
-    help="Look among the operators and functions that this Common IR file and its libraries declare.",
+    help="Show the operators and functions that this Common IR file and its libraries declare.",
 )
 def ops(session: Session, name: str | None, library: str | None) -> Answer:
-    """Show the reference page of the operation or dialect NAME; without NAME, list the operations.
+    """Show the reference page of the operation or dialect NAME; without NAME, list all operations.
 
-    `--dialect` may also name a dialect, whose operations are listed.
+    `--dialect NAME` lists the operations of one dialect.
     """
     named = [each for each in session.definitions if not each.endswith(".td")]
     session.definitions = tuple([each for each in session.definitions if each not in named])
     if len(named) > 1 or (named and (name is not None or library is not None)):
         raise click.UsageError(
-            "'--dialect' with a name lists the operations of one dialect, without NAME and --library"
+            "'--dialect' with a name lists the operations of one dialect; it takes neither NAME nor --library"
         )
     declaring = None if library is None else session.load(library, lenient=True)
     if name is not None:
@@ -36,12 +36,12 @@ def ops(session: Session, name: str | None, library: str | None) -> Answer:
             else session.api.reference_page(name, dialects=session.dialects)
         )
         return Answer({"name": name, "page": page}, lambda out: out.markdown(page))
-    found = (
+    operations = (
         session.api.declared_operations(declaring)
         if declaring is not None
         else session.api.operations(named[0] if named else None, dialects=session.dialects)
     )
-    return listed_operations(found)
+    return listed_operations(operations)
 
 
 command = ops

@@ -1,4 +1,4 @@
-"""`cir opt`: constants folded, and what computes nothing new removed."""
+"""`cir opt`: simplifies a program."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from commonir.reports import JsonValue, RuleReport, Summary
 
 
-def _list_passes(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool) -> None:
     """Writes the list of `--list-passes` and exits."""
-    if not is_asked or context.resilient_parsing:
+    if not is_requested or context.resilient_parsing:
         return
     from commonir import api  # noqa: PLC0415  help needs none of it
 
@@ -43,12 +43,12 @@ def _list_passes(context: click.Context, _: click.Parameter, is_asked: bool) -> 
 @click.option(
     "--passes",
     metavar="NAMES",
-    help="Passes to run instead of `simplify`, separated by commas, with options as in `sccp{max-fold-bytes=0}`.",
+    help="Run these passes instead of `simplify`, separated by commas, with options as in `sccp{max-fold-bytes=0}`.",
 )
 @click.option(
     "--pass-pipeline",
     metavar="PIPELINE",
-    help="The same as mlir-opt writes it: `builtin.module(canonicalize,cse)`.",
+    help="Passes in the syntax of mlir-opt: `builtin.module(canonicalize,cse)`.",
 )
 @click.option(
     "--list-passes",
@@ -56,28 +56,31 @@ def _list_passes(context: click.Context, _: click.Parameter, is_asked: bool) -> 
     is_eager=True,
     expose_value=False,
     callback=_list_passes,
-    help="List the passes and their options, those of installed packages included, and exit.",
+    help="List the passes and their options, including those of installed packages, and exit.",
 )
 @files_option(
     "--rules",
     "rule_files",
-    help="Apply the rewrite rules of a TableGen file before the passes. What the file defines is known when M is read.",
+    help="Apply the rewrite rules of a TableGen file before the passes; M may use operations that the file defines.",
 )
 @click.option(
-    "--unambiguous", "is_unambiguous", is_flag=True, help="Refuse two rules that match the same equally well."
+    "--unambiguous",
+    "is_unambiguous",
+    is_flag=True,
+    help="Refuse rules that match the same operation and are equally discriminating.",
 )
 @click.option(
     "--explain",
     "is_explained",
     is_flag=True,
-    help="Tell how often each rule was applied, and why not where it was not; of passes, fold-all-reduce tells it.",
+    help="Show how often each rule was applied, and why it was not; also for the pass fold-all-reduce.",
 )
 @click.option(
     "--max-fold-bytes",
     "growth",
     metavar="N",
     type=click.IntRange(min=0),
-    help="How much larger a constant may be than what it is computed from.  [default: 1048576]",
+    help="Do not fold constants that are larger than their inputs by more than this.  [default: 1048576]",
 )
 @click.option(
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
@@ -99,14 +102,14 @@ def opt(
     seed: int,
     time_limit: float | None,
 ) -> Answer:
-    """Write a program of the same format that computes the same with fewer operations.
+    """Write an equivalent program in the same format with fewer operations.
 
-    What depends on constants alone is computed; shape arithmetic that is known becomes constants; no-ops,
-    duplicates and unused operations are removed. Nothing is written when outputs differ.
+    Operations with constant inputs and known shapes are computed; no-ops, duplicates and unused operations are
+    removed. Nothing is written if outputs differ.
     """
     check_output(session, output)
     if passes is not None and pass_pipeline is not None:
-        raise click.UsageError("--passes and --pass-pipeline exclude each other")
+        raise click.UsageError("--passes and --pass-pipeline cannot be combined")
     chosen = passes if pass_pipeline is None else pass_pipeline
     if is_explained and not rule_files and chosen is None:
         raise _nothing_to_explain()
@@ -147,29 +150,28 @@ def opt(
 
 
 def _nothing_to_explain() -> click.UsageError:
-    message = "--explain tells of rules: name a file of them by --rules, or a pass that tells what it left"
-    return click.UsageError(f"{message} (fold-all-reduce)")
+    return click.UsageError("--explain needs rules (--rules FILE) or the pass fold-all-reduce")
 
 
 def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tuple[list[Rewrite], Sequence[Dialect]]:
-    """The rules of files, and the dialects that they define besides those given."""
+    """Returns the rules of files, and the dialects of the session with those that the files define."""
     rewrites: list[Rewrite] = []
     dialects = session.dialects
     for path in files:
-        found = session.api.load_rules(path, session.include_dirs, dialects=dialects, unambiguous=unambiguous)
-        rewrites += found.rewrites
-        dialects = found.dialects
+        loaded = session.api.load_rules(path, session.include_dirs, dialects=dialects, unambiguous=unambiguous)
+        rewrites += loaded.rewrites
+        dialects = loaded.dialects
     return rewrites, dialects
 
 
 def _write_reports(out: Terminal, reports: Sequence[RuleReport]) -> None:
     for report in reports:
         times = "time" if report.applied == 1 else "times"
-        kind = "rule" if report.place else "pass"
-        out.line(f"{kind} {report.name}: applied {report.applied:,} {times}")
-        for found in report.mismatches:
-            more = f" and {found.count - 1:,} more" if found.count > 1 else ""
-            out.line(f"  not to {found.where}{more}: {found.reason}")
+        noun = "rule" if report.place else "pass"
+        out.line(f"{noun} {report.name}: applied {report.applied:,} {times}")
+        for mismatch in report.mismatches:
+            more = f" and {mismatch.count - 1:,} more" if mismatch.count > 1 else ""
+            out.line(f"  not to {mismatch.where}{more}: {mismatch.reason}")
         if report.others:
             out.line(f"  nor to {report.others:,} more, for other reasons")
 
@@ -189,26 +191,26 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
     rtol = api.default_rtol(api.summarize(before).element_types)
     notes: list[str] = []
     try:
-        # Once, however many functions are run.
+        # Lowers each program once for all functions.
         programs = [api.lower(program, defer=True) for program in (before, after)]
         names = [api.runs(program) for program in programs]
         for name in [n for n in names[0] if n in names[1]]:
             inputs = api.random_inputs(programs[0], function=name, seed=seed)
             renamed = _named_as(api.random_inputs(programs[1], function=name, seed=seed), inputs)
-            expected, found = (
-                api.run(program, given, function=name, seed=seed, options=options)
-                for program, given in zip(programs, (inputs, renamed), strict=True)
+            expected, result = (
+                api.run(program, arrays, function=name, seed=seed, options=options)
+                for program, arrays in zip(programs, (inputs, renamed), strict=True)
             )
-            # Outputs of MLIR have no names of their own: those of the values returned, which may be others now.
-            named = dict(zip(expected, found.values(), strict=True))
+            # Outputs of MLIR are named after the returned values, and these may have changed.
+            named = dict(zip(expected, result.values(), strict=True))
             of = "" if name is None else f" of '{name}'"
             notes += differences(api.compare_outputs(expected, named, rtol=rtol), of)
     except DiagnosticError as error:
-        help = "--no-check writes it without running it"
+        help = "--no-check writes the program without running it"
         raise DiagnosticError(*[d.advised(help) for d in error.diagnostics]) from None
     if notes:
-        help = "run it with --no-check to write it all the same, and compare: `cir compare`"
-        message = "the simplified program computes something else; nothing is written"
+        help = "write it with --no-check, and find the difference with `cir compare`"
+        message = "the simplified program computes different outputs; nothing is written"
         raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes, help=help))
 
 

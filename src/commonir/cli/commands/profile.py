@@ -1,4 +1,4 @@
-"""`cir profile`: what the operations of a program cost."""
+"""`cir profile`: times the operations of a program."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import click
 
 from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
-from commonir.cli.choices import parse_sizes
+from commonir.cli.choices import parse_dims
 from commonir.cli.columns import Column
 from commonir.cli.options import (
     PATH,
+    dims_option,
     extern_option,
     function_option,
     memory_limit_option,
     resize_option,
     seed_option,
-    sizes_option,
     time_limit_option,
 )
 from commonir.cli.session import Session, verb
@@ -38,20 +38,20 @@ _SHOWN = 15
 @click.option("--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.")
 @function_option("Time this function")
 @click.option(
-    "--warmup", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Runs that do not count."
+    "--warmup", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Number of untimed runs."
 )
 @click.option(
-    "--repeat", metavar="N", type=click.IntRange(min=1), default=5, show_default=True, help="Runs that are timed."
+    "--repeat", metavar="N", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
 )
 @click.option(
     "--trace",
     metavar="FILE",
     type=PATH,
-    help="Write the times for a viewer of traces, such as chrome://tracing.",
+    help="Write the times for a trace viewer such as chrome://tracing.",
 )
-@click.option("--all", "is_complete", is_flag=True, help="List every operation instead of the slowest ones.")
+@click.option("--all", "is_complete", is_flag=True, help="List all operations instead of the slowest.")
 @seed_option()
-@sizes_option()
+@dims_option()
 @resize_option
 @extern_option
 @time_limit_option
@@ -68,38 +68,38 @@ def profile(
     trace: str | None,
     is_complete: bool,
     seed: int,
-    sizes: tuple[str, ...],
+    dims: tuple[str, ...],
     is_resizing: bool,
     externs: tuple[str, ...],
     time_limit: float | None,
     mem_limit: int | None,
 ) -> Answer:
-    """Time the operations of a program, each alone, and the whole.
+    """Time a program and each of its operations.
 
-    What an engine computes together in an ordinary run it computes apart here, so that the sum of all operations is
-    more than a run of the whole. The time of a run of next to nothing is in every line. Values without a name count
-    with the next one that has one; loops and branches count as one operation.
+    Operations that an engine fuses are timed separately, so their sum exceeds the time of a run. Each time includes the
+    call overhead of the engine. Unnamed values count with the next named value; a loop or branch counts as one
+    operation.
 
     INPUT is as in `cir run`.
     """
     with session.progress(f"reading {model}") as progress:
         program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
-        given = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
-        found = session.api.profile(
+        arrays = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
+        measured = session.api.profile(
             program,
-            given,
+            arrays,
             engine=engine,
             function=function,
             seed=seed,
-            dims=parse_sizes(sizes, "--set"),
+            dims=parse_dims(dims, "--set"),
             warmup=warmup,
             repeat=repeat,
             options=session.api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
             tell=progress.step,
         )
         if trace is not None:
-            session.api.save_trace(found, trace)
-    return Answer(found.to_json(), lambda out: _write(found, out, trace, is_complete=is_complete))
+            session.api.save_trace(measured, trace)
+    return Answer(measured.to_json(), lambda out: _write(measured, out, trace, is_complete=is_complete))
 
 
 def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: bool) -> None:
@@ -114,15 +114,15 @@ def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: boo
             ("memory", f"{format_bytes(found.peak_bytes)} of values needed at once, without weights"),
         ]
     )
-    kinds: defaultdict[str, list[ProfileEntry]] = defaultdict(list)
+    by_name: defaultdict[str, list[ProfileEntry]] = defaultdict(list)
     for entry in found.entries:
-        kinds[entry.operation or ", ".join(entry.operations)].append(entry)
-    rows = [(kind, f"{len(own):,}", *_costs(own, total)) for kind, own in kinds.items()]
-    order = sorted(zip(rows, kinds.values(), strict=True), key=lambda pair: -sum(e.seconds for e in pair[1]))
+        by_name[entry.operation or ", ".join(entry.operations)].append(entry)
+    rows = [(name, f"{len(own):,}", *_costs(own, total)) for name, own in by_name.items()]
+    order = sorted(zip(rows, by_name.values(), strict=True), key=lambda pair: -sum(e.seconds for e in pair[1]))
     numbers = [Column(title, is_number=True) for title in ("time", "share", "output bytes", "GFLOP/s")]
     out.table([Column("operation"), Column("number", is_number=True), *numbers], [row for row, _ in order[:_SHOWN]])
     if len(order) > _SHOWN:
-        out.line(f"and {plural(len(order) - _SHOWN, 'kind')} more")
+        out.line(f"and {plural(len(order) - _SHOWN, 'operation')} more")
     shown = found.entries if is_complete else sorted(found.entries, key=lambda e: -e.seconds)[:_SHOWN]
     out.line("in order:" if is_complete else "slowest operations:")
     columns = [Column("value"), Column("operation"), Column("type"), *numbers]
@@ -140,10 +140,10 @@ def _costs(entries: Sequence[ProfileEntry], total: float) -> tuple[str, ...]:
 
 
 def _time(seconds: float) -> str:
-    """A time in a unit that suits it."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
+    """Returns a time with a suitable unit."""
+    for unit, length in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= length:
+            return f"{seconds / length:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} us"
 
 

@@ -1,4 +1,4 @@
-"""`cir run`: a program on given or random inputs."""
+"""`cir run`: runs a program on given or random inputs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
-from commonir.cli.choices import parse_sizes
+from commonir.cli.choices import parse_dims
 from commonir.cli.columns import Column
 from commonir.cli.options import (
     PATH,
     collected_as,
+    dims_option,
     extern_option,
     function_option,
     memory_limit_option,
     resize_option,
     seed_option,
-    sizes_option,
     time_limit_option,
 )
-from commonir.cli.ranks import check_division, ranks_options
+from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from commonir.cli.arrays import ArraySummary
     from commonir.reports import JsonValue
 
-_PICTURE = ".png"
+_IMAGE = ".png"
 _ARCHIVES = (".npz", ".safetensors")
 _TOP_CLASSES = 5
 
@@ -51,7 +51,7 @@ class RunOptions(NamedTuple):
     engine: str | None
     function: str | None
     seed: int
-    sizes: tuple[str, ...]
+    dims: tuple[str, ...]
     is_resizing: bool
     steps: int | None
     state: str | None
@@ -70,17 +70,17 @@ class RunOptions(NamedTuple):
 @click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
 @function_option("Run this function")
 @seed_option()
-@sizes_option()
+@dims_option()
 @resize_option
 @click.option(
     "--steps",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Run N times, keeping state. An input array with one more axis in front has a part for each step, and so "
-    "have the outputs.",
+    help="Run N times, keeping state. An input with an additional leading axis has one slice for each step; outputs "
+    "are stacked in the same way.",
 )
-@click.option("--state", metavar="FILE", type=PATH, help="Start with the states of this archive, not anew.")
-@click.option("--save-state", metavar="FILE", type=PATH, help="Write the states at the end to an archive.")
+@click.option("--state", metavar="FILE", type=PATH, help="Read the initial states from this archive.")
+@click.option("--save-state", metavar="FILE", type=PATH, help="Write the final states to this archive.")
 @ranks_options
 @extern_option
 @time_limit_option
@@ -89,36 +89,36 @@ class RunOptions(NamedTuple):
     "--save",
     metavar="FILE",
     type=PATH,
-    help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png says "
-    "which.",
+    help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png "
+    "selects the output.",
 )
 @collected_as(RunOptions)
 def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOptions) -> Answer:
-    """Run a program and summarize its outputs. Inputs that are not given get seeded random values, or their defaults.
+    """Run a program and summarize its outputs. Missing inputs have their default values, or seeded random values.
 
     \b
     INPUT is one of
       NAME=@file.npy               an array
-      NAME=@file.npz:KEY           an array out of an archive, .npz or .safetensors
+      NAME=@file.npz:KEY           an array of an .npz or .safetensors archive
       @file.npz                    all arrays of an archive, by name
-      NAME=@photo.png              an image, PNG or JPEG, for an image input
+      NAME=@photo.png              a PNG or JPEG image, for an image input
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
-      NAME=3, NAME=-1.5, NAME=true a value, for an input that is a scalar
+      NAME=3, NAME=-1.5, NAME=true the value of a scalar input
 
-    Of a Common IR file, --function also takes a function that it declares or
-    imports, by its name or by domain.library.name; INPUT may then be
-      NAME=3, NAME=[1,2], NAME=text a value, for an attribute of the function
+    For a Common IR file, --function also takes a function that it declares or imports, by its name or by
+    domain.library.name. INPUT can then also be the value of an attribute of this function: NAME=3, NAME=[1,2] or
+    NAME=text.
     """
-    check_division(options.ranks, options.parallel)
-    _check_suffix(options.save, *_ARCHIVES, _PICTURE)
+    check_sharding(options.ranks, options.parallel)
+    _check_suffix(options.save, *_ARCHIVES, _IMAGE)
     _check_suffix(options.save_state, *_ARCHIVES)
     api, arrays = session.api, session.arrays
-    with session.progress(f"reading {model}") as progress, api.together(options.engine) as tells:
+    with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
         program = session.with_externs(session.load(model), options.externs)
         program, function, texts = session.called(program, options.function, inputs)
         given = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
-        dimensions = parse_sizes(options.sizes, "--set")
+        dims = parse_dims(options.dims, "--set")
         state = api.State(
             {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
         )
@@ -130,15 +130,15 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
             engine=options.engine,
             function=function,
             seed=options.seed,
-            dims=dimensions,
+            dims=dims,
             state=state,
             options=api.engine_options(memory_limit_bytes=options.mem_limit, time_limit_seconds=options.time_limit),
             ranks=options.ranks,
             parallel=options.parallel,
             findings=session.findings,
         )
-    if not tells:
-        # Another process has the answer.
+    if not is_reporting:
+        # Another process writes the answer.
         raise click.exceptions.Exit(0)
     if options.steps is None:
         session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))
@@ -146,7 +146,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
 
 
 class _Ran(NamedTuple):
-    """A run: the function, its given and drawn inputs, its outputs, and the states after it."""
+    """A run: the function, its explicit and random inputs, its outputs, and the final states."""
 
     program: Module
     function: str | None
@@ -157,25 +157,25 @@ class _Ran(NamedTuple):
 
 
 def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
-    """Saves what the options ask for and summarizes a run."""
+    """Saves outputs and states as the options say, and returns the answer of a run."""
     from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
 
     api = session.api
-    program, function, given, drawn, outputs, kept = ran
+    program, function, given, drawn, outputs, states = ran
     ports = api.output_ports(program, function=function)
     outputs, empty = flat_values(outputs)
     _save(session, options.save, outputs, ports)
     if options.save_state is not None:
-        _save_arrays(session, options.save_state, kept)
+        _save_arrays(session, options.save_state, states)
     taken = api.input_ports(program, function=function)
     is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
     others = flat_values({name: value for name, value in drawn.items() if is_random[name]})[0]
     saved = (("outputs", options.save), ("states", options.save_state))
-    result = _Found(
+    result = _Result(
         outputs=_summaries(session, outputs),
         empty=empty,
         probabilities={} if options.steps else _by_label(outputs, ports),
-        states=_summaries(session, kept),
+        states=_summaries(session, states),
         random=_summaries(session, others),
         seed=options.seed,
         saved={what: path for what, path in saved if path is not None},
@@ -187,7 +187,7 @@ def _summaries(session: Session, values: Mapping[str, Array]) -> list[ArraySumma
     return [session.arrays.summarize_array(name, array) for name, array in values.items()]
 
 
-class _Found(NamedTuple):
+class _Result(NamedTuple):
     """The outputs of a run, and its random inputs."""
 
     outputs: Sequence[ArraySummary]
@@ -197,27 +197,27 @@ class _Found(NamedTuple):
     random: Sequence[ArraySummary]
     seed: int
     saved: Mapping[str, str]
-    """Where the outputs and the states are saved."""
+    """The files of the saved outputs and states."""
 
     def to_json(self) -> dict[str, JsonValue]:
-        """As JSON."""
+        """Returns the result as JSON."""
         return {
             "outputs": [summary.to_json() for summary in self.outputs],
             "empty_outputs": list(self.empty),
-            "probabilities": {name: dict(found) for name, found in self.probabilities.items()},
+            "probabilities": {name: dict(labels) for name, labels in self.probabilities.items()},
             "states": [summary.to_json() for summary in self.states],
             "random_inputs": [summary.to_json() for summary in self.random],
             "saved": self.saved.get("outputs"),
         }
 
     def write(self, out: Terminal) -> None:
-        """As text."""
+        """Writes the result as text."""
         if self.random:
             listed = ", ".join(f"{summary.name} {summary.type}" for summary in self.random)
             out.line(f"random inputs (seed {self.seed}): {listed}")
         _write_table("output", self.outputs, out)
         for name in self.empty:
-            out.line(f"{name} holds nothing")
+            out.line(f"{name} is empty")
         _write_probabilities(self.probabilities, out)
         _write_states(self.states, out)
         for what, path in self.saved.items():
@@ -225,14 +225,14 @@ class _Found(NamedTuple):
 
 
 def _check_suffix(path: str | None, *known: str) -> None:
-    """Refuses a name that would tell something else than the file holds, before anything is computed."""
+    """Raises: WRONG_USAGE for a file name with an unknown suffix, before anything is computed."""
     if path is not None and os.path.splitext(path)[1].lower() not in ("", *known):
-        message = f"'{path}' is not a name of a file of {' or '.join(known)}"
-        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="name one with such a suffix"))
+        message = f"'{path}' must have the suffix {' or '.join(known)}"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="use a file name with one of these suffixes"))
 
 
 def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probabilities:
-    """Probabilities by label of the outputs that have labels, as far as there are labels."""
+    """Returns the probabilities of outputs with labels, by label."""
     return {
         name: {str(label): float(p) for label, p in zip(port.labels, outputs[name].reshape(-1), strict=False)}
         for name, port in ports.items()
@@ -243,15 +243,21 @@ def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probab
 def _save(session: Session, save: str | None, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
     if save is None:
         return
-    if not save.lower().endswith(_PICTURE):
+    if not save.lower().endswith(_IMAGE):
         _save_arrays(session, save, outputs)
         return
     name, equals, path = save.rpartition("=")
     images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
     expected = name if equals else next(iter(images), "") if len(images) == 1 else ""
     if expected not in images:
-        listed = f"images among the outputs: {', '.join(images) or 'none'}"
-        message = f"the output '{expected}' is not an image" if expected else "which output is meant?"
+        listed = f"image outputs: {', '.join(images) or 'none'}"
+        message = (
+            f"the output '{expected}' is not an image"
+            if expected
+            else "there are several image outputs"
+            if images
+            else "the program has no image output"
+        )
         help = did_you_mean(expected, images) or "name one, as in `--save image=out.png`, or save an .npz archive"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
     session.api.write_image(path if equals else save, outputs[expected], images[expected])
@@ -277,10 +283,10 @@ def _write_table(title: str, summaries: Sequence[ArraySummary], out: Terminal) -
 
 
 def _write_probabilities(probabilities: Probabilities, out: Terminal) -> None:
-    for name, found in probabilities.items():
-        best = sorted(found.items(), key=lambda item: -item[1])[:_TOP_CLASSES]
+    for name, labels in probabilities.items():
+        best = sorted(labels.items(), key=lambda item: -item[1])[:_TOP_CLASSES]
         out.line()
-        out.line(f"{name}, top {len(best)} of {plural(len(found), 'class', 'classes')}", Style.STRONG)
+        out.line(f"{name}, top {len(best)} of {plural(len(labels), 'class', 'classes')}", Style.STRONG)
         out.table([Column(""), Column("", is_number=True)], [(label, f"{p:.4f}") for label, p in best], indent=2)
 
 

@@ -1,4 +1,4 @@
-"""`cir show`: a program, or a part of it, as MLIR text."""
+"""`cir show`: prints a program, or a part of it, as MLIR text."""
 
 from __future__ import annotations
 
@@ -14,27 +14,32 @@ from commonir.cli.session import Session, verb
 
 @verb(opens=True)
 @click.argument("model", type=PATH)
-@click.option("--generic", "is_generic", is_flag=True, help="Write every operation in the generic form.")
-@click.option("--node", metavar="NAME", help="Show only the operation that has this name or defines this value.")
+@click.option("--generic", "is_generic", is_flag=True, help="Print all operations in the generic form.")
 @click.option(
-    "--around", default=0, metavar="N", type=click.IntRange(min=0), help="With --node: also N before and after."
+    "--node", metavar="NAME", help="Show only the operation with this name, or the one that defines this value."
 )
 @click.option(
-    "--no-elide", "is_complete", is_flag=True, help="Write the elements of all constants, also of large ones."
+    "--around",
+    default=0,
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="With --node: also show N operations before and after.",
 )
+@click.option("--no-elide", "is_complete", is_flag=True, help="Print the elements of large constants too.")
 @click.option(
     "--syntax",
     metavar="NAME",
     default="mlir",
     show_default=True,
-    help="The language of the text: mlir, or mil for programs of Core ML.",
+    help="The syntax of the text: mlir, or mil for Core ML programs.",
 )
 @click.option(
     "--names",
     type=click.Choice(["own", "mlir"]),
-    help="Value names of the program or of mlir-opt; without, mlir-opt's for programs in dialects of MLIR alone.",
+    help="Value names: those of the program, or those of mlir-opt.  [default: mlir for programs in MLIR's own dialects,"
+    " otherwise own]",
 )
-@click.option("--locations", is_flag=True, help="Write where operations come from.")
+@click.option("--locations", is_flag=True, help="Print source locations.")
 @split_option
 def show(
     session: Session,

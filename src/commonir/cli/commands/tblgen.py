@@ -1,4 +1,4 @@
-"""`cir tblgen`: the records of a TableGen file."""
+"""`cir tblgen`: prints the records of a TableGen file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from commonir.cli.terminal import Terminal
 
 @verb()
 @click.argument("file", type=PATH)
-@files_option("-I", "include_dirs", metavar="DIR", help="Where included files are.")
-@click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a macro of the preprocessor.")
+@files_option("-I", "include_dirs", metavar="DIR", help="Search this folder for included files.")
+@click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a preprocessor macro.")
 @click.option("-o", "--output", metavar="FILE", type=PATH, help="Write the JSON to a file.")
-@click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines instead.")
+@click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines.")
 def tblgen(
     session: Session,
     file: str,
@@ -28,11 +28,11 @@ def tblgen(
 ) -> Answer:
     """Print the records of a TableGen file as JSON, as `llvm-tblgen --dump-json` does.
 
-    Included files are looked for in the folders given with -I, and in that of FILE; no others are read.
+    Included files are searched for in the folders of -I and in the folder of FILE. Other files are not read.
     """
     if is_listing:
         if output is not None or defines:
-            raise click.UsageError("'--dialect' lists operations, without -o and -D")
+            raise click.UsageError("'--dialect' lists operations; it takes neither -o nor -D")
         return listed_operations(session.api.operations(dialects=session.api.load_dialects([file], include_dirs)))
     text = session.api.tablegen_json(file, include_dirs, defines)
     if output is not None:

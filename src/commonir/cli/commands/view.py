@@ -1,4 +1,4 @@
-"""`cir view`: a program as a drawing."""
+"""`cir view`: draws a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
 from commonir.cli.options import PATH, output_option
-from commonir.cli.ranks import check_division, ranks_options
+from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 @verb(opens=True)
 @click.argument("model", type=PATH)
 @click.argument("other", required=False, type=PATH)
-@output_option("Where the drawing goes; `.svg` is an image, `.html` a page with zoom and search.", "FILE")
-@click.option("--to", type=click.Choice(["svg", "html"]), help="What is written, whatever the suffix says.")
-@click.option("--open", "is_opened", is_flag=True, help="Show it in the browser.")
+@output_option("Where to write the drawing: an `.svg` image, or an `.html` page with zoom and search.", "FILE")
+@click.option(
+    "--to", type=click.Choice(["svg", "html"]), help="The file type, if the suffix of FILE does not determine it."
+)
+@click.option("--open", "is_opened", is_flag=True, help="Open the drawing in the browser.")
 @ranks_options
 def view(
     session: Session,
@@ -38,16 +40,16 @@ def view(
 ) -> Answer:
     """Draw a program as a graph, two programs side by side, or ranks as lanes.
 
-    Boxes are operations, lines the values that go from one to another; pointing at a box shows its attributes.
-    Operations that hold blocks are drawn around them. With OTHER, what differs (`cir diff`) stands out on both sides.
+    Boxes are operations, lines are values; pointing at a box shows its attributes. Operations with regions are drawn
+    around their contents. With OTHER, the differences (`cir diff`) are marked on both sides.
 
-    Of a program of ranks - an ARK model, a program of the core in which each rank has a function, or with `--ranks` any
-    program, which is divided first - the ranks are lanes, with what they send each other as arrows. Operations stand in
-    the order in which they run, a receive below its send; a deadlock and what nobody receives are marked.
+    The ranks of a program - an ARK model, a core program with one function for each rank, or any program sharded by
+    `--ranks` - are lanes, and messages are arrows. Operations are in program order, a receive below its send. Deadlocks
+    and messages without a receiver are marked.
     """
-    check_division(ranks, parallel)
+    check_sharding(ranks, parallel)
     if other is not None and ranks is not None:
-        raise click.UsageError("'--ranks' divides one program; it has no meaning for two")
+        raise click.UsageError("'--ranks' needs a single program")
     program = session.load(model, lenient=True)
     if ranks is not None:
         program = session.api.shard(program, ranks, parallel, findings=session.findings)
