@@ -166,16 +166,31 @@ class Target(NamedTuple):
 class Context:
     """The context of a rule besides its operation.
 
-    `regions` are the legalized regions of the operation at hand. `memo` lives as long as the outermost operation around
-    it, for values that rules share. `sizes` tells for the name of a data-dependent size which axis of which
+    `regions` are the legalized regions of the operation at hand, and `origin` is the operation of the source that it
+    comes from. `found` receives what is wrong beyond single operations. `memo` lives as long as the outermost operation
+    around it, for values that rules share. `sizes` tells for the name of a data-dependent size which axis of which
     value of the target has it.
     """
 
-    __slots__ = ("_hoisted", "_last_hoisted", "_prologue", "_versioned", "memo", "regions", "sizes", "source", "target")
+    __slots__ = (
+        "_hoisted",
+        "_last_hoisted",
+        "_prologue",
+        "_versioned",
+        "found",
+        "memo",
+        "origin",
+        "regions",
+        "sizes",
+        "source",
+        "target",
+    )
 
-    def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch]) -> None:
+    def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch], found: Diagnostics) -> None:
         self.target = target
         self._versioned = versioned
+        self.found = found
+        self.origin: Operation | None = None
         self.regions: tuple[Region, ...] = ()
         self.memo: dict[object, Value] = {}
         self.source: Operation | None = None
@@ -196,6 +211,15 @@ class Context:
         self.source, self.memo, self.sizes = source, {}, {}
         self._prologue, self._last_hoisted = block, None
         self._hoisted = set() if block is None else set(block.arguments)
+
+    def passes_over(self, op: Operation, operands: Sequence[Value]) -> bool:
+        """Returns whether nothing is to be made of an operation: what its operands come from was reported."""
+        del op, operands
+        return False
+
+    def finished(self, op: Operation, values: Sequence[Value]) -> None:
+        """Receives an operation and the values that stand for its results."""
+        del op, values
 
     def is_early(self, value: Value) -> bool:
         """Returns whether a value is an argument of the outermost operation, or the result of what was hoisted."""
@@ -231,6 +255,9 @@ class Context:
         return built.result
 
 
+ContextMaker = Callable[[Target, Callable[[Op], Op | Mismatch], Diagnostics], Context]
+
+
 def legalize(
     module: Module,
     rules: Rules,
@@ -239,16 +266,18 @@ def legalize(
     *,
     chosen: Callable[[Operation], bool] = lambda _: True,
     argument_type: Callable[[Type], Type] = lambda kind: kind,
+    context: ContextMaker = Context,
 ) -> Module:
     """Returns the module in the target dialect; of its outermost operations, only those chosen.
 
-    `argument_type` gives the types of the arguments of blocks where the target lacks those of the source.
+    `argument_type` gives the types of the arguments of blocks where the target lacks those of the source; `context`
+    makes the context of rules.
 
     Raises: DiagnosticError (E0601) with a finding for each operation that cannot be expressed, the reasons as notes.
     """
     diagnostics = Diagnostics()
     result = Module(entry=module.entry)
-    work = _Legalization(rules, dialects, target, diagnostics, argument_type)
+    work = _Legalization(rules, dialects, target, diagnostics, argument_type, context)
     for op in module.body.operations:
         if chosen(op):
             work.outermost(op, result.body)
@@ -296,6 +325,7 @@ class _Legalization:
         target: Target,
         found: Diagnostics,
         argument_type: Callable[[Type], Type],
+        context: ContextMaker,
     ) -> None:
         dialect = dialects.get(target.dialect)
         if dialect is None:
@@ -306,7 +336,7 @@ class _Legalization:
         self.target = target
         self._beside = target.beside
         self.found = found
-        self.context = Context(target, self._versioned)
+        self.context = context(target, self._versioned, found)
         self.values: dict[Value, Value] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
         self.frames: list[_Frame] = []
@@ -390,6 +420,10 @@ class _Legalization:
     def _replace(self, op: Operation, frame: _Frame) -> None:
         reasons: list[str] = []
         operands = tuple([self.values.get(v, v) for v in op.operands])
+        if self.context.passes_over(op, operands):
+            self._stand_in(op)
+            return
+        self.context.origin = frame.origin or op
         if isinstance(op, Op):
             for r in self.rules.for_definition(type(op)):
                 self.context.regions = self.regions.get(op, ())
@@ -518,6 +552,7 @@ class _Legalization:
             stands.retype(with_known_sizes(stands.type, old.type))
             self.values[old] = stands
             stands.name = stands.name or old.name
+        self.context.finished(op, [self.values[r] for r in op.results])
         self._tell(defined_dims(op), [self.values[r] for r in op.results])
 
     def _tell(self, brought: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
@@ -532,7 +567,10 @@ class _Legalization:
         message = f"{op.name}{within} cannot be expressed in {self.target}"
         diagnostics = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
         self.found.extend([placed(diagnostics, origin.location)])
-        # Stand-ins let everything else be tried, so that all findings are reported at once.
+        self._stand_in(op)
+
+    def _stand_in(self, op: Operation) -> None:
+        """Makes values for the results of an operation that is not expressed, so that everything else is tried."""
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
 
 
@@ -586,6 +624,7 @@ __all__ = [
     "UNSAID",
     "ByDefinition",
     "Context",
+    "ContextMaker",
     "LegalizationRule",
     "Mismatch",
     "Result",

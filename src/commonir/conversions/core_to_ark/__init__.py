@@ -7,6 +7,8 @@ Never touches files.
 
 from __future__ import annotations
 
+from functools import partial
+
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
@@ -21,25 +23,25 @@ from commonir.conversions.core_to_ark import (
     reduction,
     windows,
 )
-from commonir.conversions.core_to_ark.building import Builder
-from commonir.conversions.core_to_ark.work import Rule, Work
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.interface import Port, metadata_of
 from commonir.ir.module import Function, Module
+from commonir.ods import Dialects
 from commonir.passes.ark.generations import in_generation
 from commonir.passes.ark.steps import next_tag
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
-from commonir.rewrite.legalize import ByDefinition, members_of
+from commonir.rewrite.legalize import Rules, Target, legalize
 
-_FAMILIES = (moves, indexing, products, communication, reduction, elementwise, functions, windows)
+_FAMILIES = (ranks, moves, indexing, products, communication, reduction, elementwise, functions, windows)
 
-RULES = ByDefinition(
-    [*members_of(Rule, *map(vars, _FAMILIES)), *elementwise.BINARY, *elementwise.UNARY, *reduction.REDUCTIONS]
-)
+RULES = Rules([*Rules.members(*map(vars, _FAMILIES)), *elementwise.BINARY, *elementwise.UNARY, *reduction.REDUCTIONS])
+
+TARGET = Target("ark", beside=frozenset({core.Constant.name}))
+"""Constants become weights where an operation needs them."""
 
 
 def core_to_ark(module: Module, lost: Diagnostics) -> Module:
@@ -56,20 +58,14 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     for name, other in module.functions.items():
         if other not in functions:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ARK program has one for each rank")
-    found, changes = Diagnostics(), Diagnostics()
+    changes = Diagnostics()
     _report_lost(module, functions, lost)
-    result = Module()
-    first_tag = _first_tag(functions)
     for function in functions:
         remove_unused(function.body)
-        _refuse_open(function, found)
-        rank, world_size = core.rank_of(function) or (0, 1)
-        work = Work(Builder(rank, world_size))
-        work.tag = first_tag
-        done = ranks.Conversion(function, work, RULES, found, changes).rank()
-        if done is not None:
-            result.body.append(done)
-    found.raise_errors()
+        _refuse_open(function)
+    context = partial(ranks.Ranks, first_tag=_first_tag(functions), changes=changes)
+    module.entry = ""
+    result = legalize(module, RULES, Dialects(), TARGET, chosen=lambda op: op in functions, context=context)
     lost.extend({finding.message: finding for finding in changes}.values())
     return result
 
@@ -120,14 +116,13 @@ def _without_states(module: Module, lost: Diagnostics) -> Module:
     return module
 
 
-def _refuse_open(function: Function, found: Diagnostics) -> None:
+def _refuse_open(function: Function) -> None:
     """Raises: DiagnosticError (E0601) where sizes of inputs are not fixed."""
     sizes = ranks.open_sizes(function)
     if sizes:
         message = f"ARK has fixed sizes only, and those named {', '.join(sizes)} are not"
         help = "fix each with --set-dim NAME=SIZE"
-        found.add(UNSUPPORTED_CONVERSION, message, where=function.symbol_name, help=help)
-        found.raise_errors()
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=function.symbol_name, help=help))
 
 
 def _first_tag(functions: tuple[Function, ...]) -> int:

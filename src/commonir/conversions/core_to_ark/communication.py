@@ -11,6 +11,7 @@ from commonir.conversions.core_to_ark.places import MOST_AXES, View
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule
 from commonir.dialects import ark, core
 from commonir.dialects.core.communication import all_reduce_steps
+from commonir.ir.operation import Value
 from commonir.ir.types import f32
 
 
@@ -50,9 +51,9 @@ def _received(like: Place, source: int, tag: int, work: Work) -> FileTensor:
 
 
 @rule(core.Send)
-def send(op: core.Send, work: Work) -> Made:
-    _send(_alone(work.place(op.x), work), op.destination, op.tag, work)
-    return None
+def send(op: core.Send, work: Work, x: Value) -> Made:
+    _send(_alone(work.place(x), work), op.destination, op.tag, work)
+    return ()
 
 
 @rule(core.Recv)
@@ -63,9 +64,9 @@ def recv(op: core.Recv, work: Work) -> Made:
 
 
 @rule(core.AllReduce)
-def all_reduce(op: core.AllReduce, work: Work) -> Made:
+def all_reduce(op: core.AllReduce, work: Work, x: Value) -> Made:
     builder = work.builder
-    own = _alone(work.place(op.x), work)
+    own = _alone(work.place(x), work)
     view = _view(own)
     first = work.tag
     work.tag += builder.world_size
@@ -89,7 +90,7 @@ def barrier(op: core.Barrier, work: Work) -> Made:
     peers = builder.world_size - 1
     built = builder.op(ark.DeviceSync, {"input": given}, given, PeerNum=peers, Rank=builder.rank)
     builder.keep(built)
-    return None
+    return ()
 
 
 __all__ = ["all_reduce", "barrier", "recv", "send"]

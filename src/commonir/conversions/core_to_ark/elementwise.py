@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.indexing import looked_up
 from commonir.conversions.core_to_ark.reduction import reduced
-from commonir.conversions.core_to_ark.work import Made, Rule, Work, held_as, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, held_as, rule, shape_of
 from commonir.conversions.operands import element_of, refused
 from commonir.dialects import ark, core
 from commonir.dialects.core import GeluForm
@@ -22,7 +22,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, boolean, f16, f32, i32, u32
 from commonir.ods import known_data
-from commonir.rewrite.legalize import Mismatch
+from commonir.rewrite.legalize import LegalizationRule, Mismatch
 
 _HUGE = 3.0e38
 LARGEST = 3.4028234663852886e38
@@ -56,29 +56,30 @@ def _factor(value: Value, work: Work) -> float | None:
     return float(number)
 
 
-def _binary(source: type[core.Binary]) -> Rule:
+def _binary(source: type[core.Binary]) -> LegalizationRule:
     built = _BINARY[source]
 
-    def build(op: core.Binary, work: Work) -> Made:
-        held_as(element_of(op.a))
+    def build(op: core.Binary, work: Work, a: Value, b: Value) -> Made:
+        held_as(element_of(a))
         sizes = shape_of(op.y)
-        result = _with_number(op, work, sizes)
+        result = _with_number(op, work, a, b)
         if result is not None:
             return result
-        return work.elementwise(built, [work.place(op.a), work.place(op.b)], sizes)
+        return work.elementwise(built, [work.place(a), work.place(b)], sizes)
 
-    return Rule(source, build)
+    return rule(source)(build)
 
 
-def _with_number(op: core.Binary, work: Work, sizes: tuple[int, ...]) -> Place | None:
+def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> Place | None:
     """An operation with a number, where one of both is that and the other has the shape of the result."""
-    first, second = _factor(op.a, work), _factor(op.b, work)
-    is_second = second is not None and shape_of(op.a) == sizes
-    is_first = not is_second and first is not None and shape_of(op.b) == sizes
+    sizes = shape_of(op.y)
+    first, second = _factor(a, work), _factor(b, work)
+    is_second = second is not None and shape_of(a) == sizes
+    is_first = not is_second and first is not None and shape_of(b) == sizes
     number = second if is_second else first
     if number is None or not (is_first or is_second):
         return None
-    x = op.a if is_second else op.b
+    x = a if is_second else b
     signed = element_of(x).kind != "uint"
     match op:
         case core.Add():
@@ -108,14 +109,14 @@ _UNARY: Mapping[type[core.CoreOp], type[ark.ArkOp]] = {
 }
 
 
-def _unary(source: type[core.CoreOp]) -> Rule:
+def _unary(source: type[core.CoreOp]) -> LegalizationRule:
     built = _UNARY[source]
 
-    def build(op: core.Unary | core.Activation | core.Relu, work: Work) -> Made:
-        x = work.place(op.x)
-        return work.elementwise(built, [x], x.sizes)
+    def build(op: core.Unary | core.Activation | core.Relu, work: Work, x: Value) -> Made:
+        place = work.place(x)
+        return work.elementwise(built, [place], place.sizes)
 
-    return Rule(source, build)
+    return rule(source)(build)
 
 
 BINARY = list(map(_binary, _BINARY))
@@ -123,23 +124,23 @@ UNARY = list(map(_unary, _UNARY))
 
 
 @rule(core.Neg)
-def neg(op: core.Neg, work: Work) -> Made:
-    return work.times(work.place(op.x), -1.0)
+def neg(op: core.Neg, work: Work, x: Value) -> Made:
+    return work.times(work.place(x), -1.0)
 
 
 @rule(core.Reciprocal)
-def reciprocal(op: core.Reciprocal, work: Work) -> Made:
-    return core.div(core.splat(1.0, op.x), op.x)
+def reciprocal(op: core.Reciprocal, work: Work, x: Value) -> Made:
+    return core.div(core.splat(1.0, x), x)
 
 
 @rule(core.Abs)
-def absolute(op: core.Abs, work: Work) -> Made:
-    if element_of(op.x).kind == "uint":
-        return op.x
-    x = work.place(op.x)
-    above = work.elementwise(ark.Relu, [x], x.sizes)
-    below = work.elementwise(ark.Relu, [work.times(x, -1.0)], x.sizes)
-    return work.elementwise(ark.Add, [above, below], x.sizes)
+def absolute(op: core.Abs, work: Work, x: Value) -> Made:
+    if element_of(x).kind == "uint":
+        return x
+    place = work.place(x)
+    above = work.elementwise(ark.Relu, [place], place.sizes)
+    below = work.elementwise(ark.Relu, [work.times(place, -1.0)], place.sizes)
+    return work.elementwise(ark.Add, [above, below], place.sizes)
 
 
 def _larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Place:
@@ -155,22 +156,22 @@ def _larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Plac
 
 
 @rule(core.Maximum)
-def maximum(op: core.Maximum, work: Work) -> Made:
+def maximum(op: core.Maximum, work: Work, a: Value, b: Value) -> Made:
     sizes = shape_of(op.y)
-    for x, other in ((op.a, op.b), (op.b, op.a)):
+    for x, other in ((a, b), (b, a)):
         if work.scalar(other) == 0 and shape_of(x) == sizes:
             return work.elementwise(ark.Relu, [work.place(x)], sizes)
-    if element_of(op.a) is boolean:
-        return core.logical_or(op.a, op.b)
-    return _larger([work.place(op.a), work.place(op.b)], sizes, work)
+    if element_of(a) is boolean:
+        return core.logical_or(a, b)
+    return _larger([work.place(a), work.place(b)], sizes, work)
 
 
 @rule(core.Minimum)
-def minimum(op: core.Minimum, work: Work) -> Made:
-    if element_of(op.a) is boolean:
-        return core.logical_and(op.a, op.b)
+def minimum(op: core.Minimum, work: Work, a: Value, b: Value) -> Made:
+    if element_of(a) is boolean:
+        return core.logical_and(a, b)
     sizes = shape_of(op.y)
-    return work.turned(_larger([work.turned(work.place(v)) for v in (op.a, op.b)], sizes, work))
+    return work.turned(_larger([work.turned(work.place(v)) for v in (a, b)], sizes, work))
 
 
 # -- functions
@@ -183,24 +184,23 @@ def composed(x: Value, of: Callable[[Value], Value]) -> Value:
 
 
 @rule(core.Tanh)
-def tanh(op: core.Tanh, work: Work) -> Made:
+def tanh(op: core.Tanh, work: Work, x: Value) -> Made:
     """2 sigmoid(2 x) - 1."""
 
     def of(x: Value) -> Value:
         twice = core.mul(x, core.splat(2.0, x))
         return core.sub(core.mul(core.sigmoid(twice), core.splat(2.0, x)), core.splat(1.0, x))
 
-    return composed(op.x, of)
+    return composed(x, of)
 
 
 @rule(core.Silu)
-def silu(op: core.Silu, work: Work) -> Made:
-    return composed(op.x, lambda x: core.mul(x, core.sigmoid(x)))
+def silu(op: core.Silu, work: Work, x: Value) -> Made:
+    return composed(x, lambda x: core.mul(x, core.sigmoid(x)))
 
 
 @rule(core.Gelu)
-def gelu(op: core.Gelu, work: Work) -> Made:
-    x = op.x
+def gelu(op: core.Gelu, work: Work, x: Value) -> Made:
     match op.approximation:
         case GeluForm.TANH:
             place = work.place(x)
@@ -221,7 +221,7 @@ _ERF_SCALE = 0.3275911
 
 
 @rule(core.Erf)
-def erf(op: core.Erf, work: Work) -> Made:
+def erf(op: core.Erf, work: Work, x: Value) -> Made:
     """A polynomial of 1 / (1 + p |x|) times exp(-x²), to 1.5e-7. Source: Abramowitz and Stegun, 7.1.26."""
 
     def of(x: Value) -> Value:
@@ -236,20 +236,20 @@ def erf(op: core.Erf, work: Work) -> Made:
         sign = core.sub(core.mul(core.sigmoid(core.mul(x, core.splat(_HUGE, x))), core.splat(2.0, x)), one)
         return core.mul(sign, core.sub(one, rest))
 
-    return composed(op.x, of)
+    return composed(x, of)
 
 
 _MOST_FACTORS = 64
 
 
 @rule(core.Pow)
-def power(op: core.Pow, work: Work) -> Made:
+def power(op: core.Pow, work: Work, a: Value, b: Value) -> Made:
     """Whole and half exponents, by products and a root."""
-    exponent, base = _number(op.b), _number(op.a)
-    x = op.a
+    exponent, base = _number(b), _number(a)
+    x = a
     if exponent is None and base is not None and base > 0 and element_of(x).is_float:
         number = math.log(base)
-        return composed(op.b, lambda v: core.exp(core.mul(v, core.splat(number, v))))
+        return composed(b, lambda v: core.exp(core.mul(v, core.splat(number, v))))
     if exponent is None or not math.isfinite(exponent) or shape_of(x) != shape_of(op.y):
         return Mismatch("ARK has powers of constant exponents only, which are one number")
     whole = math.floor(exponent)
@@ -278,15 +278,15 @@ def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
 
 
 @rule(core.Cast)
-def cast(op: core.Cast, work: Work) -> Made:
-    source, to = element_of(op.x), op.to
+def cast(op: core.Cast, work: Work, x: Value) -> Made:
+    source, to = element_of(x), op.to
     held = held_as(to)
     if to is boolean and source is not boolean:
-        return core.not_equal(op.x, core.splat(0, op.x))
-    x = work.place(op.x)
-    if source.is_integer and to.is_integer and held.bits < x.element.bits and x.element is not i32:
+        return core.not_equal(x, core.splat(0, x))
+    place = work.place(x)
+    if source.is_integer and to.is_integer and held.bits < place.element.bits and place.element is not i32:
         return Mismatch(f"ARK leaves open what becomes of {source} in {to}")
-    return work.cast(x, held)
+    return work.cast(place, held)
 
 
 # -- comparisons
@@ -337,8 +337,7 @@ def _is_infinite(x: Value, limit: float) -> Value:
 
 
 @rule(core.Comparison)
-def comparison(op: core.Comparison, work: Work) -> Made:
-    a, b = op.a, op.b
+def comparison(op: core.Comparison, work: Work, a: Value, b: Value) -> Made:
     if isinstance(op, core.Equal | core.NotEqual):
         for x, other in ((a, b), (b, a)):
             limit = _infinite(other)
@@ -364,40 +363,40 @@ def comparison(op: core.Comparison, work: Work) -> Made:
 
 
 @rule(core.IsInf)
-def is_inf(op: core.IsInf, work: Work) -> Made:
-    x = core.cast(op.x, f32)
+def is_inf(op: core.IsInf, work: Work, x: Value) -> Made:
+    x = core.cast(x, f32)
     return core.greater(core.abs(x), core.splat(LARGEST, x))
 
 
 @rule(core.IsNan)
-def is_nan(op: core.IsNan, work: Work) -> Made:
+def is_nan(op: core.IsNan, work: Work, x: Value) -> Made:
     """What is neither infinite nor equal to itself; the difference of an infinity and itself is not a number either."""
-    x = core.cast(op.x, f32)
+    x = core.cast(x, f32)
     return core.logical_not(core.logical_or(core.is_inf(x), core.equal(x, x)))
 
 
 @rule(core.LogicalNot)
-def logical_not(op: core.LogicalNot, work: Work) -> Made:
-    return _opposite(work.place(op.x), work)
+def logical_not(op: core.LogicalNot, work: Work, x: Value) -> Made:
+    return _opposite(work.place(x), work)
 
 
 @rule(core.LogicalAnd)
-def logical_and(op: core.LogicalAnd, work: Work) -> Made:
-    return work.elementwise(ark.Mul, [work.place(op.a), work.place(op.b)], shape_of(op.y))
+def logical_and(op: core.LogicalAnd, work: Work, a: Value, b: Value) -> Made:
+    return work.elementwise(ark.Mul, [work.place(a), work.place(b)], shape_of(op.y))
 
 
 @rule(core.LogicalOr)
-def logical_or(op: core.LogicalOr, work: Work) -> Made:
+def logical_or(op: core.LogicalOr, work: Work, a: Value, b: Value) -> Made:
     """a + b - a b."""
-    a, b = work.place(op.a), work.place(op.b)
+    left, right = work.place(a), work.place(b)
     sizes = shape_of(op.y)
-    both = work.elementwise(ark.Mul, [a, b], sizes)
-    return work.elementwise(ark.Sub, [work.elementwise(ark.Add, [a, b], sizes), both], sizes)
+    both = work.elementwise(ark.Mul, [left, right], sizes)
+    return work.elementwise(ark.Sub, [work.elementwise(ark.Add, [left, right], sizes), both], sizes)
 
 
 @rule(core.LogicalXor)
-def logical_xor(op: core.LogicalXor, work: Work) -> Made:
-    difference = work.elementwise(ark.Sub, [work.place(op.a), work.place(op.b)], shape_of(op.y))
+def logical_xor(op: core.LogicalXor, work: Work, a: Value, b: Value) -> Made:
+    difference = work.elementwise(ark.Sub, [work.place(a), work.place(b)], shape_of(op.y))
     return work.elementwise(ark.Mul, [difference, difference], difference.sizes)
 
 
@@ -405,31 +404,31 @@ def logical_xor(op: core.LogicalXor, work: Work) -> Made:
 
 
 @rule(core.Select)
-def select(op: core.Select, work: Work) -> Made:
+def select(op: core.Select, work: Work, condition: Value, a: Value, b: Value) -> Made:
     """A sum of products where both values are surely finite; else by looking each element up, which picks anything."""
-    element = element_of(op.a)
+    element = element_of(a)
     sizes = shape_of(op.y)
     if element is boolean or element.is_integer:
-        truth = work.cast(work.place(op.condition), held_as(element))
-        a, b = work.place(op.a), work.place(op.b)
-        difference = work.elementwise(ark.Sub, [a, b], sizes)
+        truth = work.cast(work.place(condition), held_as(element))
+        left, right = work.place(a), work.place(b)
+        difference = work.elementwise(ark.Sub, [left, right], sizes)
         chosen = work.elementwise(ark.Mul, [truth, difference], sizes)
-        return work.elementwise(ark.Add, [b, chosen], sizes)
-    first, second = work.scalar(op.a), work.scalar(op.b)
-    test = work.source(op.condition)
+        return work.elementwise(ark.Add, [right, chosen], sizes)
+    first, second = work.scalar(a), work.scalar(b)
+    test = work.owner_of(op.condition)
     if first == 0 and isinstance(test, core.IsNan) and test.x is op.b:
-        return _without_nan(work.place(op.b), work)
+        return _without_nan(work.place(b), work)
     if first == 1 and second == 0:
-        return core.broadcast_to(core.cast(op.condition, element), sizes)
+        return core.broadcast_to(core.cast(condition, element), sizes)
     if first == 0 and second == 1:
-        return core.broadcast_to(core.cast(core.logical_not(op.condition), element), sizes)
-    if _number(op.a) is not None and _number(op.b) is not None:
-        return _one_of_two(op, sizes, work)
-    if _is_tame(op.a, work) and _number(op.b) is not None:
-        return _masked(op.condition, op.a, op.b)
-    if _is_tame(op.b, work) and _number(op.a) is not None:
-        return _masked(core.logical_not(op.condition), op.b, op.a)
-    return _looked_up(op, sizes, work)
+        return core.broadcast_to(core.cast(core.logical_not(condition), element), sizes)
+    if _number(a) is not None and _number(b) is not None:
+        return _one_of_two(condition, a, b, sizes, work)
+    if _is_tame(op.a, work) and _number(b) is not None:
+        return _masked(condition, a, b)
+    if _is_tame(op.b, work) and _number(a) is not None:
+        return _masked(core.logical_not(condition), b, a)
+    return _looked_up(condition, a, b, sizes, work)
 
 
 def _without_nan(x: Place, work: Work) -> Place:
@@ -454,28 +453,28 @@ def _masked(condition: Value, x: Value, other: Value) -> Value:
     return core.add(core.mul(x, core.cast(condition, element)), rest)
 
 
-def _one_of_two(op: core.Select, sizes: tuple[int, ...], work: Work) -> Place:
+def _one_of_two(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
     """One of two numbers, by the number of the row that holds it."""
-    element = element_of(op.a)
-    numbers = [float(_number(v) or 0.0) for v in (op.b, op.a)]
+    element = element_of(a)
+    numbers = [float(_number(v) or 0.0) for v in (b, a)]
     rows = work.constant(data_of(element, (2, 1), numbers), "choices")
-    position = work.cast(work.place(op.condition), i32)
+    position = work.cast(work.place(condition), i32)
     return looked_up(rows, Place(position.buffer, position.layout.spread(sizes)), sizes, work)
 
 
-def _looked_up(op: core.Select, sizes: tuple[int, ...], work: Work) -> Place:
+def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
     """All elements of both in one table, and for each position the number of the row that is chosen."""
     count = math.prod(sizes)
     if 2 * count > _EXACT:
         raise refused(f"of {2 * count:,} elements, numbers of single precision do not tell which is meant")
-    both = work.fresh(element_of(op.a), (2, *sizes))
-    for n, value in enumerate((op.b, op.a)):
+    both = work.fresh(element_of(a), (2, *sizes))
+    for n, value in enumerate((b, a)):
         layout = both.layout.part(0, n, 1).reshaped(sizes)
         place = work.place(value)
         if layout is not None:
             work.copy_into(Place(place.buffer, place.layout.spread(sizes)), Place(both.buffer, layout))
     order = work.constant(data_of(i32, sizes, range(count)), "positions")
-    truth = work.place(op.condition)
+    truth = work.place(condition)
     offset = work.cast(work.times(truth, float(count)), i32)
     position = work.elementwise(ark.Add, [offset, order], sizes)
     return looked_up(work.reshaped(both, (2 * count, 1)), position, sizes, work)
@@ -497,7 +496,7 @@ def _is_tame(value: Value, work: Work) -> bool:
         if not pending:
             return True
         at = pending.pop()
-        owner = work.source(at)
+        owner = work.owner_of(at)
         if known_data(at) is not None:
             number = _number(at)
             if number is None or math.isfinite(number):

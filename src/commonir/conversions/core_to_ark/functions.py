@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable
 
 from commonir.conversions.core_to_ark.elementwise import LARGEST, composed
-from commonir.conversions.core_to_ark.work import Made, Rule, Work, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, f16, f32, i32
-from commonir.rewrite.legalize import Mismatch
+from commonir.rewrite.legalize import LegalizationRule, Mismatch
 
 _ROOTS = 7
 _WHOLE = 8388608.0
@@ -28,7 +28,7 @@ def _number(x: Value, value: float) -> Value:
 
 
 @rule(core.Log)
-def log(op: core.Log, work: Work) -> Made:
+def log(op: core.Log, work: Work, x: Value) -> Made:
     """Of zero minus infinity, of infinity infinity."""
 
     def of(x: Value) -> Value:
@@ -38,7 +38,7 @@ def log(op: core.Log, work: Work) -> Made:
         above = core.select(infinite, core.scalar(math.inf, f32), core.scalar(0.0, f32))
         return core.add(core.add(_logarithm(finite), below), above)
 
-    return composed(op.x, of)
+    return composed(x, of)
 
 
 def _logarithm(x: Value) -> Value:
@@ -60,25 +60,25 @@ def _logarithm(x: Value) -> Value:
 
 
 @rule(core.LogSoftmax)
-def log_softmax(op: core.LogSoftmax, work: Work) -> Made:
+def log_softmax(op: core.LogSoftmax, work: Work, x: Value) -> Made:
     """The sum of exponentials below zero is between 1 and the number of them."""
 
     def of(x: Value) -> Value:
         low = core.sub(x, core.reduce_max(x, (op.axis,), True))
         return core.sub(low, _logarithm(core.reduce_sum(core.exp(low), (op.axis,), True)))
 
-    return composed(op.x, of)
+    return composed(x, of)
 
 
 @rule(core.Softplus)
-def softplus(op: core.Softplus, work: Work) -> Made:
+def softplus(op: core.Softplus, work: Work, x: Value) -> Made:
     """max(x, 0) + log(1 + exp(-|x|))."""
 
     def of(x: Value) -> Value:
         tail = core.exp(core.neg(core.abs(x)))
         return core.add(core.relu(x), _logarithm(core.add(tail, _number(x, 1.0))))
 
-    return composed(op.x, of)
+    return composed(x, of)
 
 
 _QUARTER = (1.5703125, 4.837512969970703e-4, 7.549789948768648e-8)
@@ -112,13 +112,13 @@ def _series(square: Value, factors: tuple[float, ...]) -> Value:
 
 
 @rule(core.Sin)
-def sin(op: core.Sin, work: Work) -> Made:
-    return composed(op.x, lambda x: _turned(x, 0.0))
+def sin(op: core.Sin, work: Work, x: Value) -> Made:
+    return composed(x, lambda x: _turned(x, 0.0))
 
 
 @rule(core.Cos)
-def cos(op: core.Cos, work: Work) -> Made:
-    return composed(op.x, lambda x: _turned(x, 1.0))
+def cos(op: core.Cos, work: Work, x: Value) -> Made:
+    return composed(x, lambda x: _turned(x, 1.0))
 
 
 # -- integers
@@ -166,11 +166,11 @@ def _whole(x: Value, of: Callable[[Value], Value]) -> Value:
     return core.add(of(fraction), core.mul(x, large))
 
 
-def _made_whole(source: type[core.Unary], of: Callable[[Value], Value]) -> Rule:
-    def build(op: core.Unary, work: Work) -> Made:
-        return composed(op.x, lambda x: _whole(x, of))
+def _made_whole(source: type[core.Unary], of: Callable[[Value], Value]) -> LegalizationRule:
+    def build(op: core.Unary, work: Work, x: Value) -> Made:
+        return composed(x, lambda x: _whole(x, of))
 
-    return Rule(source, build)
+    return rule(source)(build)
 
 
 floor = _made_whole(core.Floor, _floor_of)
@@ -180,53 +180,53 @@ round_ = _made_whole(core.Round, _to_even)
 
 
 @rule(core.Sign)
-def sign(op: core.Sign, work: Work) -> Made:
-    zero = core.splat(0, op.x)
-    element = element_of(op.x)
-    return core.sub(core.cast(core.greater(op.x, zero), element), core.cast(core.less(op.x, zero), element))
+def sign(op: core.Sign, work: Work, x: Value) -> Made:
+    zero = core.splat(0, x)
+    element = element_of(x)
+    return core.sub(core.cast(core.greater(x, zero), element), core.cast(core.less(x, zero), element))
 
 
 @rule(core.Remainder)
-def remainder(op: core.Remainder, work: Work) -> Made:
+def remainder(op: core.Remainder, work: Work, a: Value, b: Value) -> Made:
     """Of integers: what is left of a when multiples of b are taken away, with the sign of a."""
-    if element_of(op.a).is_float:
+    if element_of(a).is_float:
         return Mismatch("quotients of floats are rounded, so that what is left is not exact")
-    return core.sub(op.a, core.mul(core.div(op.a, op.b), op.b))
+    return core.sub(a, core.mul(core.div(a, b), b))
 
 
 @rule(core.Mod)
-def mod(op: core.Mod, work: Work) -> Made:
+def mod(op: core.Mod, work: Work, a: Value, b: Value) -> Made:
     """Of integers: with the sign of b."""
-    element = element_of(op.a)
+    element = element_of(a)
     if element.is_float:
         return Mismatch("quotients of floats are rounded, so that what is left is not exact")
-    rest = core.sub(op.a, core.mul(core.div(op.a, op.b), op.b))
+    rest = core.sub(a, core.mul(core.div(a, b), b))
     if element.kind == "uint":
         return rest
     zero = core.splat(0, rest)
-    differs = core.logical_xor(core.less(rest, zero), core.less(op.b, zero))
+    differs = core.logical_xor(core.less(rest, zero), core.less(b, zero))
     is_other = core.logical_and(core.not_equal(rest, zero), differs)
-    return core.add(rest, core.mul(core.cast(is_other, element), op.b))
+    return core.add(rest, core.mul(core.cast(is_other, element), b))
 
 
 @rule(core.FloorDiv)
-def floor_div(op: core.FloorDiv, work: Work) -> Made:
+def floor_div(op: core.FloorDiv, work: Work, a: Value, b: Value) -> Made:
     """Of integers: the quotient, one less where it is negative and something is left."""
-    element = element_of(op.a)
+    element = element_of(a)
     if element.is_float:
         return Mismatch("quotients of floats are rounded, so that what is below them is not exact")
     if element.kind == "uint":
-        return core.div(op.a, op.b)
-    return core.div(core.sub(op.a, core.mod(op.a, op.b)), op.b)
+        return core.div(a, b)
+    return core.div(core.sub(a, core.mod(a, b)), b)
 
 
 @rule(core.ArgReduce)
-def arg_reduce(op: core.ArgReduce, work: Work) -> Made:
+def arg_reduce(op: core.ArgReduce, work: Work, x: Value) -> Made:
     """Of the positions that hold the largest number, the first."""
-    shape = shape_of(op.x)
+    shape = shape_of(x)
     axis = op.axis % len(shape)
     count = shape[axis]
-    x = core.cast(op.x, f32) if element_of(op.x) in (f16, bf16) else op.x
+    x = core.cast(x, f32) if element_of(x) in (f16, bf16) else x
     best = core.reduce_max(x, (axis,), True) if isinstance(op, core.ArgMax) else core.reduce_min(x, (axis,), True)
     left = core.sub(core.splat(float(count), core.cast(x, f32)), core.iota(shape, axis, f32))
     marked = core.mul(core.cast(core.equal(x, best), f32), left)

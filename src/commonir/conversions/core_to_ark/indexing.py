@@ -21,27 +21,27 @@ _MOST_LISTED = 1 << 20
 
 
 @rule(core.Gather)
-def gather(op: core.Gather, work: Work) -> Made:
+def gather(op: core.Gather, work: Work, x: Value, positions: Value) -> Made:
     """Slices next to each other are a part of the tensor; all others are rows that are looked up."""
-    x = work.place(op.x)
-    axis = axis_of(op.axis, len(x.sizes))
-    sizes, where = shape_of(op.y), shape_of(op.positions)
-    data = known_data(op.positions)
+    place = work.place(x)
+    axis = axis_of(op.axis, len(place.sizes))
+    sizes, where = shape_of(op.y), shape_of(positions)
+    data = known_data(positions)
     if data is not None and data.count <= _MOST_LISTED:
-        size = x.sizes[axis]
+        size = place.sizes[axis]
         numbers = [int(n) + (size if int(n) < 0 else 0) for n in data.values()]
         step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
         is_even = all(n == numbers[0] + k * step for k, n in enumerate(numbers))
         if is_even and step > 0 and numbers[0] >= 0 and numbers[-1] < size:
-            part = x.layout.part(axis, numbers[0], len(numbers), step)
-            return work.reshaped(Place(x.buffer, part), sizes)
-    rest = [n for a, n in enumerate(x.sizes) if a != axis]
-    order = (axis, *[a for a in range(len(x.sizes)) if a != axis])
-    moved = Place(x.buffer, x.layout.permuted(order))
-    table = work.reshaped(moved, (x.sizes[axis], prod(rest)))
-    if element_of(op.positions) not in (i32, i64):
-        return Mismatch(f"numbers of rows are INT32 in ARK, not {element_of(op.positions)}")
-    found = looked_up(table, work.place(op.positions), (*where, prod(rest)), work)
+            part = place.layout.part(axis, numbers[0], len(numbers), step)
+            return work.reshaped(Place(place.buffer, part), sizes)
+    rest = [n for a, n in enumerate(place.sizes) if a != axis]
+    order = (axis, *[a for a in range(len(place.sizes)) if a != axis])
+    moved = Place(place.buffer, place.layout.permuted(order))
+    table = work.reshaped(moved, (place.sizes[axis], prod(rest)))
+    if element_of(positions) not in (i32, i64):
+        return Mismatch(f"numbers of rows are INT32 in ARK, not {element_of(positions)}")
+    found = looked_up(table, work.place(positions), (*where, prod(rest)), work)
     spread = work.reshaped(found, (*where, *rest))
     back = (
         *range(len(where), len(where) + axis),
@@ -74,45 +74,45 @@ def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) 
 
 
 @rule(core.GatherElements)
-def gather_elements(op: core.GatherElements, work: Work) -> Made:
+def gather_elements(op: core.GatherElements, work: Work, x: Value, positions: Value) -> Made:
     """Elements as rows of one element each: the number of a row is changes by all positions."""
-    x, where = shape_of(op.x), shape_of(op.positions)
-    axis = axis_of(op.axis, len(x))
-    steps = dense(x).steps
-    size = x[axis]
-    positions = core.cast(op.positions, i64)
+    sizes, where = shape_of(x), shape_of(positions)
+    axis = axis_of(op.axis, len(sizes))
+    steps = dense(sizes).steps
+    size = sizes[axis]
+    positions = core.cast(positions, i64)
     zero = core.splat(0, positions)
     counted = core.select(core.less(positions, zero), core.add(positions, core.splat(size, positions)), positions)
     found = core.mul(counted, core.splat(steps[axis], counted))
-    for a in range(len(x)):
+    for a in range(len(sizes)):
         if a != axis and where[a] > 1:
-            shape = tuple([where[a] if b == a else 1 for b in range(len(x))])
+            shape = tuple([where[a] if b == a else 1 for b in range(len(sizes))])
             found = core.add(found, core.constant(data_of(i64, shape, [n * steps[a] for n in range(where[a])])))
-    return core.gather(core.reshape(op.x, (prod(x),)), found, 0)
+    return core.gather(core.reshape(x, (prod(sizes),)), found, 0)
 
 
 @rule(core.OneHot)
-def one_hot(op: core.OneHot, work: Work) -> Made:
+def one_hot(op: core.OneHot, work: Work, positions: Value, on: Value, off: Value) -> Made:
     sizes = shape_of(op.y)
     axis = axis_of(op.axis, len(sizes))
-    positions = core.cast(op.positions, i64)
+    positions = core.cast(positions, i64)
     shape = tuple([n if a == axis else 1 for a, n in enumerate(sizes)])
     rows = core.constant(data_of(i64, shape, range(sizes[axis])))
-    return core.select(core.equal(core.unsqueeze(positions, (axis,)), rows), op.on, op.off)
+    return core.select(core.equal(core.unsqueeze(positions, (axis,)), rows), on, off)
 
 
 @rule(core.BandPart)
-def band_part(op: core.BandPart, work: Work) -> Made:
+def band_part(op: core.BandPart, work: Work, x: Value) -> Made:
     """Zeros where positions along the last two axes are too far apart."""
-    rows, columns = shape_of(op.x)[-2:]
-    element = element_of(op.x)
+    rows, columns = shape_of(x)[-2:]
+    element = element_of(x)
     inside = [
         (op.lower < 0 or m - n <= op.lower) and (op.upper < 0 or n - m <= op.upper)
         for m in range(rows)
         for n in range(columns)
     ]
     zero = core.scalar(False if element is boolean else 0, element)
-    return core.select(core.constant(data_of(boolean, (rows, columns), inside)), op.x, zero)
+    return core.select(core.constant(data_of(boolean, (rows, columns), inside)), x, zero)
 
 
 def listed(x: Value, axis: int, positions: Sequence[int]) -> Value:

@@ -12,6 +12,7 @@ from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import core
 from commonir.dialects.core import PadMode, axis_of
 from commonir.ir.data import Scalar, data_of
+from commonir.ir.operation import Value
 from commonir.rewrite.legalize import Mismatch
 
 
@@ -32,28 +33,28 @@ def iota(op: core.Iota, work: Work) -> Made:
 
 
 @rule(core.Movement)
-def movement(op: core.Movement, work: Work) -> Made:
+def movement(op: core.Movement, work: Work, x: Value) -> Made:
     """Movements that keep the order and the number of elements."""
     if not isinstance(op, core.Reshape | core.Squeeze | core.Unsqueeze):
         return Mismatch("no other view of the memory gives that")
-    return work.reshaped(work.place(op.x), shape_of(op.y))
+    return work.reshaped(work.place(x), shape_of(op.y))
 
 
 @rule(core.Transpose)
-def transpose(op: core.Transpose, work: Work) -> Made:
-    x = work.place(op.x)
-    return Place(x.buffer, x.layout.permuted([axis_of(a, len(x.sizes)) for a in op.perm]))
+def transpose(op: core.Transpose, work: Work, x: Value) -> Made:
+    place = work.place(x)
+    return Place(place.buffer, place.layout.permuted([axis_of(a, len(place.sizes)) for a in op.perm]))
 
 
 @rule(core.BroadcastTo)
-def broadcast_to(op: core.BroadcastTo, work: Work) -> Made:
-    x = work.place(op.x)
-    return Place(x.buffer, x.layout.spread(shape_of(op.y)))
+def broadcast_to(op: core.BroadcastTo, work: Work, x: Value) -> Made:
+    place = work.place(x)
+    return Place(place.buffer, place.layout.spread(shape_of(op.y)))
 
 
 @rule(core.Slice)
-def slice_(op: core.Slice, work: Work) -> Made:
-    sizes = shape_of(op.x)
+def slice_(op: core.Slice, work: Work, x: Value) -> Made:
+    sizes = shape_of(x)
     starts, stops = _bounds(op.starts), _bounds(op.stops)
     ranges: list[range] = []
     for n, start, stop, step in zip(sizes, starts, stops, op.steps, strict=True):
@@ -62,15 +63,14 @@ def slice_(op: core.Slice, work: Work) -> Made:
     if [len(r) for r in ranges] != list(shape_of(op.y)):
         return Mismatch("the bounds of the slice do not tell its sizes")
     if any(r.step < 0 and len(r) > 1 for r in ranges):
-        x = op.x
         for axis, r in enumerate(ranges):
             x = listed(x, axis, r)
         return x
-    x = work.place(op.x)
-    layout = x.layout
+    place = work.place(x)
+    layout = place.layout
     for axis, r in enumerate(ranges):
         layout = layout.part(axis, r.start, len(r), r.step if len(r) > 1 else 1)
-    return Place(x.buffer, layout)
+    return Place(place.buffer, layout)
 
 
 def _bounds(values: Sequence[object]) -> tuple[int, ...]:
@@ -82,22 +82,22 @@ def _bounds(values: Sequence[object]) -> tuple[int, ...]:
 
 
 @rule(core.Split)
-def split(op: core.Split, work: Work) -> Made:
-    x = work.place(op.x)
-    axis, at = axis_of(op.axis, len(x.sizes)), 0
+def split(op: core.Split, work: Work, x: Value) -> Made:
+    place = work.place(x)
+    axis, at = axis_of(op.axis, len(place.sizes)), 0
     out: list[Place] = []
     for y in op.results:
         # A part without elements is not a tensor of ARK, but nothing need be made of it.
         (count,) = _bounds(sizes_of(y)[axis : axis + 1])
-        out.append(Place(x.buffer, x.layout.part(axis, at, count)))
+        out.append(Place(place.buffer, place.layout.part(axis, at, count)))
         at += count
     return tuple(out)
 
 
 @rule(core.Concat)
-def concat(op: core.Concat, work: Work) -> Made:
+def concat(op: core.Concat, work: Work, xs: tuple[Value, ...]) -> Made:
     """Each tensor is written into its part of one buffer."""
-    pieces = [v for v in op.xs if 0 not in sizes_of(v)]
+    pieces = [v for v in xs if 0 not in sizes_of(v)]
     if len(pieces) == 1:
         return pieces[0]
     sizes = shape_of(op.y)
@@ -112,20 +112,20 @@ def concat(op: core.Concat, work: Work) -> Made:
 
 
 @rule(core.Pad)
-def pad(op: core.Pad, work: Work) -> Made:
+def pad(op: core.Pad, work: Work, x: Value) -> Made:
     """The tensor is written into a part of one that is a number everywhere; other modes look up what is repeated."""
     if op.mode is not PadMode.CONSTANT:
-        return _repeated(op)
-    sizes = shape_of(op.x)
-    x = work.place(op.x)
-    layout = x.layout
+        return _repeated(op, x)
+    sizes = shape_of(x)
+    place = work.place(x)
+    layout = place.layout
     for axis, (n, before, after) in enumerate(zip(sizes, op.before, op.after, strict=True)):
         cut = max(-before, 0)
         layout = layout.part(axis, cut, n - cut - max(-after, 0))
     expected = shape_of(op.y)
     if expected == layout.sizes:
-        return Place(x.buffer, layout)
-    element = element_of(op.x)
+        return Place(place.buffer, layout)
+    element = element_of(x)
     number = float(op.value)
     if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
         # Arguments of files are finite numbers; contents of weights need not be.
@@ -137,13 +137,12 @@ def pad(op: core.Pad, work: Work) -> Made:
     target = result.layout
     for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
         target = target.part(axis, max(before, 0), n)
-    work.copy_into(Place(x.buffer, layout), Place(result.buffer, target), over=True)
+    work.copy_into(Place(place.buffer, layout), Place(result.buffer, target), over=True)
     return result
 
 
-def _repeated(op: core.Pad) -> Made:
-    x = op.x
-    for axis, (n, before, after) in enumerate(zip(shape_of(op.x), op.before, op.after, strict=True)):
+def _repeated(op: core.Pad, x: Value) -> Value:
+    for axis, (n, before, after) in enumerate(zip(shape_of(x), op.before, op.after, strict=True)):
         if before or after:
             x = listed(x, axis, [_source(at, n, op.mode) for at in range(-before, n + after)])
     return x
@@ -163,16 +162,16 @@ def _source(at: int, size: int, mode: PadMode) -> int:
 
 
 @rule(core.Tile)
-def tile(op: core.Tile, work: Work) -> Made:
+def tile(op: core.Tile, work: Work, x: Value) -> Made:
     """Each axis gets one in front of it, along which it repeats: all at once where ARK can say that."""
     repeats = numbers_of(op.repeats)
-    x, sizes = work.place(op.x), shape_of(op.y)
-    apart = work.reshaped(x, [n for size in x.sizes for n in (1, size)])
-    wide = [n for count, size in zip(repeats, x.sizes, strict=True) for n in (count, size)]
+    place, sizes = work.place(x), shape_of(op.y)
+    apart = work.reshaped(place, [n for size in place.sizes for n in (1, size)])
+    wide = [n for count, size in zip(repeats, place.sizes, strict=True) for n in (count, size)]
     try:
         return work.reshaped(Place(apart.buffer, apart.layout.spread(wide)), sizes)
     except DiagnosticError:
-        return _tiled(x, repeats, work)
+        return _tiled(place, repeats, work)
 
 
 def _tiled(x: Place, repeats: Sequence[int], work: Work) -> Place:
@@ -187,8 +186,7 @@ def _tiled(x: Place, repeats: Sequence[int], work: Work) -> Place:
 
 
 @rule(core.Reverse)
-def reverse(op: core.Reverse, work: Work) -> Made:
-    x = op.x
+def reverse(op: core.Reverse, work: Work, x: Value) -> Made:
     sizes = shape_of(x)
     for axis in op.axes:
         at = axis_of(axis, len(sizes))
@@ -202,23 +200,23 @@ def _blocks(sizes: Sequence[int], block: int) -> tuple[int, int, int, int]:
 
 
 @rule(core.DepthToSpace)
-def depth_to_space(op: core.DepthToSpace, work: Work) -> Made:
+def depth_to_space(op: core.DepthToSpace, work: Work, x: Value) -> Made:
     """Blocks as axes of their own, which change places."""
-    n, channels, h, w = shape_of(op.x)
+    n, channels, h, w = shape_of(x)
     b, depth = op.block, channels // (op.block * op.block)
     if op.order is core.BlockOrder.DCR:
-        blocks = core.transpose(core.reshape(op.x, (n, b, b, depth, h, w)), (0, 3, 4, 1, 5, 2))
+        blocks = core.transpose(core.reshape(x, (n, b, b, depth, h, w)), (0, 3, 4, 1, 5, 2))
     else:
-        blocks = core.transpose(core.reshape(op.x, (n, depth, b, b, h, w)), (0, 1, 4, 2, 5, 3))
+        blocks = core.transpose(core.reshape(x, (n, depth, b, b, h, w)), (0, 1, 4, 2, 5, 3))
     return core.reshape(blocks, shape_of(op.y))
 
 
 @rule(core.SpaceToDepth)
-def space_to_depth(op: core.SpaceToDepth, work: Work) -> Made:
+def space_to_depth(op: core.SpaceToDepth, work: Work, x: Value) -> Made:
     """Blocks as axes of their own, which change places."""
-    n, channels, height, width = _blocks(shape_of(op.x), op.block)
+    n, channels, height, width = _blocks(shape_of(x), op.block)
     b = op.block
-    blocks = core.reshape(op.x, (n, channels, height, b, width, b))
+    blocks = core.reshape(x, (n, channels, height, b, width, b))
     order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
     return core.reshape(core.transpose(blocks, order), shape_of(op.y))
 

@@ -16,10 +16,9 @@ from commonir.rewrite.legalize import Mismatch
 
 
 @rule(core.MatMul)
-def matmul(op: core.MatMul, work: Work) -> Made:
-    a, b = work.place(op.a), work.place(op.b)
-    left = _matrix(a, is_row=True, is_turned=op.transpose_a)
-    right = _matrix(b, is_row=False, is_turned=op.transpose_b)
+def matmul(op: core.MatMul, work: Work, a: Value, b: Value) -> Made:
+    left = _matrix(work.place(a), is_row=True, is_turned=op.transpose_a)
+    right = _matrix(work.place(b), is_row=False, is_turned=op.transpose_b)
     found = product(left, right, work)
     return work.reshaped(found, shape_of(op.y))
 
@@ -167,17 +166,14 @@ def _factor(x: Place, stack: Sequence[tuple[int, int]]) -> _Factor | None:
 
 
 @rule(core.Linear)
-def linear(op: core.Linear, work: Work) -> Made:
-    y = core.matmul(op.x, op.weight, False, True) if len(shape_of(op.x)) > 1 else _row(op)
-    return y if op.bias is None else core.add(y, op.bias)
-
-
-def _row(op: core.Linear) -> Value:
-    return core.matmul(op.x, core.transpose(op.weight, (1, 0)))
+def linear(op: core.Linear, work: Work, x: Value, weight: Value, bias: Value | None) -> Made:
+    is_matrix = len(shape_of(x)) > 1
+    y = core.matmul(x, weight, False, True) if is_matrix else core.matmul(x, core.transpose(weight, (1, 0)))
+    return y if bias is None else core.add(y, bias)
 
 
 @rule(core.Einsum)
-def einsum(op: core.Einsum, work: Work) -> Made:
+def einsum(op: core.Einsum, work: Work, xs: tuple[Value, ...]) -> Made:
     """Of two tensors: common axes of the result first, then those of each, and what is summed over last."""
     terms, right = op.equation.replace(" ", "").split("->")
     names = terms.split(",")
@@ -190,7 +186,7 @@ def einsum(op: core.Einsum, work: Work) -> Made:
     stack = [c for c in right if c in a and c in b]
     rows, columns = [c for c in right if c not in b], [c for c in right if c not in a]
     summed = [c for c in a if c in b and c not in right]
-    x, y = op.xs
+    x, y = xs
     size = dict(zip(a + b, (*shape_of(x), *shape_of(y)), strict=True))
     counts = [prod([size[c] for c in part]) for part in (rows, columns, summed)]
     left = core.transpose(x, tuple([a.index(c) for c in (*stack, *rows, *summed)]))

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
-from commonir.conversions.core_to_ark.work import Made, Rule, Work, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import axes_from_start, element_of, refused
 from commonir.dialects import ark, core
 from commonir.ir.data import data_of
+from commonir.ir.operation import Value
 from commonir.ir.types import bf16, f16, f32
+from commonir.rewrite.legalize import LegalizationRule
 
 _REDUCTIONS: Mapping[type[core.Reduce], type[ark.ArkOp]] = {
     core.ReduceSum: ark.ReduceSum,
@@ -27,43 +29,43 @@ def _axes_of(op: core.Reduce) -> tuple[int, ...]:
     return axes_from_start(op.axes or range(rank), rank)
 
 
-def _reduction(source: type[core.Reduce]) -> Rule:
+def _reduction(source: type[core.Reduce]) -> LegalizationRule:
     built = _REDUCTIONS[source]
 
-    def build(op: core.Reduce, work: Work) -> Made:
-        x, sizes = work.place(op.x), shape_of(op.y)
-        axes = [a for a in _axes_of(op) if x.sizes[a] > 1]
+    def build(op: core.Reduce, work: Work, x: Value) -> Made:
+        place, sizes = work.place(x), shape_of(op.y)
+        axes = [a for a in _axes_of(op) if place.sizes[a] > 1]
         if not axes:
-            return work.reshaped(x, sizes)
-        if x.element in (f16, bf16) and len(_runs(axes)) > 1:
-            found = reduced(built, work.cast(x, f32), axes, work)
-            return work.reshaped(work.cast(found, x.element), sizes)
-        return work.reshaped(reduced(built, x, axes, work), sizes)
+            return work.reshaped(place, sizes)
+        if place.element in (f16, bf16) and len(_runs(axes)) > 1:
+            found = reduced(built, work.cast(place, f32), axes, work)
+            return work.reshaped(work.cast(found, place.element), sizes)
+        return work.reshaped(reduced(built, place, axes, work), sizes)
 
-    return Rule(source, build)
+    return rule(source)(build)
 
 
 REDUCTIONS = list(map(_reduction, _REDUCTIONS))
 
 
 @rule(core.ReduceMin)
-def reduce_min(op: core.ReduceMin, work: Work) -> Made:
+def reduce_min(op: core.ReduceMin, work: Work, x: Value) -> Made:
     """The negative of the largest negative; of integers the one less, which all have."""
-    x = work.place(op.x)
-    axes = [a for a in _axes_of(op) if x.sizes[a] > 1]
-    found = work.turned(reduced(ark.ReduceMax, work.turned(x), axes, work)) if axes else x
+    place = work.place(x)
+    axes = [a for a in _axes_of(op) if place.sizes[a] > 1]
+    found = work.turned(reduced(ark.ReduceMax, work.turned(place), axes, work)) if axes else place
     return work.reshaped(found, shape_of(op.y))
 
 
 @rule(core.ReduceProd)
-def reduce_prod(op: core.ReduceProd, work: Work) -> Made:
+def reduce_prod(op: core.ReduceProd, work: Work, x: Value) -> Made:
     """Halves are multiplied with each other until one element is left."""
-    x, axes = work.place(op.x), _axes_of(op)
-    element = x.element
-    x = work.cast(x, f32) if element in (f16, bf16) else x
+    place, axes = work.place(x), _axes_of(op)
+    element = place.element
+    place = work.cast(place, f32) if element in (f16, bf16) else place
     for axis in axes:
-        x = _product(x, axis, work)
-    return work.reshaped(work.cast(x, element), shape_of(op.y))
+        place = _product(place, axis, work)
+    return work.reshaped(work.cast(place, element), shape_of(op.y))
 
 
 def _product(x: Place, axis: int, work: Work) -> Place:
@@ -164,9 +166,8 @@ def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Wo
 
 
 @rule(core.CumSum)
-def cumsum(op: core.CumSum, work: Work) -> Made:
+def cumsum(op: core.CumSum, work: Work, x: Value) -> Made:
     """A product with a matrix of ones on one side of the diagonal; integers are those of single precision."""
-    x = op.x
     shape = shape_of(x)
     axis = op.axis % len(shape)
     count = shape[axis]

@@ -51,27 +51,27 @@ def _reach(sizes: Sequence[int], window: Sequence[int], strides: Sequence[int], 
 
 
 @rule(core.Conv)
-def conv(op: core.Conv, work: Work) -> Made:
+def conv(op: core.Conv, work: Work, x: Value, weight: Value, bias: Value | None) -> Made:
     """The weights times a matrix that has a column for each window, of each group of channels."""
     batch, filters, *sizes = shape_of(op.y)
-    _, channels, *window = shape_of(op.weight)
+    _, channels, *window = shape_of(weight)
     ones = (1,) * len(window)
     strides, dilations = op.strides or ones, op.dilations or ones
     if prod(window) > _MOST_POINTS:
         return Mismatch(f"a window of {prod(window):,} points has too many")
     pads = op.pads or ((0, 0),) * len(window)
-    x = _padded(op.x, pads, _reach(sizes, window, strides, dilations), 0.0)
+    x = _padded(x, pads, _reach(sizes, window, strides, dilations), 0.0)
     parts = _parts(x, sizes, window, strides, dilations)
     count, groups = prod(sizes), op.groups
     laid = [core.reshape(p, (batch, groups, channels, 1, count)) for p in parts]
     columns = laid[0] if len(laid) == 1 else core.concat(tuple(laid), 3)
     matrix = core.reshape(columns, (batch, groups, channels * len(parts), count))
-    weight = core.reshape(op.weight, (groups, filters // groups, channels * len(parts)))
+    weight = core.reshape(weight, (groups, filters // groups, channels * len(parts)))
     y = core.reshape(core.matmul(weight, matrix), (batch, filters, *sizes))
-    return y if op.bias is None else core.add(y, core.reshape(op.bias, (filters, *ones)))
+    return y if bias is None else core.add(y, core.reshape(bias, (filters, *ones)))
 
 
-def _side_by_side(op: core.Pool, fill: float) -> Value | Mismatch:
+def _side_by_side(op: core.Pool, x: Value, fill: float) -> Value | Mismatch:
     """The points of windows along a new first axis."""
     sizes, window = shape_of(op.y)[2:], op.kernel
     ones = (1,) * len(window)
@@ -79,32 +79,32 @@ def _side_by_side(op: core.Pool, fill: float) -> Value | Mismatch:
     if prod(window) > _MOST_POINTS:
         return Mismatch(f"a window of {prod(window):,} points has too many")
     pads = op.pads or ((0, 0),) * len(window)
-    x = _padded(op.x, pads, _reach(sizes, window, strides, dilations), fill)
+    x = _padded(x, pads, _reach(sizes, window, strides, dilations), fill)
     parts = [core.unsqueeze(p, (0,)) for p in _parts(x, sizes, window, strides, dilations)]
     return parts[0] if len(parts) == 1 else core.concat(tuple(parts), 0)
 
 
 @rule(core.MaxPool)
-def max_pool(op: core.MaxPool, work: Work) -> Made:
-    element = element_of(op.x)
+def max_pool(op: core.MaxPool, work: Work, x: Value) -> Made:
+    element = element_of(x)
     fill = -math.inf if element.is_float else float(-(1 << (element.bits - 1))) if element.kind == "int" else 0.0
-    points = _side_by_side(op, fill)
+    points = _side_by_side(op, x, fill)
     return points if isinstance(points, Mismatch) else core.reduce_max(points, (0,))
 
 
 @rule(core.SumPool)
-def sum_pool(op: core.SumPool, work: Work) -> Made:
-    points = _side_by_side(op, 0.0)
+def sum_pool(op: core.SumPool, work: Work, x: Value) -> Made:
+    points = _side_by_side(op, x, 0.0)
     return points if isinstance(points, Mismatch) else core.reduce_sum(points, (0,))
 
 
 @rule(core.AveragePool)
-def average_pool(op: core.AveragePool, work: Work) -> Made:
+def average_pool(op: core.AveragePool, work: Work, x: Value) -> Made:
     """The sum divided by the number of elements that a window covers."""
-    points = _side_by_side(op, 0.0)
+    points = _side_by_side(op, x, 0.0)
     if isinstance(points, Mismatch):
         return points
-    element = element_of(op.x)
+    element = element_of(x)
     counts = [_covered(op, axis) for axis in range(len(op.kernel))]
     numbers = [float(prod(c)) for c in product(*counts)]
     if 0.0 in numbers:

@@ -20,12 +20,13 @@ from commonir.conversions.core_to_ark.places import (
     view_of,
 )
 from commonir.conversions.operands import refused, sizes_of
-from commonir.dialects import ark
+from commonir.dialects import ark, core
+from commonir.dialects.mlir import ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
-from commonir.ir.operation import Value
+from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64, u32
 from commonir.ods import Op, known_data
-from commonir.rewrite.legalize import Mismatch
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch
 
 _MOST_PIECES = 16
 """Pieces up to which a tensor is copied one by one."""
@@ -33,25 +34,23 @@ _MOST_GROWTH = 1 << 22
 """Elements up to which a weight is repeated when it is written."""
 
 
-Made = Place | Value | tuple[Place | Value, ...] | Mismatch | None
+Made = Place | Value | tuple[Place | Value, ...] | Mismatch
 
 
-class Rule:
-    """Converts the operations of one definition and of those that derive from it."""
-
-    __slots__ = ("build", "definition")
-
-    def __init__(self, definition: type[Op], build: Callable[..., Made]) -> None:
-        self.definition = definition
-        self.build = build
-
-
-def rule(definition: type[Op]) -> Callable[[Callable[..., Made]], Rule]:
-    """Makes a function `(op, work) -> places | values of the core | Mismatch` the rule for a definition.
+def rule(definition: type[Op]) -> Callable[[Callable[..., Made]], LegalizationRule]:
+    """Makes a function `(op, work, *operands) -> places | values of the core | Mismatch` the rule for a definition.
 
     A rule decides whether it applies before it writes anything down.
     """
-    return lambda build: Rule(definition, build)
+
+    def make(build: Callable[..., Made]) -> LegalizationRule:
+        def build_values(op: Op, work: Work, *operands: object) -> tuple[Value, ...] | Mismatch:
+            work.builder.name = "" if work.origin is None else work.origin.first_name
+            return work.values(op, build(op, work, *operands))
+
+        return LegalizationRule(definition, build_values)
+
+    return make
 
 
 def held_as(element: ElementType) -> ElementType:
@@ -78,29 +77,51 @@ def shape_of(value: Value) -> tuple[int, ...]:
     return numbers_of(sizes_of(value))
 
 
-class Work:
-    """A rank while it is made of a function."""
+class Work(Context):
+    """The context of rules: a rank while it is made of a function."""
 
-    def __init__(self, builder: Builder) -> None:
+    tag: int
+    """The first of the tags that automatic messages may use next."""
+
+    def begin(self, builder: Builder) -> None:
+        """Begins a rank."""
         self.builder = builder
-        self.tag = 0
-        """The first of the tags that automatic messages may use next."""
         self._places: dict[Value, Place] = {}
-        self._sources: dict[Value, Op] = {}
+        self._sources: dict[Value, Operation] = {}
         self._constants: dict[object, Place] = {}
         self._dense: dict[tuple[Buffer, Layout], Place] = {}
 
+    def passes_over(self, op: Operation, operands: Sequence[Value]) -> bool:
+        return not isinstance(op, ml_program.Return) and not all(map(self.is_known, operands))
+
+    def finished(self, op: Operation, values: Sequence[Value]) -> None:
+        self._sources.update(dict.fromkeys(values, op))
+
     # -- values of the core
+
+    def is_known(self, value: Value) -> bool:
+        """Returns whether a value is a constant or in a buffer: what it comes from could be expressed."""
+        return value in self._places or isinstance(value.owner, core.Constant)
 
     def put(self, value: Value, place: Place) -> None:
         """Tells where a value is."""
         self._places[value] = place
 
-    def tell(self, value: Value, source: Op) -> None:
-        """Tells of which operation a value is the result that others compute."""
-        self._sources[value] = source
+    def values(self, op: Op, built: Made) -> tuple[Value, ...] | Mismatch:
+        """Returns what a rule built for the results of an operation, as values."""
+        if isinstance(built, Mismatch):
+            return built
+        out: list[Value] = []
+        for result, each in zip(op.results, _each(built), strict=True):
+            if isinstance(each, Place):
+                value = Value(result.type, name=result.name)
+                self.put(value, each)
+                out.append(value)
+            else:
+                out.append(each)
+        return tuple(out)
 
-    def source(self, value: Value) -> object:
+    def owner_of(self, value: Value) -> object:
         """Returns the operation or port of the program that a value comes from."""
         return self._sources.get(value, value.owner)
 
@@ -403,6 +424,11 @@ class Work:
         return self.elementwise(ark.ScalarMul, [place], place.sizes, Factor=float(number))
 
 
+def _each(built: Place | Value | tuple[Place | Value, ...]) -> tuple[Place | Value, ...]:
+    """Returns what was built for each result; a place is a tuple too."""
+    return (built,) if isinstance(built, Place | Value) else built
+
+
 def _is_in_order(layout: Layout) -> bool:
     """Whether axes come in the order in which they lie in memory."""
     steps = [step for n, step in zip(layout.sizes, layout.steps, strict=True) if n > 1 and step]
@@ -427,4 +453,4 @@ def _in_element(data: Data, element: ElementType, shape: tuple[int, ...]) -> Dat
     return DeferredData(kind, converted)
 
 
-__all__ = ["Made", "Mismatch", "Rule", "Work", "held_as", "numbers_of", "rule", "shape_of"]
+__all__ = ["Made", "Mismatch", "Work", "held_as", "numbers_of", "rule", "shape_of"]
