@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import unwrap
 from types import ModuleType
-from typing import Generic, Protocol, TypeVar
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
@@ -96,34 +95,22 @@ def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
     return result
 
 
-class HasDefinition(Protocol):
-    """A rule function for the operations of one definition."""
-
-    @property
-    def definition(self) -> type[Op]:
-        """The definition; also of those that derive from it."""
-        ...
-
-
-R = TypeVar("R", bound=HasDefinition)
-
-
-class ByDefinition(Generic[R]):
+class Rules:
     """Rules by definition: the most specific first, and in the order given among those of one definition."""
 
     __slots__ = ("_by_definition", "_found")
 
-    def __init__(self, rules: Iterable[R]) -> None:
-        self._by_definition: dict[type[Op], list[R]] = {}
+    def __init__(self, rules: Iterable[LegalizationRule]) -> None:
+        self._by_definition: dict[type[Op], list[LegalizationRule]] = {}
         for r in rules:
             self._by_definition.setdefault(r.definition, []).append(r)
-        self._found: dict[type[Op], tuple[R, ...]] = {}
+        self._found: dict[type[Op], tuple[LegalizationRule, ...]] = {}
 
-    def all(self) -> Iterator[R]:
+    def all(self) -> Iterator[LegalizationRule]:
         """Returns all rules."""
         return (r for rules in self._by_definition.values() for r in rules)
 
-    def for_definition(self, definition: type[Op]) -> tuple[R, ...]:
+    def for_definition(self, definition: type[Op]) -> tuple[LegalizationRule, ...]:
         """Returns the rules that may apply to the operations of a definition."""
         result = self._found.get(definition)
         if result is None:
@@ -131,21 +118,10 @@ class ByDefinition(Generic[R]):
             self._found[definition] = result
         return result
 
-
-def members_of(kind: type[R], *namespaces: Mapping[str, object]) -> Iterator[R]:
-    """Returns the rules of a kind among the members of modules, in order."""
-    return (member for names in namespaces for member in names.values() if isinstance(member, kind))
-
-
-class Rules(ByDefinition[LegalizationRule]):
-    """Rules of conversions by this module."""
-
-    __slots__ = ()
-
     @staticmethod
     def members(*namespaces: Mapping[str, object]) -> Iterator[LegalizationRule]:
         """Returns the rules among the members of modules, in order."""
-        return members_of(LegalizationRule, *namespaces)
+        return (member for names in namespaces for member in names.values() if isinstance(member, LegalizationRule))
 
 
 class Target(NamedTuple):
@@ -622,7 +598,6 @@ def _discard(operations: Sequence[Operation]) -> None:
 __all__ = [
     "MAX_EXPANSIONS",
     "UNSAID",
-    "ByDefinition",
     "Context",
     "ContextMaker",
     "LegalizationRule",
@@ -634,7 +609,6 @@ __all__ = [
     "counterparts_in",
     "direct_counterpart",
     "legalize",
-    "members_of",
     "rule",
     "with_known_sizes",
 ]
