@@ -24,7 +24,7 @@ from commonir.dialects import core, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
 from commonir.ir.cloning import clone
 from commonir.ir.data import data_of
-from commonir.ir.module import Module, put_in_place
+from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Form, Op, check_operation
@@ -56,7 +56,7 @@ def in_opset(module: Module, opset: int) -> Module:
         result.set_extra(key, attribute)
     for op in list(result.body.operations):
         if isinstance(op, onnx.Graph | onnx.LocalFunction):
-            put_in_place(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
+            replace_function(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
     result.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(result, opset)))
     return result
 

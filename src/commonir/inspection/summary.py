@@ -116,7 +116,7 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
         name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
         inputs=tuple([given(v) for v in inputs if v not in states]),
-        outputs=tuple([port(n, t, _declared_type(t, given_out.get(n))) for n, t in function.told_outputs]),
+        outputs=tuple([port(n, t, _declared_type(t, given_out.get(n))) for n, t in function.named_output_types]),
         states=tuple([given(v) for v in states]),
         operations=dict(_counts(function).most_common()),
     )

@@ -1,8 +1,8 @@
-"""Affine maps and sets: integer expressions over dimensions and symbols, simplified as they are made.
+"""Affine maps and sets: integer expressions over dimensions and symbols, simplified as they are built.
 
-Products have a constant or symbolic side, divisors are constant or symbolic. What MLIR simplifies is simplified here,
-and nothing else, so that the text is that of mlir-opt. Numbers have 64 bits; what overflows stays as it is written.
-Nesting is the reader's business: everything here recurses over expressions as deep as it allows.
+Products have a constant or symbolic side, divisors are constant or symbolic. Exactly the simplifications of MLIR are
+made, so that the text is that of mlir-opt. Constants have 64 bits; what would overflow is not folded. Everything here
+recurses, so the reader limits how deep expressions nest.
 Source: MLIR, affine dialect, expressions, maps and integer sets; simplifications as mlir-opt 22 has them.
 """
 
@@ -24,7 +24,7 @@ LARGEST = 2**63 - 1
 
 
 class AffineExpr(Interned):
-    """An expression; `+`, `-`, `*`, `//` and `%` make simplified ones. `depth` is how deep it nests."""
+    """An expression; `+`, `-`, `*`, `//` and `%` build simplified ones."""
 
     __slots__ = ()
 
@@ -44,13 +44,11 @@ class AffineExpr(Interned):
         return 1
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> int:
-        """Returns the number it means for some dimensions and symbols. Raises: ZeroDivisionError."""
+        """Returns its value for some dimensions and symbols. Raises: ZeroDivisionError."""
         raise NotImplementedError
 
     def written(self, _within: bool, /) -> str:
-        """Returns its text; `within` an operator that binds more tightly than a sum, sums and products have
-        parentheses.
-        """
+        """Returns its text, in parentheses if needed when it stands `within` an operator that binds more tightly."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -142,7 +140,7 @@ class AffineConstant(AffineExpr):
 
 
 class AffineBinary(AffineExpr):
-    """Two expressions under an operator, as they are: nothing is simplified here."""
+    """Two expressions under an operator. Building it simplifies nothing."""
 
     __slots__ = ("operator", "lhs", "rhs", "_depth", "_symbolic", "_divisor")  # noqa: RUF023  the order of `_intern`
 
@@ -186,10 +184,10 @@ class AffineBinary(AffineExpr):
     def _sum_text(self) -> str:
         left = self.lhs.written(False)
         match self.rhs:
-            case AffineBinary(operator="*", lhs=held, rhs=AffineConstant(value=-1)):
-                return f"{left} - {held.written(isinstance(held, AffineBinary) and held.operator == '+')}"
-            case AffineBinary(operator="*", lhs=held, rhs=AffineConstant(value=value)) if value < -1:
-                return f"{left} - {held.written(True)} * {-value}"
+            case AffineBinary(operator="*", lhs=operand, rhs=AffineConstant(value=-1)):
+                return f"{left} - {operand.written(isinstance(operand, AffineBinary) and operand.operator == '+')}"
+            case AffineBinary(operator="*", lhs=operand, rhs=AffineConstant(value=value)) if value < -1:
+                return f"{left} - {operand.written(True)} * {-value}"
             case AffineConstant(value=value) if value < 0:
                 return f"{left} - {-value}"
             case _:
@@ -234,8 +232,8 @@ def _swapped(lhs: AffineExpr, rhs: AffineExpr) -> bool:
 def _scaled(expr: AffineExpr) -> tuple[AffineExpr, int]:
     """Returns an expression without the constant it is multiplied with, and that constant."""
     match expr:
-        case AffineBinary(operator="*", lhs=held, rhs=AffineConstant(value=value)):
-            return held, value
+        case AffineBinary(operator="*", lhs=operand, rhs=AffineConstant(value=value)):
+            return operand, value
         case _:
             return expr, 1
 
@@ -315,8 +313,8 @@ def _floor(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
     if rhs.value == 1:
         return lhs
     match lhs:
-        case AffineBinary(operator="*", lhs=held, rhs=AffineConstant(value=value)) if value % rhs.value == 0:
-            return held * AffineConstant(value // rhs.value)
+        case AffineBinary(operator="*", lhs=operand, rhs=AffineConstant(value=value)) if value % rhs.value == 0:
+            return operand * AffineConstant(value // rhs.value)
         case AffineBinary(operator="+") if lhs.lhs.divisor % rhs.value == 0 or lhs.rhs.divisor % rhs.value == 0:
             return lhs.lhs // rhs + lhs.rhs // rhs
         case _:
@@ -331,8 +329,8 @@ def _ceil(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
     if rhs.value == 1:
         return lhs
     match lhs:
-        case AffineBinary(operator="*", lhs=held, rhs=AffineConstant(value=value)) if value % rhs.value == 0:
-            return held * AffineConstant(value // rhs.value)
+        case AffineBinary(operator="*", lhs=operand, rhs=AffineConstant(value=value)) if value % rhs.value == 0:
+            return operand * AffineConstant(value // rhs.value)
         case _:
             return None
 
@@ -383,7 +381,7 @@ class AffineMap(Interned):
         return len(self.results) == self.dims and {*self.results} == {AffineDim(n) for n in range(self.dims)}
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> tuple[int, ...]:
-        """Returns the numbers it means for some dimensions and symbols. Raises: ZeroDivisionError."""
+        """Returns the results for some dimensions and symbols. Raises: ZeroDivisionError."""
         return tuple([e.evaluate(dims, symbols) for e in self.results])
 
     def __str__(self) -> str:
@@ -409,8 +407,8 @@ class IntegerSet(Interned):
 
 
 def _spaces(dims: int, symbols: int) -> str:
-    held = f"[{', '.join([f's{n}' for n in range(symbols)])}]" if symbols else ""
-    return f"({', '.join([f'd{n}' for n in range(dims)])}){held}"
+    operand = f"[{', '.join([f's{n}' for n in range(symbols)])}]" if symbols else ""
+    return f"({', '.join([f'd{n}' for n in range(dims)])}){operand}"
 
 
 class AffineMapAttr(Attribute):
@@ -442,7 +440,7 @@ class IntegerSetAttr(Attribute):
 
 
 class StridedLayoutAttr(Attribute):
-    """How far apart the elements of a memory are along each dimension, in elements; None is not known."""
+    """The distance of neighbouring elements along each dimension, in elements; None where it is dynamic."""
 
     __slots__ = ("strides", "offset")  # noqa: RUF023  the order of `_intern`
 

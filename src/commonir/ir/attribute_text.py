@@ -1,4 +1,4 @@
-"""Attributes as MLIR text, for those who need one text and no printer.
+"""Attributes as MLIR text, for callers that need a single text rather than a printer.
 
 Three attributes have no spelling in MLIR and are written as attributes of the dialect `commonir`: dimensions that are
 expressions, bytes, and constants that were left out. A case of an enumeration is written as a string.
@@ -23,7 +23,7 @@ def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
 
 
 def dictionary_text(entries: Iterable[tuple[str, Attribute]], elide: int | None = DEFAULT_ELISION) -> str:
-    """Attributes by name, in braces; a unit attribute is its name alone."""
+    """Returns attributes by name, in braces; a unit attribute is its name alone."""
     return entries_text(entries, ConstantPrinter(elide))
 
 

@@ -1,7 +1,7 @@
 """Attributes: constants attached to operations, interned and immutable.
 
-An operation class stores its declared attributes as plain Python values and converts them with `ods`; the classes here
-are the storage form, for attributes that no class declares and for the text form.
+An operation class stores its declared attributes as plain Python values and converts them with `ods`. The classes here
+are their storage form: they hold undeclared attributes and are what the text form prints.
 Source: MLIR builtin dialect, attributes.
 """
 
@@ -101,7 +101,7 @@ class FloatAttr(Attribute):
 
     @classmethod
     def of_bits(cls, bits: int, type: ElementType) -> Self:
-        """Returns the number of a code."""
+        """Returns the attribute with these bits."""
         return cls._intern(float_of(bits, type.name), type, bits, key=(bits, type))
 
     def text(self, printer: ConstantPrinter, /) -> str:
@@ -116,7 +116,7 @@ class FloatAttr(Attribute):
 
 
 class StringAttr(Attribute):
-    """Text, of which a dialect may say a type. Bytes that are not UTF-8 are lone surrogates, as Python escapes them."""
+    """Text, with an optional type. Bytes that are not UTF-8 become surrogates, as Python escapes them."""
 
     __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 
@@ -134,7 +134,7 @@ class StringAttr(Attribute):
 
 
 class BytesAttr(Attribute):
-    """Bytes that have no other meaning here; printed as a hexadecimal string."""
+    """Uninterpreted bytes, printed as a hexadecimal string."""
 
     __slots__ = ("value",)
 
@@ -180,7 +180,7 @@ class DenseArrayAttr(Attribute):
 
 
 class DimsAttr(Attribute):
-    """A sequence of dimensions, some of which may be symbolic."""
+    """A sequence of dimensions, constant or symbolic."""
 
     __slots__ = ("values",)
 
@@ -250,7 +250,7 @@ class EnumAttr(Attribute):
 
 
 class DataAttr(Attribute):
-    """The contents of a constant tensor, vector or memory; `type` says which, with the type of the data when not given.
+    """The contents of a constant tensor, vector or memref of `type`, by default the type of the data.
 
     Two are the same attribute when they have the same type and refer to the same `Data` object, or to data with the
     same `identity`: few elements that are equal.
@@ -262,8 +262,8 @@ class DataAttr(Attribute):
     type: Type
 
     def __new__(cls, data: Data, type: Type | None = None) -> Self:
-        held = data.type if type is None else type
-        return cls._intern(data, held, key=(held, data.identity))
+        declared = data.type if type is None else type
+        return cls._intern(data, declared, key=(declared, data.identity))
 
     def text(self, printer: ConstantPrinter, /) -> str:
         return f"{self.untyped_text(printer)} : {printer.type(self.type)}"
@@ -296,7 +296,7 @@ class SparseAttr(Attribute):
 
 
 class DistinctAttr(Attribute):
-    """An attribute that is equal to no other of the same content but itself."""
+    """An attribute that equals only itself, not others of the same content."""
 
     __slots__ = ("number", "content")  # noqa: RUF023  the order of `_intern`
 
@@ -337,9 +337,9 @@ class DialectAttr(Attribute):
 
 
 def entries_text(entries: Iterable[tuple[str, Attribute]], printer: ConstantPrinter) -> str:
-    """Attributes by name, in braces; a unit attribute is its name alone. Sorted where mlir-opt's text is wanted."""
-    held = sorted(entries, key=_name_bytes) if printer.upstream else entries
-    return f"{{{', '.join([entry_text_of(name, value, printer) for name, value in held])}}}"
+    """Returns attributes by name, in braces, sorted in mlir-opt's text; a unit attribute is its name alone."""
+    ordered = sorted(entries, key=_name_bytes) if printer.upstream else entries
+    return f"{{{', '.join([entry_text_of(name, value, printer) for name, value in ordered])}}}"
 
 
 def _name_bytes(entry: tuple[str, Attribute]) -> bytes:
@@ -352,7 +352,7 @@ def entry_text_of(name: str, value: Attribute, printer: ConstantPrinter) -> str:
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
-    """Returns whether a value is a tuple or a list, of whatever."""
+    """Returns whether a value is a tuple or a list."""
     return isinstance(value, tuple | list)
 
 

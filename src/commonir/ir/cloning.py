@@ -12,16 +12,16 @@ _Copied = TypeVar("_Copied", bound=Operation)
 
 
 def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
-    """Returns a deep copy. `mapping` gives the values that stand for values from outside and receives those of the
-    copy.
+    """Returns a deep copy.
 
-    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
+    `mapping` replaces values defined outside of the operation, and receives the values of the copy. Nested operations
+    for which `keep` is False are dropped; their results must be in `mapping` if they are used.
     """
     known: dict[Value, Value] = {} if mapping is None else mapping
     copies: dict[Operation, Operation] = {}
     blocks: dict[Block, Block] = {}
-    # Copies with operands that no value stands for: values from outside, or of an operation that comes later.
-    open_copies: list[Operation] = []
+    # Copies with operands that have no copy yet: defined outside, or by a later operation.
+    unresolved: list[Operation] = []
 
     def shallow(source: _Copied) -> _Copied:
         regions = tuple([_empty_copy(region, known, blocks) for region in source.regions]) if source.regions else ()
@@ -30,11 +30,11 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
             result = source.clone_shallow(tuple([known[v] for v in operands]), regions)
         except KeyError:
             result = source.clone_shallow(tuple([known.get(v, v) for v in operands]), regions)
-            open_copies.append(result)
+            unresolved.append(result)
         if source.successors:
             result.successors = tuple([blocks.get(block, block) for block in source.successors])
         if len(source.results) == 1:
-            # As most have; going through pairs costs three times as much.
+            # The most frequent case, three times as fast as the general one.
             known[source.results[0]] = result.results[0]
         else:
             known.update(zip(source.results, result.results, strict=True))
@@ -54,7 +54,7 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
                         block_copy.append(shallow(child))
                         nested.append(child)
         pending.extend(reversed([child for child in nested if child.regions]))
-    for copy in open_copies:
+    for copy in unresolved:
         if any(v in known for v in copy.operands):
             copy.operands = tuple([known.get(v, v) for v in copy.operands])
     return root

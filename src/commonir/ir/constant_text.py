@@ -1,8 +1,8 @@
-"""The base of types and attributes: what both are, and how both are written.
+"""The common base of types and attributes, and how both are printed.
 
-A type or attribute writes itself by its method `text`, and everything within it through the printer it is given, so
-that a printer of programs can put an alias for any part. Classes of dialects do the same. Source: MLIR language
-reference, types and attributes.
+A type or attribute prints itself by its method `text`, and everything nested in it through the printer, so that a
+printer can put an alias for any part. Classes of dialects do the same. Source: MLIR language reference, types and
+attributes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DEFAULT_ELISION = 16
 """Constants with more elements than this are left out unless the caller says otherwise."""
 
 LARGEST_LITERAL = 100
-"""A constant of more elements that is kept is written as the hexadecimal digits of its bytes, as by mlir-opt."""
+"""Constants with more elements than this are printed as the hexadecimal digits of their bytes, as by mlir-opt."""
 
 
 Typing = Literal["typed", "listed", "untyped"]
@@ -30,7 +30,7 @@ class Constant(Interned):
     __slots__ = ()
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        """Returns the text form. Whatever stands within is written by the printer."""
+        """Returns the text form. The printer writes what is nested in it."""
         raise NotImplementedError
 
     def listed_text(self, printer: ConstantPrinter, /) -> str:
@@ -92,7 +92,7 @@ class ConstantPrinter:
         return location.location_text(self)
 
     def number(self, distinct: Constant) -> int:
-        """Returns the number of a distinct attribute: mlir-opt counts them as it prints them."""
+        """Returns the number of a distinct attribute, counted in the order of printing as by mlir-opt."""
         return self._numbers.setdefault(distinct, len(self._numbers))
 
 

@@ -1,4 +1,4 @@
-"""Contents of constant tensors, which may stay on disk until somebody reads them.
+"""Contents of constant tensors, which may stay on disk until they are read.
 
 Elements are in row-major order, little-endian; elements of fewer than eight bits are packed, the first in the least
 significant bits, as in Core ML's weight files. numpy is imported only by `array`.
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 Scalar = int | float | bool | str
 
 TEXT_KINDS = ("string", "dialect", "vector")
-"""Kinds of elements of which a text says each as a string."""
+"""Kinds of element types whose elements are stored as strings."""
 
-# Contents of at most so many bytes are compared as such, larger ones by identity: nobody should wait for their hash.
-_MOST_COMPARED = 4096
+# Up to this many bytes contents are compared; larger ones by identity, because hashing them would be slow.
+_MAX_COMPARED_BYTES = 4096
 
-# What is copied through this process is copied in parts of this size.
+# Copies through this process are done in chunks of this size.
 _CHUNK_BYTES = 2**22
 
 _STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
@@ -76,13 +76,11 @@ class Data(ABC):
         return tuple(_unpack(self.buffer(), self.element, self.count))
 
     def contents(self) -> bytes | tuple[Scalar, ...]:
-        """Returns the packed elements, or the texts where there is no packed form: equal for equal elements of one
-        type.
-        """
+        """Returns the packed elements, or the strings: a key that is equal for equal elements of one type."""
         return bytes(self.buffer()) if self.element.bits else self.values()
 
     def splat(self) -> Scalar | None:
-        """Returns the element that all elements are; None when they differ or there are none."""
+        """Returns the value of all elements; None when they differ or there are none."""
         if not self.count:
             return None
         if self.element.bits and not self.element.bits % 8:
@@ -96,13 +94,11 @@ class Data(ABC):
 
     @property
     def identity(self) -> object:
-        """What is equal for data of the same elements, where comparing them is cheap, and of one object elsewhere."""
+        """A key that is equal for equal elements if comparing them is cheap, else only for the same object."""
         return id(self)
 
     def array(self) -> NDArray[np.generic]:
-        """Returns the elements as a numpy array of the declared shape; read-only, and not copied where the format
-        allows.
-        """
+        """Returns the elements as a read-only numpy array of the declared shape, without a copy where possible."""
         from commonir.base.arrays import array_of_bytes  # noqa: PLC0415  loads numpy
 
         return array_of_bytes(self.buffer(), self.element.name, self.element.bits, self.shape)
@@ -124,48 +120,48 @@ class InlineData(Data):
 
     @property
     def identity(self) -> object:
-        return bytes(self._bytes) if len(self._bytes) <= _MOST_COMPARED else id(self)
+        return bytes(self._bytes) if len(self._bytes) <= _MAX_COMPARED_BYTES else id(self)
 
     def buffer(self) -> memoryview:
         return memoryview(self._bytes)
 
 
 class SplatData(Data):
-    """Elements that are all the same; `one` is the packed bytes of the first."""
+    """Elements that are all the same; `element_bytes` are the packed bytes of one."""
 
-    __slots__ = ("_made", "one")
+    __slots__ = ("_expanded", "element_bytes")
 
-    def __init__(self, type: TensorType, one: bytes) -> None:
+    def __init__(self, type: TensorType, element_bytes: bytes) -> None:
         super().__init__(type)
-        self.one = one
-        self._made: bytes | None = None
+        self.element_bytes = element_bytes
+        self._expanded: bytes | None = None
 
     def splat(self) -> Scalar | None:
         if not self.count:
             return None
-        return next(iter(_unpack(memoryview(self.one), self.element, 1)))
+        return next(iter(_unpack(memoryview(self.element_bytes), self.element, 1)))
 
     @property
     def identity(self) -> object:
-        return bytes(self.buffer()) if 0 < self.size_bytes <= _MOST_COMPARED else (self.count, self.one)
+        return bytes(self.buffer()) if 0 < self.size_bytes <= _MAX_COMPARED_BYTES else (self.count, self.element_bytes)
 
     def buffer(self) -> memoryview:
-        if self._made is None:
+        if self._expanded is None:
             bits = self.element.bits
             if bits % 8:
-                code = int.from_bytes(self.one, "little") & ((1 << bits) - 1)
+                code = int.from_bytes(self.element_bytes, "little") & ((1 << bits) - 1)
                 eight = sum(code << (n * bits) for n in range(_GROUP)).to_bytes(bits, "little")
-                self._made = (eight * (-(-self.count // _GROUP)))[: self.size_bytes]
+                self._expanded = (eight * (-(-self.count // _GROUP)))[: self.size_bytes]
                 spare = self.size_bytes * 8 - self.count * bits
-                if spare:  # what lies behind the last element is zero
-                    self._made = self._made[:-1] + bytes([self._made[-1] & (0xFF >> spare)])
+                if spare:  # padding bits are zero
+                    self._expanded = self._expanded[:-1] + bytes([self._expanded[-1] & (0xFF >> spare)])
             else:
-                self._made = self.one * self.count
-        return memoryview(self._made)
+                self._expanded = self.element_bytes * self.count
+        return memoryview(self._expanded)
 
 
 class ResourceData(InlineData):
-    """Elements that a text has apart from where they are used, under a key, with the alignment it states in bytes."""
+    """Elements in the resource section of a text, under a key, with the alignment stated there in bytes."""
 
     __slots__ = ("alignment", "key")
 
@@ -180,7 +176,7 @@ class ResourceData(InlineData):
 
 
 class AbsentData(Data):
-    """Elements that a text refers to by a key under which it has nothing. Asking for them raises E0242."""
+    """Elements of a resource that the text refers to but does not contain. Reading them raises E0242."""
 
     __slots__ = ("key",)
 
@@ -194,7 +190,7 @@ class AbsentData(Data):
 
 
 class TextData(Data):
-    """Elements that are strings: of type string, or of types of dialects that say theirs so."""
+    """Elements that are strings: of type string, or of a dialect type whose elements are written as strings."""
 
     __slots__ = ("_texts",)
 
@@ -221,7 +217,7 @@ class TextData(Data):
 class MappedFile:
     """A file opened for reading and mapped into memory when first used; shared by all the tensors it holds.
 
-    `status` is what the system said of the file when it was opened: another file in its place is not taken for it.
+    `status` is the file's status when it was opened, by which a file that replaced it is noticed.
     """
 
     __slots__ = ("_identity", "_map", "path", "size_bytes")
@@ -232,10 +228,10 @@ class MappedFile:
         self._map: mmap | None = None
         self._identity = None if status is None else _identity(status)
 
-    def hold(self) -> None:
-        """Maps the file, so that what is read stays as it is when another file takes its place.
+    def ensure_mapped(self) -> None:
+        """Maps the file now, so that reads are not affected when another file replaces it.
 
-        Raises: ValueError when that has happened already; OSError when the file cannot be opened.
+        Raises: ValueError when it was replaced already; OSError when the file cannot be opened.
         """
         self.view(0, min(1, self.size_bytes))
 
@@ -258,7 +254,7 @@ class MappedFile:
         stream.writelines(self.view(n, min(_CHUNK_BYTES, end - n)) for n in range(offset, end, _CHUNK_BYTES))
 
     def link_to(self, path: str | os.PathLike[str]) -> bool:
-        """Gives the file a second name where that can be done. Only for a file whose first name is about to go away:
+        """Gives the file a second name; returns whether that worked. Only for a file whose first name is about to go:
         otherwise a change under one name would show under the other.
         """
         if self._identity is None or not os.access(self.path, os.W_OK):
@@ -276,7 +272,7 @@ class MappedFile:
         return self._identity is None or self._identity == _identity(status)
 
     def view(self, offset: int, length: int) -> memoryview:
-        """Bytes `[offset, offset + length)` without copying.
+        """Returns the bytes `[offset, offset + length)` without copying.
 
         Raises: ValueError when the range leaves the file; OSError when the file cannot be opened.
         """
@@ -301,7 +297,7 @@ def _identity(status: os.stat_result) -> tuple[int, int, int]:
 
 
 class FileData(Data):
-    """Elements that lie in a file at a known place. Units: `offset` and `length` in bytes."""
+    """Elements at an offset of a file. Units: `offset` and `length` in bytes."""
 
     __slots__ = ("file", "offset")
 
@@ -315,7 +311,7 @@ class FileData(Data):
 
 
 class ArrayData(Data):
-    """Elements held as a numpy array, for what is computed while converting."""
+    """Elements in a numpy array, as conversions compute them."""
 
     __slots__ = ("_array",)
 
@@ -337,17 +333,17 @@ class ArrayData(Data):
 class DeferredData(Data):
     """Elements computed from other data when first needed, for example a transposed weight."""
 
-    __slots__ = ("_compute", "_made")
+    __slots__ = ("_compute", "_expanded")
 
     def __init__(self, type: TensorType, compute: Callable[[], Data]) -> None:
         super().__init__(type)
         self._compute = compute
-        self._made: Data | None = None
+        self._expanded: Data | None = None
 
     def _data(self) -> Data:
-        if self._made is None:
-            self._made = self._compute()
-        return self._made
+        if self._expanded is None:
+            self._expanded = self._compute()
+        return self._expanded
 
     def buffer(self) -> memoryview:
         return self._data().buffer()
@@ -360,32 +356,30 @@ class DeferredData(Data):
 
 
 def computed_data(type: TensorType, compute: Callable[[], NDArray[np.generic]]) -> Data:
-    """Elements that are computed as an array when first needed."""
+    """Returns elements that are computed as an array when first needed."""
     return DeferredData(type, lambda: ArrayData(type, compute()))
 
 
 def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Data:
-    """Data of a few elements given as Python values.
+    """Returns data with a few elements given as Python values.
 
     Raises: ValueError when the number of values is not that of the shape; struct.error when a value does not fit.
     """
-    kind = TensorType(element, shape)
-    if len(values) != kind.count:
-        raise ValueError(f"{kind} has {kind.count} elements, but {len(values)} are given")
+    type = TensorType(element, shape)
+    if len(values) != type.count:
+        raise ValueError(f"{type} has {type.count} elements, but {len(values)} are given")
     if element.kind in TEXT_KINDS:
-        return TextData(kind, [str(v) for v in values])
-    return InlineData(kind, _pack(element, values))
+        return TextData(type, [str(v) for v in values])
+    return InlineData(type, _pack(element, values))
 
 
 def rounded(value: float, element: ElementType) -> float:
-    """Returns the nearest number of a floating-point type, ties to even; beyond its range what the format has for
-    that.
-    """
+    """Returns a value rounded to a floating-point type, ties to even; see `ir.floats` for overflow."""
     return float_of(bits_of(value, element.name), element.name) if element.is_float else value
 
 
 def packed_codes(codes: Sequence[int], bits: int) -> bytes:
-    """Codes of some bits each, taken modulo their width, as packed bytes."""
+    """Returns codes of `bits` bits each, taken modulo 2**bits, as packed bytes."""
     if bits in _STRUCT_CODES:
         mask = (1 << bits) - 1
         return struct.pack(f"<{len(codes)}{_STRUCT_CODES[bits].upper()}", *[code & mask for code in codes])
@@ -393,7 +387,7 @@ def packed_codes(codes: Sequence[int], bits: int) -> bytes:
 
 
 def codes_of(content: memoryview | bytes, bits: int, count: int) -> Sequence[int]:
-    """Returns the codes that packed bytes hold, without a sign."""
+    """Returns the codes in packed bytes, as unsigned integers."""
     if bits in _STRUCT_CODES:
         return struct.unpack(f"<{count}{_STRUCT_CODES[bits].upper()}", content)
     return [*islice(_unpack_bits(content, bits), count)] if bits else [0] * count

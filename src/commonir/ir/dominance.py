@@ -1,4 +1,4 @@
-"""Which blocks of a region every way to a block leads through.
+"""Dominance between the blocks of a region.
 
 Source: Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, 2001.
 """
@@ -11,75 +11,71 @@ from commonir.ir.operation import Block, Region
 
 
 class Dominance:
-    """The dominator tree of a region. Blocks that cannot be reached are in no tree."""
+    """The dominator tree of a region. Unreachable blocks are not part of it."""
 
-    __slots__ = ("_above", "_order", "entry")
+    __slots__ = ("_order", "_parents", "entry")
 
     def __init__(self, region: Region) -> None:
         self.entry = region.blocks[0] if region.blocks else None
         order = reverse_postorder(region)
         self._order: Mapping[Block, int] = {block: n for n, block in enumerate(order)}
-        self._above: dict[Block, Block] = {}
+        self._parents: dict[Block, Block] = {}
         if len(order) > 1:
-            self._settle(order)
+            self._compute(order)
 
-    def _settle(self, order: list[Block]) -> None:
-        above, number = self._above, self._order
-        before: dict[Block, list[Block]] = {block: [] for block in order}
+    def _compute(self, order: list[Block]) -> None:
+        parents, number = self._parents, self._order
+        predecessors: dict[Block, list[Block]] = {block: [] for block in order}
         for block in order:
             for successor in block.successors:
-                before[successor].append(block)
-        above[order[0]] = order[0]
+                predecessors[successor].append(block)
+        parents[order[0]] = order[0]
         changed = True
         while changed:
             changed = False
             for block in order[1:]:
-                found: Block | None = None
-                # The last first: then a way out that many blocks have is found in one walk up, not in one for each.
-                for other in reversed(before[block]):
-                    if other not in above:
+                dominator: Block | None = None
+                # In reverse, so that an exit shared by many blocks takes one walk up the tree instead of one per block.
+                for other in reversed(predecessors[block]):
+                    if other not in parents:
                         continue
                     met = other
-                    while found is not None and met is not found:
-                        if number[met] > number[found]:
-                            met = above[met]
+                    while dominator is not None and met is not dominator:
+                        if number[met] > number[dominator]:
+                            met = parents[met]
                         else:
-                            found = above[found]
-                    found = met
-                if found is not None and above.get(block) is not found:
-                    above[block] = found
+                            dominator = parents[dominator]
+                    dominator = met
+                if dominator is not None and parents.get(block) is not dominator:
+                    parents[block] = dominator
                     changed = True
-        del above[order[0]]
+        del parents[order[0]]
 
     def is_reachable(self, block: Block) -> bool:
-        """Returns whether some way leads from the entry to a block."""
+        """Returns whether a path leads from the entry to a block."""
         return block in self._order
 
-    def above(self, block: Block) -> Block | None:
-        """Returns the closest other block that every way to a block leads through; None for the entry."""
-        return self._above.get(block)
-
     def dominates(self, first: Block, second: Block) -> bool:
-        """Returns whether every way to the second block leads through the first, which may be the second."""
+        """Returns whether every path to the second block passes through the first. A block dominates itself."""
         if second not in self._order:
             return True
         if first not in self._order:
             return False
         at: Block | None = second
         while at is not None and self._order[at] > self._order[first]:
-            at = self._above.get(at)
+            at = self._parents.get(at)
         return at is first
 
-    def below(self) -> Mapping[Block, list[Block]]:
-        """For each block, those whose closest dominator it is, in order of the region."""
+    def children(self) -> Mapping[Block, list[Block]]:
+        """Returns for each block its children in the dominator tree, in order of the region."""
         out: dict[Block, list[Block]] = {block: [] for block in self._order}
-        for block, parent in self._above.items():
+        for block, parent in self._parents.items():
             out[parent].append(block)
         return out
 
 
 def reverse_postorder(region: Region) -> list[Block]:
-    """Returns the blocks that can be reached, each after those that lead to it as far as there are no loops."""
+    """Returns the reachable blocks in reverse postorder: each after its predecessors, loops aside."""
     if not region.blocks:
         return []
     out: list[Block] = []

@@ -1,4 +1,4 @@
-"""Whether two programs are the same: operation by operation, without regard to where their objects lie in memory."""
+"""Structural equality of programs, operation by operation."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from commonir.ir.operation import Block, Operation, Region, Value
 
 
 def are_equal(a: Operation, b: Operation, *, names: bool = False, shared: bool = False) -> bool:
-    """Returns whether two operations do the same: names, types, attributes, contents of constants, and how values are
-    wired.
+    """Returns whether two operations are structurally equal: names, types, attributes, constants and operands.
 
-    `names` compares the names of values too; with `shared`, both are of one program, and values from outside must be
-    the same. Locations are never compared.
+    `names` compares the names of values too. With `shared`, both belong to one program and must use the same values
+    from outside. Locations are never compared.
     """
     return next(_differences(a, b, names, shared), None) is None
 
 
 def first_difference(a: Operation, b: Operation, *, names: bool = False) -> str | None:
-    """Returns what differs first, in program order; None when nothing does."""
+    """Returns a description of the first difference in program order; None when there is none."""
     return next(_differences(a, b, names, False), None)
 
 
@@ -56,7 +55,7 @@ def _compare(x: Operation, y: Operation, names: bool) -> Iterator[str]:
     if len(x.operands) != len(y.operands):
         yield f"{x.name}: {len(x.operands)} operands against {len(y.operands)}"
     if dict(x.properties).get("operandSegmentSizes") is not dict(y.properties).get("operandSegmentSizes"):
-        yield f"{x.name}: operands divide differently"
+        yield f"{x.name}: other operand segment sizes"
     types = [r.type for r in x.results], [r.type for r in y.results]
     if types[0] != types[1]:
         yield f"{x.name}: results {types[0]} against {types[1]}"

@@ -1,4 +1,4 @@
-"""Floating-point formats of MLIR as bits: what they mean, rounding to them, and how mlir-opt writes them.
+"""Floating-point formats of MLIR as bits: decoding, rounding, and how mlir-opt prints them.
 
 No number goes through a wider type than its own, so a NaN keeps its payload and an `f128` all of its digits. Numbers
 are integers times powers of two, `Exact`; rounding is to the nearest, ties to even. Overflow gives the format's
@@ -28,7 +28,7 @@ class Exact(NamedTuple):
 
 
 class Rounding(Enum):
-    """Where a number goes that lies between two of a narrower type."""
+    """How a number is rounded that a narrower type cannot represent."""
 
     NEAREST_EVEN = "to_nearest_even"
     DOWNWARD = "downward"
@@ -97,7 +97,7 @@ class OverflowedError(ValueError):
 
 
 def decoded(bits: int, name: str) -> Exact | None:
-    """Returns the number that a code means; None for infinities and NaNs."""
+    """Returns the number that a code represents; None for infinities and NaNs."""
     format = FORMATS[name]
     stored, mask = format.stored, format.exponent_mask
     fraction, biased = bits & ((1 << stored) - 1), bits >> stored & mask
@@ -114,7 +114,7 @@ def decoded(bits: int, name: str) -> Exact | None:
         case _:
             pass
     if format.has_leading_bit:
-        if biased and not fraction >> (stored - 1):  # a code that the processor takes for none
+        if biased and not fraction >> (stored - 1):  # an invalid operand to the processor
             return None
     elif biased:
         fraction |= 1 << stored
@@ -122,19 +122,17 @@ def decoded(bits: int, name: str) -> Exact | None:
 
 
 def float_of(bits: int, name: str) -> float:
-    """Returns the number that a code means as a Python float: infinities and NaNs too, rounded where the format is
-    wider.
-    """
+    """Returns the value of a code as a Python float, rounded if the format is wider; infinities and NaNs too."""
     if name in _STRUCT_CODES:
         code, raw = _STRUCT_CODES[name]
         return struct.unpack(code, struct.pack(raw, bits))[0]
-    found = decoded(bits, name)
-    if found is None:
+    exact = decoded(bits, name)
+    if exact is None:
         format = FORMATS[name]
         fraction = bits & ((1 << (format.precision - 1)) - 1)
         sign = -1.0 if bits >> (format.bits - 1) else 1.0
         return sign * float("inf") if format.specials == "ieee" and not fraction else float("nan")
-    wide = code_of(found, "f64", saturate=True)
+    wide = code_of(exact, "f64", saturate=True)
     return float_of(wide, "f64")
 
 
@@ -157,7 +155,7 @@ def bits_of(value: float, name: str, *, saturate: bool = True) -> int:
 
 
 def _special(value: float, format: FloatFormat) -> int:
-    """Returns the code of an infinity or a NaN; the nearest the format has."""
+    """Returns the code of an infinity or a NaN, or of the nearest value that the format has."""
     stored, mask = format.stored, format.exponent_mask
     wide = struct.unpack("<Q", struct.pack("<d", value))[0]
     sign = wide >> 63 << (format.bits - 1) if format.has_sign else 0
@@ -219,44 +217,44 @@ def code_of(value: Exact, name: str, *, saturate: bool = True) -> int:
 
 
 def _half_even(significand: int, shift: int) -> int:
-    kept, rest = significand >> shift, significand & ((1 << shift) - 1)
+    quotient, rest = significand >> shift, significand & ((1 << shift) - 1)
     half = 1 << (shift - 1)
-    return kept + (rest > half or (rest == half and kept & 1))
+    return quotient + (rest > half or (rest == half and quotient & 1))
 
 
 def float_literal(bits: int, name: str) -> str:
-    """Returns a number as mlir-opt writes it: six digits where they read back to it, otherwise as many as its format
-    has, and its code in hexadecimal digits where that has no point.
+    """Returns a number as mlir-opt prints it: six digits if they are exact, else as many as its format has, else its
+    code in hexadecimal digits.
     """
     if name in ("f32", "f64"):
         value = float_of(bits, name)
         if abs(value) < _SHORT and (value + value).is_integer():
-            # Nobody rounds.
+            # Six digits are exact.
             return f"{value:.6e}"
-    found = decoded(bits, name)
-    if found is None:
+    exact = decoded(bits, name)
+    if exact is None:
         return f"0x{bits:X}"
-    shown = _in_six_digits(bits, name, found)
+    shown = _in_six_digits(bits, name, exact)
     if shown is not None:
         return shown
-    shown = _in_full(found, 2 + FORMATS[name].precision * 59 // 196)
+    shown = _in_full(exact, 2 + FORMATS[name].precision * 59 // 196)
     return shown if "." in shown else f"0x{bits:X}"
 
 
 def is_hexadecimal(bits: int, name: str) -> bool:
-    """Returns whether mlir-opt writes a number as its code."""
+    """Returns whether mlir-opt prints a number as its code in hexadecimal digits."""
     return float_literal(bits, name).startswith("0x")
 
 
-def _in_six_digits(bits: int, name: str, found: Exact) -> str | None:
-    sign = "-" if found.negative else ""
-    if not found.significand:
+def _in_six_digits(bits: int, name: str, exact: Exact) -> str | None:
+    sign = "-" if exact.negative else ""
+    if not exact.significand:
         return f"{sign}0.000000e+00"
-    # Six digits that Python finds and that do not read back settle it; those that do need not be those of LLVM, which
-    # cuts digits off before it rounds.
+    # If Python's six digits are inexact, so are LLVM's. If they are exact, LLVM's may still differ, because it cuts
+    # digits off before it rounds.
     if name in ("f32", "f64") and bits_of_decimal(f"{float_of(bits, name):.5e}", name) != bits:
         return None
-    digits, exponent = _digits(found, 6)
+    digits, exponent = _digits(exact, 6)
     text = str(digits)
     power = exponent + len(text) - 1
     shown = f"{sign}{text[0]}.{text[1:]:0<6}e{'-' if power < 0 else '+'}{abs(power):02}"
@@ -280,9 +278,7 @@ def bits_of_decimal(literal: str, name: str) -> int | None:
 
 
 def _exact_of_decimal(negative: bool, significand: int, exponent: int) -> Exact:
-    """Returns a decimal number in binary, with more bits than any format, the last of which says whether anything
-    follows.
-    """
+    """Returns a decimal number in binary with more bits than any format; the last one is sticky."""
     if exponent >= 0:
         return Exact(negative, significand * 10**exponent, 0)
     divisor = 10**-exponent
@@ -291,16 +287,16 @@ def _exact_of_decimal(negative: bool, significand: int, exponent: int) -> Exact:
     return Exact(negative, quotient << 1 | (rest != 0), -shift - 1)
 
 
-def _digits(found: Exact, precision: int) -> tuple[int, int]:
+def _digits(exact: Exact, precision: int) -> tuple[int, int]:
     """Returns the first decimal digits of a number as an integer, and the power of ten to multiply it with."""
-    _, significand, exponent = found
+    _, significand, exponent = exact
     zeros = (significand & -significand).bit_length() - 1
     significand, exponent = significand >> zeros, exponent + zeros
     if exponent > 0:
         significand, exponent = significand << exponent, 0
     elif exponent < 0:
         significand *= 5**-exponent
-    # 196/59 is a little more than the bits of a decimal digit; what is surely too many digits goes first.
+    # 196/59 is slightly more than the bits of a decimal digit; surplus digits are cut off first.
     required = (precision * 196 + 58) // 59
     if significand.bit_length() > required:
         dropped = (significand.bit_length() - required) * 59 // 196
@@ -320,13 +316,13 @@ def _without_zeros(significand: int, exponent: int) -> tuple[int, int]:
     return int(text), exponent + len(str(significand)) - len(text)
 
 
-# Numbers with more leading or trailing zeros than this have an exponent.
+# Numbers with more leading or trailing zeros than this are printed with an exponent.
 _MOST_ZEROS = 3
 
 
-def _in_full(found: Exact, precision: int) -> str:
-    digits, exponent = _digits(found, precision)
-    sign = "-" if found.negative else ""
+def _in_full(exact: Exact, precision: int) -> str:
+    digits, exponent = _digits(exact, precision)
+    sign = "-" if exact.negative else ""
     text = str(digits)
     if exponent >= 0:
         if exponent <= _MOST_ZEROS and len(text) + exponent <= precision:

@@ -1,8 +1,8 @@
-"""What users of a program see of it beyond its types, whatever format it comes from: ports of functions, and metadata.
+"""Ports of functions and metadata of modules, in one form for all formats.
 
-A `Port` tells of an input or output what its type cannot say: that it is an image, which sizes its dimensions may have,
-what fills it when it is not given, which labels its elements have. Formats keep these facts in forms of their own; a
-`Function` gives them in this one, and lowering and conversions carry them on.
+A `Port` has the facts about an input or output that its type does not express: that it is an image, which shapes are
+allowed, its default value, the labels of its elements. Each format stores these facts in its own way; a `Function`
+returns them in this form, and lowering and conversions preserve them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from commonir.ir.ports import NO_PORT, ColorSpace, NewInterface, Port, SizeRange
 from commonir.ir.types import TensorType, Type, i64
 
 PORT = "commonir.port"
-"""The attribute of an argument or result of a function that tells what its type cannot."""
+"""The attribute of an argument or result of a function that holds its port."""
 METADATA = "commonir.metadata"
-"""The attribute of a module that holds what its author says about it."""
+"""The attribute of a module that holds its metadata."""
 NEUTRAL_PREFIX = "commonir."
-"""Attributes of a module whose names begin with this belong to no format, and every conversion keeps them."""
+"""Attributes of a module with this prefix belong to no format, and every conversion preserves them."""
 
 
 class Metadata(NamedTuple):
-    """What the author of a program says about it. `user_defined` are further texts by name, in order."""
+    """The author's description of a program. `user_defined` are further strings by name, in order."""
 
     description: str = ""
     version: str = ""
@@ -59,8 +59,8 @@ def port_attribute(port: Port) -> DictionaryAttr:
         bounds = [_numbers((r.lower, -1 if r.upper is None else r.upper)) for r in port.ranges]
         entries.append(("ranges", ArrayAttr(tuple(bounds))))
     if port.default is not None:
-        held = IntegerAttr(port.default) if isinstance(port.default, int) else FloatAttr(port.default)
-        entries.append(("default", held))
+        attribute = IntegerAttr(port.default) if isinstance(port.default, int) else FloatAttr(port.default)
+        entries.append(("default", attribute))
     if port.contents is not None:
         entries.append(("contents", DataAttr(port.contents)))
     if port.declared:
@@ -72,55 +72,55 @@ def port_attribute(port: Port) -> DictionaryAttr:
 
 
 def port_of(attribute: Attribute | None) -> Port:
-    """Returns the port that an attribute holds, as far as it is one."""
-    held = dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}
-    default, contents = held.get("default"), held.get("contents")
-    image = _text(held.get("image"))
-    labels = [v.value for v in _items(held.get("labels")) if isinstance(v, StringAttr | IntegerAttr)]
+    """Returns the port that an attribute holds; entries of an unexpected form are ignored."""
+    entries = dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}
+    default, contents = entries.get("default"), entries.get("contents")
+    image = _text(entries.get("image"))
+    labels = [v.value for v in _items(entries.get("labels")) if isinstance(v, StringAttr | IntegerAttr)]
     texts = tuple([v for v in labels if isinstance(v, str)])
     return Port(
-        doc=_text(held.get("doc")),
+        doc=_text(entries.get("doc")),
         image=next((c for c in ColorSpace if c.value == image), None),
-        shape=_dims(held.get("shape")),
-        shapes=tuple(map(_dims, _items(held.get("shapes")))),
-        ranges=tuple(_ranges(_items(held.get("ranges")))),
+        shape=_dims(entries.get("shape")),
+        shapes=tuple(map(_dims, _items(entries.get("shapes")))),
+        ranges=tuple(_ranges(_items(entries.get("ranges")))),
         default=default.value if isinstance(default, IntegerAttr | FloatAttr) else None,
         labels=texts or tuple([v for v in labels if isinstance(v, int)]),
         contents=contents.data if isinstance(contents, DataAttr) else None,
-        declared=_text(held.get("declared")),
+        declared=_text(entries.get("declared")),
     )
 
 
 def port_attributes(ports: Iterable[Port]) -> tuple[DictionaryAttr, ...] | None:
-    """Attributes of the arguments or the results of a function, one for each; None when there is nothing to say."""
-    given = list(ports)
-    if all(port == NO_PORT for port in given):
+    """Returns attributes for the arguments or the results of a function, one each; None when all ports are empty."""
+    all_ports = list(ports)
+    if all(port == NO_PORT for port in all_ports):
         return None
-    return tuple([DictionaryAttr(() if p == NO_PORT else ((PORT, port_attribute(p)),)) for p in given])
+    return tuple([DictionaryAttr(() if p == NO_PORT else ((PORT, port_attribute(p)),)) for p in all_ports])
 
 
-def default_data(kind: Type, port: Port) -> Data | None:
-    """Returns the contents of an input of some type that is not given; None when it must be, or has no fixed shape."""
+def default_data(type: Type, port: Port) -> Data | None:
+    """Returns the default contents of an input; None when it is required, or has no static shape."""
     if port.contents is not None:
         return port.contents
-    if port.default is None or not isinstance(kind, TensorType) or not kind.is_static:
+    if port.default is None or not isinstance(type, TensorType) or not type.is_static:
         return None
-    return SplatData(kind, bytes(data_of(kind.element, (), [port.default]).buffer()))
+    return SplatData(type, bytes(data_of(type.element, (), [port.default]).buffer()))
 
 
 def named_ports(names: Iterable[str], attributes: Iterable[DictionaryAttr] | None) -> Mapping[str, Port]:
     """Returns the ports that attributes of arguments or results hold, by name."""
-    held = {n: dict(a.entries).get(PORT) for n, a in zip(names, attributes or (), strict=False)}
-    return {name: port_of(attribute) for name, attribute in held.items() if attribute is not None}
+    attributes_by_name = {n: dict(a.entries).get(PORT) for n, a in zip(names, attributes or (), strict=False)}
+    return {name: port_of(attribute) for name, attribute in attributes_by_name.items() if attribute is not None}
 
 
 def metadata_of(module: Module) -> Metadata:
-    """Returns what the author of a program says about it."""
-    kept = module.extra.get(METADATA)
-    held = dict(kept.entries) if isinstance(kept, DictionaryAttr) else {}
-    user = held.get("user_defined")
+    """Returns the metadata of a module."""
+    stored = module.extra.get(METADATA)
+    entries = dict(stored.entries) if isinstance(stored, DictionaryAttr) else {}
+    user = entries.get("user_defined")
     return Metadata(
-        *[_text(held.get(name)) for name in Metadata._fields[:-1]],
+        *[_text(entries.get(name)) for name in Metadata._fields[:-1]],
         user_defined=tuple([(k, _text(v)) for k, v in _pairs_of(user)]),
     )
 
@@ -129,36 +129,36 @@ def _pairs_of(form: Attribute | None) -> Iterator[tuple[str, Attribute | None]]:
     if isinstance(form, DictionaryAttr):
         yield from form.entries
     for entry in form.values if isinstance(form, ArrayAttr) else ():
-        held = dict(entry.entries) if isinstance(entry, DictionaryAttr) else {}
-        yield _text(held.get("key")), held.get("value")
+        fields = dict(entry.entries) if isinstance(entry, DictionaryAttr) else {}
+        yield _text(fields.get("key")), fields.get("value")
 
 
 def text_entry(key: str, value: str) -> DictionaryAttr:
-    """Returns a text with its name as an attribute, also where the name is empty or another text has it too."""
+    """Returns a string with its name, for names that a dictionary attribute cannot have: empty or repeated ones."""
     return DictionaryAttr((("key", StringAttr(key)), ("value", StringAttr(value))))
 
 
 def are_keys(names: Sequence[str]) -> bool:
-    """Returns whether names can be those of a dictionary, which MLIR has without empty and repeated ones."""
+    """Returns whether a dictionary attribute can have these names: none is empty or repeated."""
     return all(names) and len(set(names)) == len(names)
 
 
 def set_metadata(module: Module, metadata: Metadata) -> None:
-    """Replaces what the author of a program says about it."""
+    """Replaces the metadata of a module."""
     texts = zip(Metadata._fields[:-1], metadata[:-1], strict=True)
     entries: list[tuple[str, Attribute]] = [(name, StringAttr(text)) for name, text in texts if text]
     if metadata.user_defined:
         pairs = metadata.user_defined
         if are_keys([key for key, _ in pairs]):
-            held: Attribute = DictionaryAttr(tuple([(key, StringAttr(value)) for key, value in pairs]))
+            user_defined: Attribute = DictionaryAttr(tuple([(key, StringAttr(value)) for key, value in pairs]))
         else:
-            held = ArrayAttr(tuple([text_entry(*pair) for pair in pairs]))
-        entries.append(("user_defined", held))
+            user_defined = ArrayAttr(tuple([text_entry(*pair) for pair in pairs]))
+        entries.append(("user_defined", user_defined))
     module.set_extra(METADATA, DictionaryAttr(tuple(entries)) if entries else None)
 
 
 def neutral_attributes(module: Module) -> Mapping[str, Attribute]:
-    """Returns what a module keeps of its source that belongs to no format."""
+    """Returns the attributes of a module that belong to no format."""
     return {key: value for key, value in module.extra.items() if key.startswith(NEUTRAL_PREFIX)}
 
 

@@ -1,6 +1,6 @@
-"""One object per distinct content, so that comparing is `is` and hashing is by address.
+"""Interning: one object per distinct content, so that values are compared and hashed by identity.
 
-The table holds weak references: what no program uses any more is forgotten.
+The table holds weak references: objects that are no longer used are dropped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class _Held(ReferenceType["Interned"]):
-    """What the table has for a content: an object that it does not keep alive, and where it stands."""
+class _WeakEntry(ReferenceType["Interned"]):
+    """An entry of the table: a weak reference to an object, and the key of the entry."""
 
     __slots__ = ("key",)
 
@@ -30,7 +30,7 @@ class Interned:
     __slots__ = ("__weakref__",)
 
     _setters: ClassVar[tuple[Callable[[Interned, object], None], ...]] = ()
-    _table: ClassVar[dict[tuple[object, ...], _Held]] = {}
+    _table: ClassVar[dict[tuple[object, ...], _WeakEntry]] = {}
 
     def __init_subclass__(cls) -> None:
         own: tuple[str, ...] = cls.__dict__.get("__slots__", ())
@@ -38,40 +38,38 @@ class Interned:
 
     @classmethod
     def _intern(cls, *content: object, key: tuple[object, ...] | None = None) -> Self:
-        """Returns the object of this content. `key` stands for it in comparisons where `==` is too coarse (0.0 and
-        -0.0).
-        """
+        """Returns the object of this content. `key` replaces the content where `==` is too coarse (0.0 and -0.0)."""
         full_key = (cls, *content) if key is None else (cls, *key)
-        held = cls._table.get(full_key)
-        if held is not None:
-            result = held()
+        entry = cls._table.get(full_key)
+        if entry is not None:
+            result = entry()
             if isinstance(result, cls):
                 return result
         built = object.__new__(cls)
         for put, value in zip(cls._setters, content, strict=True):
             put(built, value)
-        cls._hold(full_key, built)
+        cls._register(full_key, built)
         return built
 
     @classmethod
-    def _known(cls, key: tuple[object, ...]) -> Self | None:
-        """Returns the object of this key, if there is one."""
-        held = cls._table.get(key)
-        result = None if held is None else held()
+    def _lookup(cls, key: tuple[object, ...]) -> Self | None:
+        """Returns the object of a key, None when there is none."""
+        entry = cls._table.get(key)
+        result = None if entry is None else entry()
         return result if isinstance(result, cls) else None
 
     @classmethod
-    def _hold(cls, key: tuple[object, ...], made: Interned) -> None:
-        """Makes an object the one of a key, as long as somebody uses it."""
-        held = cls._table[key] = _Held(made, cls._forget)
-        held.key = key
+    def _register(cls, key: tuple[object, ...], built: Interned) -> None:
+        """Enters an object in the table."""
+        entry = cls._table[key] = _WeakEntry(built, cls._forget)
+        entry.key = key
 
     @staticmethod
-    def _forget(held: _Held) -> None:
-        """Takes an object that is gone out of the table, unless another one of its content stands there already."""
+    def _forget(entry: _WeakEntry) -> None:
+        """Removes the entry of an object that is gone, unless a new object has replaced it."""
         table = Interned._table
-        if table.get(held.key) is held:
-            del table[held.key]
+        if table.get(entry.key) is entry:
+            del table[entry.key]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")

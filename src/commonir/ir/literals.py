@@ -15,7 +15,7 @@ from commonir.base.lazy import lazy_pattern
 from commonir.ir.constant_text import ConstantPrinter
 from commonir.ir.data import AbsentData, Data, InlineData, ResourceData, Scalar, SplatData, TextData, codes_of
 from commonir.ir.floats import bits_of, float_literal
-from commonir.ir.storage import stored
+from commonir.ir.storage import mlir_bytes
 from commonir.ir.types import MORE_FLOATS, ComplexType, ElementType, boolean, complex64, complex128, f16, f32, f64, i64
 from commonir.symbolic import Dim, text
 
@@ -47,15 +47,15 @@ def quoted(content: str) -> str:
 
 
 def bytes_of_text(text: str) -> bytes:
-    """Returns the bytes of a string: UTF-8, but for lone surrogates that stand for bytes, as Python escapes them."""
+    """Returns the UTF-8 bytes of a string, in which surrogates stand for other bytes, as Python escapes them."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _escape(found: re.Match[str]) -> str:
-    char = found.group()
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
     if char == "\\":
         return "\\\\"
     return "".join([f"\\{byte:02X}" for byte in bytes_of_text(char)])
@@ -90,9 +90,7 @@ def scalar_text(value: Scalar | complex, element: ElementType) -> str:
 
 
 def float_text(value: float, element: ElementType) -> str:
-    """Returns a number with the fewest digits that read back to it in its type, with a point; its bits when not
-    finite.
-    """
+    """Returns the shortest decimal literal that reads back to a number in its type; its bits when it is not finite."""
     if value - value != 0.0:
         return _bits_text(value, element)
     if value.is_integer() and abs(value) < _LARGEST_WHOLE:
@@ -126,7 +124,7 @@ def upstream_scalar_text(value: Scalar, element: ElementType) -> str:
 
 
 def data_text(data: Data, printer: ConstantPrinter) -> str:
-    """Returns the contents of a constant tensor. Nothing is read from its file when it is left out."""
+    """Returns the contents of a constant tensor. Elided contents are not read from their file."""
     if isinstance(data, AbsentData):
         return f"dense_resource<{key_text(data.key)}>"
     if printer.elide is not None and data.count > printer.elide:
@@ -138,22 +136,20 @@ def data_text(data: Data, printer: ConstantPrinter) -> str:
 
 
 def contents_text(data: Data, printer: ConstantPrinter) -> str:
-    """Returns the elements of a constant tensor: one where all are equal, the digits of their bytes where they are
-    many.
-    """
+    """Returns the elements of a constant tensor: one if all are equal, hexadecimal digits if they are many."""
     is_short = data.count <= printer.literal or isinstance(data, TextData)
     if not is_short and (printer.upstream or _has_whole_bytes(data)) and not _is_splat(data):
-        return f'"0x{stored(data).hex().upper()}"'
+        return f'"0x{mlir_bytes(data).hex().upper()}"'
     return literal_text(data, printer)
 
 
 def _has_whole_bytes(data: Data) -> bool:
-    """Returns whether elements are stored here as MLIR stores them. Others are written out in our own text."""
+    """Returns whether elements are stored here as MLIR stores them; others have no hexadecimal form in our text."""
     return data.element.bits % 8 == 0 and data.element is not boolean
 
 
 def _is_splat(data: Data) -> bool:
-    """Returns whether all elements are the same, bit by bit; where they have none (`i0`), mlir-opt says no."""
+    """Returns whether all elements are bitwise equal; False for elements without bits (`i0`), as in mlir-opt."""
     if isinstance(data, SplatData):
         return data.element.bits != 0
     if isinstance(data, TextData):
@@ -168,7 +164,7 @@ def _is_splat(data: Data) -> bool:
 
 
 def literal_text(data: Data, printer: ConstantPrinter) -> str:
-    """Returns the elements as nested lists; only the first, without brackets, where all are equal."""
+    """Returns the elements as nested lists; only the first, without brackets, if all are equal."""
     if data.count == 0 and not (printer.upstream and isinstance(data, SplatData)):
         return ""
     shortens = printer.upstream or (data.count > 1 and _has_whole_bytes(data) and not isinstance(data, TextData))
@@ -187,7 +183,9 @@ def _elements(data: Data, upstream: bool, count: int) -> list[str]:
     element = data.element
     if isinstance(data, TextData):
         return [scalar_text(v, element) for v in islice(data.values(), count)]
-    content = data.one if isinstance(data, SplatData) and count == 1 else data.buffer()[: element.size_bytes(count)]
+    content = (
+        data.element_bytes if isinstance(data, SplatData) and count == 1 else data.buffer()[: element.size_bytes(count)]
+    )
     part = element.part if isinstance(element, ComplexType) else element
     if not upstream and element.name not in MORE_FLOATS and (part is element or element in (complex64, complex128)):
         return [scalar_text(v, element) for v in InlineData(data.type.with_shape((count,)), content).values()]
@@ -199,7 +197,7 @@ def _elements(data: Data, upstream: bool, count: int) -> list[str]:
 
 
 def _code_text(code: int, element: ElementType) -> str:
-    """Returns one number by its code, as mlir-opt writes it."""
+    """Returns the number with a code, as mlir-opt prints it."""
     if element.is_float:
         return float_literal(code, element.name)
     if element is boolean:

@@ -1,6 +1,6 @@
-"""Where things come from, as attributes: MLIR's locations.
+"""MLIR's locations as attributes.
 
-`ir.origins.Location` is a plain place in a file; these are all the kinds that texts have.
+`ir.origins.Location` is a plain position in a file; these are all forms that texts have.
 Source: MLIR builtin dialect, location attributes.
 """
 
@@ -18,13 +18,13 @@ _DEEPEST = 100
 
 
 class LocationAttr(Attribute):
-    """A location. `file`, `line`, `column` and `name` are those of the first place and name within."""
+    """A location. `file`, `line`, `column` and `name` are those of the first position and name in it."""
 
     __slots__ = ()
 
     @property
-    def place(self) -> FileLineColLoc | None:
-        """The first place in a file, None when it has none."""
+    def position(self) -> FileLineColLoc | None:
+        """The first position in a file, None when there is none."""
         for result in _within(self):
             if isinstance(result, FileLineColLoc):
                 return result
@@ -32,40 +32,40 @@ class LocationAttr(Attribute):
 
     @property
     def file(self) -> str:
-        """The file of its place, or ""."""
-        return "" if self.place is None else self.place.path
+        """The file of its position, or ""."""
+        return "" if self.position is None else self.position.path
 
     @property
     def line(self) -> int:
-        """The line of its place, from 1; 0 when it has none."""
-        return 0 if self.place is None else self.place.start[0]
+        """The line of its position, from 1; 0 when it has none."""
+        return 0 if self.position is None else self.position.start[0]
 
     @property
     def column(self) -> int:
-        """The column of its place, from 1; 0 when it has none."""
-        return 0 if self.place is None else self.place.start[1]
+        """The column of its position, from 1; 0 when it has none."""
+        return 0 if self.position is None else self.position.start[1]
 
     @property
     def name(self) -> str:
-        """The first name within, or ""."""
+        """The first name in it, or ""."""
         return next((found.label for found in _within(self) if isinstance(found, NameLoc)), "")
 
     @property
     def parts(self) -> tuple[LocationAttr, ...]:
-        """The locations it is made of."""
+        """The locations nested directly in it."""
         return ()
 
     @property
     def is_short(self) -> bool:
-        """Whether it can be written without aliases: what it is made of may be the same location again and again."""
+        """Whether it is small enough to be printed without aliases; a location may be nested in it many times."""
         count = 0
         pending: list[tuple[LocationAttr, int]] = [(self, 1)]
         while pending:
-            found, depth = pending.pop()
+            location, depth = pending.pop()
             count += 1
             if count > _MOST_PARTS or depth > _DEEPEST:
                 return False
-            pending.extend([(part, depth + 1) for part in found.parts])
+            pending.extend([(part, depth + 1) for part in location.parts])
         return True
 
     def text(self, printer: ConstantPrinter, /) -> str:
@@ -73,19 +73,19 @@ class LocationAttr(Attribute):
 
 
 def _within(location: LocationAttr) -> Iterator[LocationAttr]:
-    """Yields a location and those it is made of, in the order of their text, each once."""
-    met: set[LocationAttr] = set()
+    """Yields a location and those nested in it, in the order of their text, each once."""
+    seen: set[LocationAttr] = set()
     pending = [location]
     while pending:
-        found = pending.pop()
-        if found not in met:
-            met.add(found)
-            yield found
-            pending.extend(reversed(found.parts))
+        current = pending.pop()
+        if current not in seen:
+            seen.add(current)
+            yield current
+            pending.extend(reversed(current.parts))
 
 
 class UnknownLoc(LocationAttr):
-    """Nothing is known."""
+    """An unknown location."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ class UnknownLoc(LocationAttr):
 
 
 class FileLineColLoc(LocationAttr):
-    """A place in a file, or the part of it from there to an end; lines and columns from 1."""
+    """A position or a range in a file; lines and columns from 1."""
 
     __slots__ = ("path", "start", "end")  # noqa: RUF023  the order of `_intern`
 
@@ -115,7 +115,7 @@ class FileLineColLoc(LocationAttr):
 
 
 class NameLoc(LocationAttr):
-    """A name, for example of what an operation was made from, and perhaps where that is."""
+    """A name, for example of the source operation, with an optional location."""
 
     __slots__ = ("label", "child")  # noqa: RUF023  the order of `_intern`
 
@@ -134,7 +134,7 @@ class NameLoc(LocationAttr):
 
 
 class CallSiteLoc(LocationAttr):
-    """A place in a function that was called from another place."""
+    """A location in a function that was called from another location."""
 
     __slots__ = ("callee", "caller")
 
@@ -153,7 +153,7 @@ class CallSiteLoc(LocationAttr):
 
 
 class FusedLoc(LocationAttr):
-    """Several locations of one thing, perhaps with what made it of them. Made by `fused`."""
+    """Several locations of one operation, with optional metadata. Built by `fused`."""
 
     __slots__ = ("locations", "metadata")
 
@@ -173,18 +173,18 @@ class FusedLoc(LocationAttr):
 
 
 def fused(locations: Sequence[LocationAttr], metadata: Attribute | None = None) -> LocationAttr:
-    """Returns several locations as one, as MLIR makes it: fused ones of the same metadata are taken apart, unknown and
-    repeated ones are left out, and one alone without metadata stays what it is.
+    """Returns several locations as one, as MLIR fuses them: fused ones of the same metadata are flattened, unknown and
+    repeated ones are dropped, and a single one without metadata is returned as it is.
     """
-    held: dict[LocationAttr, None] = {}
+    unique: dict[LocationAttr, None] = {}
     for location in locations:
         if isinstance(location, FusedLoc) and location.metadata is metadata:
-            held.update(dict.fromkeys(location.locations))
+            unique.update(dict.fromkeys(location.locations))
         elif not isinstance(location, UnknownLoc):
-            held[location] = None
-    if metadata is None and len(held) < 2:
-        return next(iter(held), UnknownLoc())
-    return FusedLoc(tuple(held) or (UnknownLoc(),), metadata)
+            unique[location] = None
+    if metadata is None and len(unique) < 2:
+        return next(iter(unique), UnknownLoc())
+    return FusedLoc(tuple(unique) or (UnknownLoc(),), metadata)
 
 
 __all__ = ["CallSiteLoc", "FileLineColLoc", "FusedLoc", "LocationAttr", "NameLoc", "UnknownLoc", "fused"]

@@ -1,4 +1,4 @@
-"""Modules, functions and symbols: the outer structure every dialect shares."""
+"""Modules, functions and symbols: the structure of programs that all dialects share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface, Port
 from commonir.ir.types import Type
@@ -28,21 +28,21 @@ class Symbol(Operation):
 
 
 def weight_name(op: Operation) -> str:
-    """Returns what a constant is called: its name, or that of what is made of it; "" when neither has one."""
+    """Returns the name of a constant, else of the first named operation that uses it, else ""."""
     if isinstance(op, Symbol):
         return op.symbol_name
-    built = [user.first_name for v in op.results for user in v.users]
-    return op.first_name or next(filter(None, built), "")
+    users = [user.first_name for v in op.results for user in v.users]
+    return op.first_name or next(filter(None, users), "")
 
 
 class Function(Symbol):
     """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function.
 
-    `copies` is the operation that hands on a value, for functions that return nothing but what operations compute;
-    `constants` is the operation that holds nothing but the contents of a tensor.
-    `is_template`: it has no types of its own; those of a call decide what it means.
-    `ordered_by_data`: nothing but data decides when its operations run.
-    `on_memory`: its operations read and write parts of buffers, in their order.
+    `copies` is the identity operation of the dialect, for functions that may only return results of operations;
+    `constants` is the operation that defines a constant tensor.
+    `is_template`: it has no types of its own; each call instantiates it with the types of its arguments.
+    `ordered_by_data`: its operations are ordered by their data dependences only.
+    `on_memory`: its operations read and write buffers, in program order.
     """
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class Function(Symbol):
 
     @property
     def is_declaration(self) -> bool:
-        """Whether it says only what it is called with: what it does stands elsewhere."""
+        """Whether it has a signature but no body."""
         return False
 
     @property
@@ -75,11 +75,11 @@ class Function(Symbol):
 
     @property
     def referred_names(self) -> frozenset[str]:
-        """Names of values that something else than operations and outputs refers to, such as annotations."""
+        """Names of values that annotations and the like refer to, besides operations and outputs."""
         return frozenset()
 
     @property
-    def told_outputs(self) -> Sequence[tuple[str, Type]]:
+    def named_output_types(self) -> Sequence[tuple[str, Type]]:
         """The names and types of what it returns."""
         return [(name, v.type) for name, v in zip(self.output_names, self.outputs, strict=False)]
 
@@ -90,43 +90,43 @@ class Function(Symbol):
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
-        """What the types of inputs do not say, by name, for those of which there is something to say."""
+        """The ports of inputs by name; inputs without an entry have an empty port."""
         return {}
 
     @property
     def output_ports(self) -> Mapping[str, Port]:
-        """What the types of outputs do not say, by name, for those of which there is something to say."""
+        """The ports of outputs by name; outputs without an entry have an empty port."""
         return {}
 
     @property
     def operation_set(self) -> str:
-        """The version of its dialect that its operations are of; "" where the dialect has none."""
+        """The version of its dialect that its operations belong to; "" where the dialect has none."""
         return ""
 
     def core_type(self, type: Type) -> Type:
-        """Returns the type that values of a type have in the core."""
-        return carrier(type)
+        """Returns the type in the core of values of a type."""
+        return core_type(type)
 
-    def give_interface(self, new: NewInterface) -> Function:
-        """Puts a function of the same name with another interface and body in its place in the module.
+    def replace_interface(self, new: NewInterface) -> Function:
+        """Replaces it in its module by a function of the same name with another interface and body; returns that.
 
-        What the module says of its inputs and outputs follows. Outputs are values that operations of the body compute
-        where `copies` names an operation, each returned once.
-        Raises: DiagnosticError (E0603) when functions of this kind cannot be changed.
+        References to its inputs and outputs in the module are updated. Where `copies` names an operation, each output
+        is a result of an operation in the body, returned once.
+        Raises: DiagnosticError (E0603) when functions of its dialect cannot be changed.
         """
         del new
         raise unchangeable(self)
 
 
 def unchangeable(function: Function) -> DiagnosticError:
-    """Says that the inputs and outputs of a function cannot be changed (E0603)."""
+    """Returns the error that the inputs and outputs of a function cannot be changed (E0603)."""
     message = f"the inputs and outputs of '{function.symbol_name}' ({function.name}) cannot be changed"
     help = "convert the program first, for example to ONNX"
     return DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
 
 
 def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:
-    """Returns names of inputs or outputs of which no two are equal: `stem` and a number for what has none."""
+    """Returns names of inputs or outputs made unique; those without one are named `stem` and a number."""
     out: dict[str, None] = {}
     for n, name in enumerate(names):
         expected = free = name or f"{stem}{n}"
@@ -141,30 +141,30 @@ def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:
 _F = TypeVar("_F", bound=Function)
 
 
-def put_in_place(old: Operation, made: _F) -> _F:
-    """Puts a function in the place of another one, which is gone then, and returns it."""
+def replace_function(old: Operation, new: _F) -> _F:
+    """Replaces an operation of a module by a function, erases it, and returns the function."""
     if old.parent is None:
-        raise InternalError(f"{old.name} is in no module")
-    old.parent.insert_before(old, made)
-    made.location = old.location
+        raise InternalError(f"{old.name} is not in a module")
+    old.parent.insert_before(old, new)
+    new.location = old.location
     for key, value in old.extra.items():
-        made.set_extra(key, value)
+        new.set_extra(key, value)
     old.erase()
-    return made
+    return new
 
 
 class Invocation(Operation):
-    """Runs a function of a module that stands inside of the module around it, each value as the input it stands for."""
+    """Runs a function of a nested module: each operand is the corresponding input."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def callee(self) -> Function | None:
-        """The function that it runs; None when there is none."""
+        """The function that it runs; None when it cannot be resolved."""
 
     def called_with(self, types: Sequence[Type]) -> Function | None:
-        """Returns what it runs on values of some types: a template is another function for each.
+        """Returns the function that it runs for operands of some types; a template is instantiated for them.
 
         Raises: DiagnosticError when the function cannot be run on them.
         """
@@ -190,7 +190,7 @@ class Module(Operation):
         super().__init__(regions=[Region([Block()])])
         self.entry = entry
         self.tool_resources: Mapping[str, Mapping[str, str]] = {}
-        """What its text says for tools: for each the values by key, as they are written there."""
+        """Resources of the text for other tools: for each tool the values by key, as they are written there."""
         for key, value in (attributes or {}).items():
             if key == ENTRY and isinstance(value, StringAttr):
                 self.entry = value.value
@@ -199,7 +199,7 @@ class Module(Operation):
 
     @classmethod
     def of_regions(cls, attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Self:
-        """Returns a module with the contents of regions, each of which gets a block where it has none."""
+        """Returns a module with these regions; a region without a block gets an empty one."""
         result = cls(attributes)
         if regions:
             result.regions = tuple(regions)
@@ -236,7 +236,7 @@ class Module(Operation):
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:
-        """Everything that can be referred to by name; of two with one name, the first."""
+        """The symbols by name; of several with one name, the first."""
         out: dict[str, Symbol] = {}
         for op in self.body.operations:
             if isinstance(op, Symbol):
@@ -257,7 +257,7 @@ class Module(Operation):
     def main(self) -> Function:
         """The function that runs when none is named: `entry`, else `main`, else the only one.
 
-        Raises: DiagnosticError (E0706) when that does not decide.
+        Raises: DiagnosticError (E0706) when there is no such function.
         """
         functions = self.defined_functions
         for name in (self.entry, "main"):
@@ -295,7 +295,7 @@ class Module(Operation):
         return self.main.outputs
 
     def nested(self) -> Iterator[Operation]:
-        """Returns every operation in it, without itself."""
+        """Returns all operations in it, but not itself."""
         return (op for op in self.walk() if op is not self)
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:

@@ -1,4 +1,4 @@
-"""Where operations come from: places in texts, and names of what they were made from."""
+"""Locations of operations: positions in texts, and names of source operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from commonir.ir.locations import LocationAttr
 
 
 class Location(Interned):
-    """Where an operation comes from: a place in a text, and the name of the operation it was made from."""
+    """The location of an operation: a position in a text, and the name of the source operation."""
 
     __slots__ = ("file", "line", "column", "name")  # noqa: RUF023  the order of `_intern`
 
@@ -32,7 +32,7 @@ class Location(Interned):
 
 
 class TextLines:
-    """Where the lines of a text begin, for those who ask later."""
+    """The offsets at which the lines of a text begin, computed when first needed."""
 
     __slots__ = ("_starts", "_text", "_wide", "before", "file")
 
@@ -44,17 +44,17 @@ class TextLines:
         self._wide: str = ""
         self._starts: Sequence[int] = ()
 
-    def are_of(self, text: str, *, is_kept: bool) -> None:
-        """Tells which text it is. Its lines are counted when somebody asks, if somebody else keeps it anyway."""
+    def set_text(self, text: str, *, is_retained: bool) -> None:
+        """Sets the text. Its lines are counted lazily if the text stays in memory anyway."""
         self._wide = "" if text.isascii() else text
-        if is_kept:
+        if is_retained:
             self._text = text
         else:
             self._starts = starts_of_lines(text)
 
     @property
     def starts(self) -> Sequence[int]:
-        """Where each line begins."""
+        """The offset at which each line begins."""
         text = self._text
         if text is not None:
             self._starts, self._text = starts_of_lines(text), None
@@ -67,28 +67,28 @@ class TextLines:
         return length + 1
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, which are found together in half the time."""
+        """Returns line and column of an offset, twice as fast as computing them separately."""
         if self._wide:
             return bisect_right(self.starts, offset) + self.before, self.column(offset)
         number = bisect_right(self.starts, offset)
         return number + self.before, offset - self.starts[number - 1] + 1
 
     def offset(self, line: int, column: int) -> int:
-        """Returns the offset of a line, counted from the first of the file, and a column."""
+        """Returns the offset of a line of the file and a column."""
         start = self.starts[line - self.before - 1]
         if not self._wide:
             return start + column - 1
-        held = self._wide[start : start + column].encode("utf-8", "surrogateescape")[: column - 1]
-        return start + len(held.decode("utf-8", "surrogateescape"))
+        encoded = self._wide[start : start + column].encode("utf-8", "surrogateescape")[: column - 1]
+        return start + len(encoded.decode("utf-8", "surrogateescape"))
 
 
 def starts_of_lines(text: str) -> Sequence[int]:
-    """Returns where each line of a text begins."""
-    return array("q", [0, *[found.end() for found in re.finditer("\n", text)]])
+    """Returns the offset at which each line of a text begins."""
+    return array("q", [0, *[match.end() for match in re.finditer("\n", text)]])
 
 
 class TextLocation:
-    """A place in a text, of which line and column are counted when somebody asks."""
+    """A position in a text, whose line and column are computed when needed."""
 
     __slots__ = ("lines", "offset")
 
@@ -123,14 +123,14 @@ class TextLocation:
 
 
 Origin = Location | TextLocation | LocationAttr
-"""Where something comes from."""
+"""The location of something in the source."""
 
 
-def placed(found: Diagnostic, origin: Origin | None) -> Diagnostic:
-    """Returns a finding about something with the line of the text that it was read from, if it was."""
-    if not isinstance(origin, TextLocation) or found.line is not None:
-        return found
-    result = found.located(file=origin.file)
+def located_at(diagnostic: Diagnostic, origin: Origin | None) -> Diagnostic:
+    """Returns a diagnostic with the line and column of its origin, if that is a text."""
+    if not isinstance(origin, TextLocation) or diagnostic.line is not None:
+        return diagnostic
+    result = diagnostic.located(file=origin.file)
     if result.file == origin.file:
         result.line, result.column = origin.line, origin.column
     return result

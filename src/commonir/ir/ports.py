@@ -1,6 +1,6 @@
-"""Ports of functions: what the types of inputs and outputs do not say, and the interface that a function may change to.
+"""Ports of functions: facts about inputs and outputs that types do not express, and the new interface of a function.
 
-How programs hold them is the business of `ir/interface.py`.
+`ir/interface.py` stores them in attributes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SizeRange(NamedTuple):
 
 
 class Port(NamedTuple):
-    """What the type of an input or output does not say.
+    """Facts about an input or output that its type does not express.
 
     `shape` is the shape it has by default; either `shapes` lists all that are allowed (the default first), or `ranges`
     has the sizes of each axis. `default` fills an input that is not given, or `contents` when its elements differ. An
@@ -65,7 +65,7 @@ class Port(NamedTuple):
         return self.default is not None or self.contents is not None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
-        """Returns whether a value may have a shape."""
+        """Returns whether a shape is allowed."""
         if self.shapes:
             return shape in self.shapes
         if self.ranges:
@@ -77,10 +77,10 @@ NO_PORT = Port()
 
 
 class NewInterface(NamedTuple):
-    """What a function becomes when its interface changes: the inputs are the arguments of a block without its end.
+    """The new interface of a function. Its inputs are the arguments of `body`, a block without a terminator.
 
-    Ports are by name, of those of which there is something to say. `renamed` gives for the new name of an input or
-    output the one under which the module speaks of it so far; what has no entry is new.
+    Ports are by name; an input or output without an entry has an empty port. `renamed` maps the new name of an input
+    or output to its name so far; one without an entry is new.
     """
 
     body: Block

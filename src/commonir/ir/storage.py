@@ -1,4 +1,4 @@
-"""The bytes of elements as MLIR stores and prints them, which differ from ours where elements are not whole bytes.
+"""The bytes of elements as MLIR stores and prints them, which differ from ours for elements of fewer than 8 bits.
 
 MLIR rounds the width of an element up to whole bytes, and packs bools eight in a byte, the first in the least
 significant bit. Here narrow elements are packed one after the other, and a bool is one byte.
@@ -14,19 +14,19 @@ _TO_DIGITS = bytes([0x30, *([0x31] * 255)])
 _FROM_DIGITS = bytes([n == 0x31 for n in range(256)])
 
 
-def stored_size(type: TensorType) -> int:
-    """Bytes that MLIR takes for the elements of a static tensor."""
+def mlir_size_bytes(type: TensorType) -> int:
+    """Returns the number of bytes in which MLIR stores the elements of a static tensor."""
     return (type.count + 7) // 8 if type.element is boolean else type.count * _width(type.element)
 
 
 def _width(element: ElementType) -> int:
-    """Bytes of one element; not of a bool that is packed with others."""
+    """Returns the number of bytes of one element, except for bools, which are packed."""
     if isinstance(element, ComplexType):
         return 2 * _width(element.part)
     return 1 if element is boolean else (element.bits + 7) // 8
 
 
-def stored(data: Data) -> bytes | memoryview:
+def mlir_bytes(data: Data) -> bytes | memoryview:
     """Returns the elements as MLIR stores them."""
     element, content = data.element, data.buffer()
     if element is boolean:
@@ -40,8 +40,8 @@ def stored(data: Data) -> bytes | memoryview:
     return bytes(codes) if width == 1 else b"".join([code.to_bytes(width, "little") for code in codes])
 
 
-def of_stored(type: TensorType, content: bytes | memoryview) -> Data | None:
-    """Data of elements as MLIR stores them, all of them or one for all; None when there are too many or too few bytes.
+def data_of_mlir_bytes(type: TensorType, content: bytes | memoryview) -> Data | None:
+    """Returns data from the bytes of MLIR, of all elements or one for all; None when their number is wrong.
 
     Bools may also be one byte each, as LLVM 23 prints them.
     """

@@ -156,17 +156,17 @@ def integer_type(bits: int, signedness: Signedness = "signless") -> ElementType:
 
 
 def signedness_of(element: ElementType) -> Signedness:
-    """Returns whether an integer type says that it has a sign, that it has none, or nothing of it."""
+    """Returns the signedness of an integer type."""
     return _SIGNEDNESS.get(element.name[:2], "signless")
 
 
 def is_signless(element: ElementType) -> bool:
-    """Returns whether it is an integer type that says nothing of a sign, bools included."""
+    """Returns whether it is a signless integer type, bools included."""
     return element.name[0] == "i" and element.kind in ("bool", "int")
 
 
 def element_named(name: str) -> ElementType | None:
-    """Returns the element type of a name that is one word: integers of any width, `index` and every float; otherwise
+    """Returns the element type of a name, for integers of any width, `index` and every float; otherwise
     None.
     """
     result = ELEMENT_TYPES.get(name) or MORE_FLOATS.get(name)
@@ -207,12 +207,12 @@ _NUMBER = frozenset({int})
 
 
 def are_numbers(shape: Shape | None) -> TypeGuard[tuple[int, ...]]:
-    """Returns whether every dimension of a shape is known and a number."""
+    """Returns whether every dimension of a shape is a number."""
     return shape is not None and _NUMBER.issuperset(map(type, shape))
 
 
 def are_known(shape: Shape | None) -> TypeGuard[tuple[Dim, ...]]:
-    """Returns whether every dimension of a shape is known, if only by a name."""
+    """Returns whether every dimension of a shape is a number or symbolic."""
     return shape is not None and None not in shape
 
 
@@ -220,7 +220,7 @@ class TensorType(Type):
     """A dense tensor of one element type.
 
     `shape` is None for unknown rank. A dimension is an `int`, a symbolic expression, or None when nothing is known of
-    it: two unknown dimensions are never taken to be equal. `encoding` is what a dialect says of how it is stored.
+    it: two unknown dimensions are never taken to be equal. `encoding` is a dialect's description of how it is stored.
     """
 
     __slots__ = ("element", "shape", "encoding")  # noqa: RUF023  the order of `_intern`
@@ -258,17 +258,17 @@ class TensorType(Type):
         return prod(self.static_shape)
 
     def with_shape(self, shape: Shape | None) -> TensorType:
-        """Returns the same element type and encoding under another shape."""
+        """Returns a type of the same element type and encoding with another shape."""
         return TensorType(self.element, shape, self.encoding)
 
-    def with_numbers(self) -> TensorType:
-        """Returns the same type with nothing said of sizes that are not numbers."""
+    def without_symbolic_dims(self) -> TensorType:
+        """Returns the type with unknown dimensions in place of symbolic ones."""
         if self.shape is None:
             return self
         return self.with_shape(tuple([d if isinstance(d, int) else None for d in self.shape]))
 
     def with_element(self, element: ElementType) -> TensorType:
-        """Returns the same shape and encoding with another element type."""
+        """Returns a type of the same shape and encoding with another element type."""
         return TensorType(element, self.shape, self.encoding)
 
     def text(self, printer: ConstantPrinter, /) -> str:
@@ -277,7 +277,7 @@ class TensorType(Type):
 
 
 def shape_text(shape: Shape | None) -> str:
-    """Returns the dimensions of a tensor or memory as they are printed before its element type."""
+    """Returns the dimensions of a tensor or memref as they are printed before its element type."""
     return "*x" if shape is None else "".join([f"{dim_text(d)}x" for d in shape])
 
 
@@ -293,7 +293,7 @@ def dim_text(dim: Dim | None) -> str:
 class MemRefType(Type):
     """A reference to memory that holds elements; MLIR's `memref`.
 
-    `layout` says where the elements are, None that they follow each other in row-major order. `memory_space` is None
+    `layout` maps indices to elements; None is row-major order without gaps. `memory_space` is None
     for the default one. Of unknown rank (`shape` None) there is no layout.
     """
 
@@ -325,7 +325,7 @@ class MemRefType(Type):
 
 
 class VectorType(ElementType):
-    """A small vector of numbers; MLIR's `vector`. `scalable` says for each dimension whether the machine multiplies it.
+    """A small vector of numbers; MLIR's `vector`. `scalable` marks the dimensions that are multiples of `vscale`.
 
     It may be the element of a tensor.
     """
@@ -337,9 +337,9 @@ class VectorType(ElementType):
     scalable: tuple[bool, ...]
 
     def __new__(cls, element: ElementType, shape: tuple[int, ...], scalable: tuple[bool, ...] = ()) -> Self:
-        held = scalable or (False,) * len(shape)
-        sizes = "".join([f"[{n}]x" if s else f"{n}x" for n, s in zip(shape, held, strict=True)])
-        return cls._intern(f"vector<{sizes}{element.name}>", "vector", 0, element, shape, held)
+        flags = scalable or (False,) * len(shape)
+        dims = "".join([f"[{n}]x" if s else f"{n}x" for n, s in zip(shape, flags, strict=True)])
+        return cls._intern(f"vector<{dims}{element.name}>", "vector", 0, element, shape, flags)
 
     @property
     def rank(self) -> int:
@@ -348,7 +348,7 @@ class VectorType(ElementType):
 
     @property
     def count(self) -> int:
-        """Number of elements, that of the smallest machine where sizes are scalable."""
+        """Number of elements, for `vscale` 1 if it is scalable."""
         out = 1
         for n in self.shape:
             out *= n
@@ -356,7 +356,7 @@ class VectorType(ElementType):
 
 
 class SparseTensorType(Type):
-    """A tensor held as the elements that are not zero and their places; its shape is that of the dense one."""
+    """A tensor stored as its nonzero elements and their indices; its shape is that of the dense tensor."""
 
     __slots__ = ("element", "shape")
 
@@ -450,7 +450,7 @@ class StateType(Type):
 
 
 class FunctionType(Type):
-    """What a function receives and returns."""
+    """The types of the arguments and results of a function."""
 
     __slots__ = ("inputs", "results")
 
@@ -468,7 +468,7 @@ class FunctionType(Type):
 
 
 class DialectType(ElementType):
-    """A type of a dialect that has no class here: kept and printed as it was read, `!dialect.mnemonic<body>`.
+    """A dialect type that has no class here, stored and printed as it was read: `!dialect.mnemonic<body>`.
 
     `mnemonic` is "" where the body has no such form: `!dialect<body>`; `body` is None without brackets. It may be the
     element of a tensor.
@@ -486,9 +486,9 @@ class DialectType(ElementType):
 
 
 class UnknownType(Type):
-    """The type of a value of which a program says nothing and nothing can be inferred: any value may be of it.
+    """The type of a value that is neither declared nor inferred: it may be any value.
 
-    Only programs read from files without types have it, where an engine decides when it gets there.
+    Only programs read from files without types have it; the actual type is known when it runs.
     """
 
     __slots__ = ()
@@ -501,7 +501,7 @@ unknown = UnknownType()
 
 
 def tensor(element: ElementType, *shape: Dim | None) -> TensorType:
-    """Returns a tensor type, written shortly: `tensor(f32, 2, 3)`."""
+    """Returns a tensor type: `tensor(f32, 2, 3)`."""
     return TensorType(element, shape)
 
 

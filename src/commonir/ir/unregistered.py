@@ -15,9 +15,9 @@ _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
 
 
 class UnregisteredOperation(Operation):
-    """An operation that no dialect in use defines: kept as it was read, properties apart from other attributes.
+    """An operation that no dialect in use defines, stored as it was read, properties apart from other attributes.
 
-    Without `properties` it states none, which a text tells from stating that there are none, `<{}>`.
+    `properties` is None when the text has none, which differs from an empty dictionary `<{}>`.
     """
 
     __slots__ = ("_properties", "name")

@@ -1,7 +1,7 @@
-"""What values and blocks are called in a text.
+"""Names of values and blocks in a text.
 
-`Names` is what a printer asks; `OwnNames` keeps the names that values and blocks have, made identifiers and unique in
-their scope, and numbers those without one. Another choice is made in `text/upstream_names.py`.
+`Names` is the protocol of a printer. `OwnNames` uses the names that values and blocks have, made identifiers and
+unique in their scope, and numbers those without one. `text/upstream_names.py` names them as mlir-opt does.
 Source: MLIR language reference, identifiers.
 """
 
@@ -19,7 +19,7 @@ _BARE_NAME = lazy_pattern(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
 
 
 class Names(Protocol):
-    """Names for what one program defines."""
+    """Names of the values and blocks of one program."""
 
     def start(self, root: Operation) -> None:
         """Begins a text."""
@@ -34,7 +34,7 @@ class Names(Protocol):
         ...
 
     def share(self, value: Value, other: Value) -> None:
-        """Gives a value the name of another, which is not in sight where it is: their regions stand side by side."""
+        """Gives a value the name of another in a sibling region, which is not visible where it is."""
         ...
 
     def bound(self, op: Operation) -> str:
@@ -50,12 +50,12 @@ class Names(Protocol):
         ...
 
     def close(self, scope: object) -> None:
-        """Ends the text of a region, with what `open` gave."""
+        """Ends the text of a region; `scope` is what `open` returned."""
         ...
 
 
-class _Scope:
-    """What a region named, and where numbering stood before it."""
+class _RegionScope:
+    """The values named in a region, and the counter before it."""
 
     __slots__ = ("count", "values")
 
@@ -65,7 +65,7 @@ class _Scope:
 
 
 class OwnNames:
-    """Values and blocks are called as they are. Regions go on numbering from where the region around them stands."""
+    """Keeps the names of values and blocks. A nested region continues the numbering of the enclosing one."""
 
     def __init__(self) -> None:
         self._names: dict[Value, str] = {}
@@ -80,8 +80,8 @@ class OwnNames:
             self.value(v)
 
     def value(self, value: Value) -> str:
-        found = self._names.get(value)
-        return self._name(value) if found is None else found
+        name = self._names.get(value)
+        return self._name(value) if name is None else name
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
         return tuple(map(self.value, values))
@@ -98,7 +98,7 @@ class OwnNames:
 
     def open(self, region: Region) -> object:
         # In a graph region a value may be used before it is defined.
-        scope = _Scope(self._count)
+        scope = _RegionScope(self._count)
         for block in region.blocks:
             scope.values += block.arguments
             for op in block.operations:
@@ -109,7 +109,7 @@ class OwnNames:
         return scope
 
     def close(self, scope: object) -> None:
-        assert isinstance(scope, _Scope)
+        assert isinstance(scope, _RegionScope)
         for v in scope.values:
             name = self._names.pop(v)
             if v in self._sharing:
@@ -141,7 +141,7 @@ class OwnNames:
 
 
 def identifier(name: str) -> str:
-    """Returns a name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
+    """Returns a name as a valid value name of MLIR: other characters become `_`, and a leading digit is prefixed."""
     if _BARE_NAME.fullmatch(name):
         return name
     built = _NOT_IN_NAMES.sub("_", name)
@@ -149,7 +149,7 @@ def identifier(name: str) -> str:
 
 
 def _labels(region: Region) -> list[str]:
-    """Labels of the blocks of a region: their own where they have one, made unique."""
+    """Returns labels for the blocks of a region: their own if they have one, made unique."""
     out: list[str] = []
     taken: set[str] = set()
     for n, block in enumerate(region.blocks):

@@ -39,7 +39,7 @@ class Expr(Interned):
         object.__setattr__(result, "_free", None)
         for slot, value in zip(cls.__slots__, content, strict=True):
             object.__setattr__(result, slot, value)
-        cls._hold(key, result)
+        cls._register(key, result)
         return result
 
     def free_indices(self, find: Callable[[Expr], Iterable[str]]) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ class Const(Expr):
             raise NotationError(f"{value!r} is not a value of {dtype}")
         value = converted(value, dtype)
         key = (cls, number_key(value), dtype)
-        found = cls._known(key)
+        found = cls._lookup(key)
         return cls._made(key, dtype, value) if found is None else found
 
 
@@ -170,7 +170,7 @@ class Position(Expr):
         if not dtype.is_numeric:
             raise NotationError(f"the position {at} is a number, not a value of {dtype}")
         key = (cls, at, dtype)
-        found = cls._known(key)
+        found = cls._lookup(key)
         return cls._made(key, dtype, at) if found is None else found
 
 
@@ -191,7 +191,7 @@ class Access(Expr):
         if len(at) != len(tensor.shape):
             raise NotationError(f"{tensor.name} has rank {len(tensor.shape)}, but is read with {len(at)} indices")
         key = (cls, tensor, at)
-        found = cls._known(key)
+        found = cls._lookup(key)
         return cls._made(key, tensor.dtype, tensor, at) if found is None else found
 
 
@@ -217,7 +217,7 @@ class Apply(Expr):
 
     def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Self:
         key = (cls, fn, args)
-        found = cls._known(key)
+        found = cls._lookup(key)
         return cls._made(key, _result_type(fn, args), fn, args) if found is None else found
 
 
@@ -253,7 +253,7 @@ class Fold(Expr):
 
     def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Self:
         key = (cls, fn, over, body)
-        result = cls._known(key)
+        result = cls._lookup(key)
         if result is not None:
             return result
         if fn not in FOLDS:
@@ -280,7 +280,7 @@ class Join(Expr):
 
     def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Self:
         key = (cls, along, pieces, sizes)
-        result = cls._known(key)
+        result = cls._lookup(key)
         if result is not None:
             return result
         if not pieces:
@@ -303,7 +303,7 @@ class Cast(Expr):
 
     def __new__(cls, body: Expr, dtype: ElementType) -> Self:
         key = (cls, body, dtype)
-        result = cls._known(key)
+        result = cls._lookup(key)
         if result is not None:
             return result
         opaque = {body.dtype.kind, dtype.kind} & {"string", "handle"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, DataAttr, IntegerAttr, StringAttr
-from commonir.ir.layouts import LayoutAttr, LayoutEntryAttr
+from commonir.ir.dlti import DltiAttr, DltiEntryAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import DialectType, ElementType, Type, i64, index
@@ -37,7 +37,7 @@ def check_layout(op: Operation, name: str, value: Attribute) -> Iterator[Diagnos
     kind = _NAMES.get(name)
     if kind is None:
         yield _fault(op, f"attribute '{name}' not supported by dialect")
-    elif not isinstance(value, LayoutAttr) or value.kind != kind:
+    elif not isinstance(value, DltiAttr) or value.mnemonic != kind:
         yield _fault(op, f"'{name}' is expected to be a #{name} attribute")
     elif kind == "dl_spec" and isinstance(op, Module):
         for entry in value.entries:
@@ -49,7 +49,7 @@ def _fault(op: Operation, message: str) -> Diagnostic:
     return Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: {message}")
 
 
-def _of_name(entry: LayoutEntryAttr) -> Iterator[str]:
+def _of_name(entry: DltiEntryAttr) -> Iterator[str]:
     key, value = str(entry.key), entry.value
     if key == "dlti.endianness" and not (isinstance(value, StringAttr) and value.value in ("big", "little")):
         yield f"'{key}' data layout entry is expected to be either 'big' or 'little'"
@@ -57,7 +57,7 @@ def _of_name(entry: LayoutEntryAttr) -> Iterator[str]:
         yield f"unknown data layout entry name: {key}"
 
 
-def _of_type(entry: LayoutEntryAttr, type: Type) -> Iterator[str]:
+def _of_type(entry: DltiEntryAttr, type: Type) -> Iterator[str]:
     if type is index:
         if not isinstance(entry.value, IntegerAttr):
             yield "expected integer attribute in the data layout entry for 'index'"
@@ -69,7 +69,7 @@ def _of_type(entry: LayoutEntryAttr, type: Type) -> Iterator[str]:
         yield "data layout specified for a type that does not support it"
 
 
-def _alignments(entry: LayoutEntryAttr) -> Iterator[str]:
+def _alignments(entry: DltiEntryAttr) -> Iterator[str]:
     data = entry.value.data if isinstance(entry.value, DataAttr) else None
     if data is None or data.type.element is not i64:
         yield f"expected a dense i64 elements attribute in the data layout entry {entry}"

@@ -78,16 +78,12 @@ class HoldsData:
 
     @classmethod
     def holding(cls, data: Data, type: Type) -> Self | None:
-        """Returns a constant of a type whose carrier in the core has these contents; None for a type that it cannot
-        have.
-        """
+        """Returns a constant of a type from its contents in the core; None for a type that it cannot have."""
         raise NotImplementedError
 
 
 def attribute_holding(data: Data, type: Type) -> Attribute | None:
-    """Returns the attribute for a constant of a type whose carrier in the core has these contents; None where there is
-    none.
-    """
+    """Returns the attribute for a constant of a type from its contents in the core; None where there is none."""
     match type:
         case ElementType() if type is boolean:
             return BoolAttr(bool(data.values()[0]))

@@ -32,7 +32,7 @@ from commonir.ir.attributes import StringAttr
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import placed
+from commonir.ir.origins import located_at
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.branching import Branch
@@ -175,7 +175,7 @@ def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
         return [_Entered(block.operations, block, known) for block in region.blocks]
     dominance = Dominance(region)
     entry = region.blocks[0]
-    reached = [_Entered(entry.operations, entry, (), dominance.below())]
+    reached = [_Entered(entry.operations, entry, (), dominance.children())]
     # Where no way leads, any value may be used.
     lost = [b for b in region.blocks if not dominance.is_reachable(b)]
     values = [v for b in region.blocks for v in (*b.arguments, *(r for op in b.operations for r in op.results))]
@@ -280,7 +280,7 @@ def not_ended(holder: Operation, block: Block) -> Diagnostic:
     last = block.last
     assert last is not None
     diagnostics = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
-    return placed(diagnostics, last.location)
+    return located_at(diagnostics, last.location)
 
 
 def _check_blocks(op: Operation) -> Iterator[Diagnostic]:

@@ -71,7 +71,7 @@ def _without_shared_sizes(type: Type) -> Type:
     """A type in which nothing is said of symbolic sizes of the elements of lists: each may have others."""
     match type:
         case ListType(element=TensorType() as element):
-            return ListType(element.with_numbers(), type.length)
+            return ListType(element.without_symbolic_dims(), type.length)
         case OptionalType():
             return OptionalType(_without_shared_sizes(type.element))
         case _:

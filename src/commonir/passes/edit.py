@@ -1,6 +1,6 @@
 """Changes what a function receives and returns: names, sizes of dimensions, outputs, and what its author says of it.
 
-Works on every dialect whose functions take another interface (`ir.module.Function.give_interface`). Constants are
+Works on every dialect whose functions take another interface (`ir.module.Function.replace_interface`). Constants are
 shared with the source, which is not touched. Whether the result is valid is for `ods.verify` and the format to say.
 """
 
@@ -175,7 +175,7 @@ class _FunctionEdit:
             {renamed.get(name, name): port for name, port in self.output_ports.items()},
             {renamed.get(name, name): name for name in (*self.input_ports, *self.output_ports)},
         )
-        built = self.function.give_interface(interface)
+        built = self.function.replace_interface(interface)
         if self.edits.drop_outputs:
             remove_unused(built.body)
 

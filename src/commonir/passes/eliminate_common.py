@@ -81,7 +81,7 @@ class _Elimination:
             yield from self._block(region.blocks[0], known, is_ordered)
         elif region.blocks:
             dominance = Dominance(region)
-            below = dominance.below()
+            below = dominance.children()
             pending: list[Block | int] = [region.blocks[0]]
             while pending:
                 at = pending.pop()

@@ -51,7 +51,7 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
 
 
 def _placed(made: Module, chosen: Function, interface: NewInterface) -> Module:
-    chosen.give_interface(interface)
+    chosen.replace_interface(interface)
     used = {op.global_name for op in made.nested() if isinstance(op, ml_program.GlobalUse)}
     for op in made.body.operations:
         if isinstance(op, ml_program.Global) and op.sym_name not in used:

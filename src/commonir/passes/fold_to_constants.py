@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64
@@ -111,7 +111,7 @@ def _widened(type: Type) -> Type:
     """A type with elements in double precision where it has some in single precision."""
     if type is f32:
         return f64
-    kind = carrier(type)
+    kind = core_type(type)
     return TensorType(f64, kind.shape) if isinstance(kind, TensorType) and kind.element is f32 else type
 
 

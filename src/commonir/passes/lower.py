@@ -17,12 +17,12 @@ from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.mlir import ml_program
 from commonir.dialects.mlir.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Location, placed
+from commonir.ir.origins import Location, located_at
 from commonir.ir.types import FunctionType, StateType, TensorType, Type
 from commonir.ods import (
     Doubts,
@@ -486,7 +486,7 @@ class _Lowering:
 
     def _report(self, op: Operation, found: Iterable[Diagnostic]) -> None:
         """Tells why there is nothing that stands for the results of an operation."""
-        self.found.extend(placed(d.located(where=path_of(op)), op.location) for d in found)
+        self.found.extend(located_at(d.located(where=path_of(op)), op.location) for d in found)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:
@@ -532,7 +532,7 @@ class _Lowering:
         for result, type in zip(copy.results, types, strict=False):
             if op.states_types:
                 # Nothing but the operation itself says what it gives.
-                result.retype(carrier(type))
+                result.retype(core_type(type))
             else:
                 is_tensor = isinstance(type, TensorType)
                 result.retype(type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type)

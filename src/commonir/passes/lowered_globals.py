@@ -10,7 +10,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalLoadConst, GlobalStore, GlobalUse, extern
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
-from commonir.ir.carriers import carrier, carrier_element
+from commonir.ir.core_types import core_element_type, core_type
 from commonir.ir.data import Data, DeferredData, InlineData, Scalar, data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
@@ -68,7 +68,7 @@ class LoweredGlobals:
 
 def is_lowered_global(op: Global) -> bool:
     """Whether a global is as the core has it."""
-    return carrier(op.type) is op.type and (
+    return core_type(op.type) is op.type and (
         op.value is None or op.is_extern or (op.data is not None and (op.is_mutable or op.data.type is op.type))
     )
 
@@ -76,7 +76,7 @@ def is_lowered_global(op: Global) -> bool:
 def _lowered(source: Global, name: str) -> Global:
     if is_lowered_global(source) and name == source.sym_name:
         return source.clone_shallow((), ())
-    kind = carrier(source.type)
+    kind = core_type(source.type)
     value: Attribute | None = extern(kind) if source.is_extern else None
     data = None if value is not None or source.value is None else _data(source.value)
     if not isinstance(kind, TensorType) or (data is None and value is None and source.value is not None):
@@ -92,7 +92,7 @@ def _data(value: Attribute) -> Data | None:
     """The contents that an attribute describes, as a tensor of the core."""
     match value:
         case DataAttr(data=data):
-            kind = carrier(data.type)
+            kind = core_type(data.type)
             return data if kind is data.type or not isinstance(kind, TensorType) else _reinterpreted(data, kind)
         case IntegerAttr(value=number, type=type) | FloatAttr(value=number, type=type):
             return _scalar(type, number)
@@ -103,7 +103,7 @@ def _data(value: Attribute) -> Data | None:
 
 
 def _scalar(type: Type | None, value: Scalar) -> Data | None:
-    kind = boolean if type is None else carrier_element(type) if isinstance(type, ElementType) else None
+    kind = boolean if type is None else core_element_type(type) if isinstance(type, ElementType) else None
     return None if kind is None or isinstance(kind, VectorType) else data_of(kind, (), (value,))
 
 

@@ -29,7 +29,7 @@ from commonir.dialects.mlir.ml_program import (
 )
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.cloning import clone
-from commonir.ir.module import Function, Invocation, Module, put_in_place
+from commonir.ir.module import Function, Invocation, Module, replace_function
 from commonir.ir.operation import Block, Operation
 from commonir.ir.types import FunctionType, token
 from commonir.ods import path_of
@@ -319,7 +319,7 @@ def _as_function(op: Func | Subgraph) -> None:
             built.location = last.location
             last.erase()
     signature = FunctionType(tuple([inputs[n] for n in kept_inputs]), tuple([results[n] for n in kept_results]))
-    put_in_place(
+    replace_function(
         op,
         Func(
             op.sym_name,

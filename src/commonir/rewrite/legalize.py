@@ -24,7 +24,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.origins import Location, placed
+from commonir.ir.origins import Location, located_at
 from commonir.ir.types import TensorType, Type
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
@@ -397,7 +397,7 @@ class _Legalization:
         reasons: list[str] = []
         operands = tuple([self.values.get(v, v) for v in op.operands])
         if self.context.passes_over(op, operands):
-            self._stand_in(op)
+            self._add_placeholders(op)
             return
         self.context.origin = frame.origin or op
         if isinstance(op, Op):
@@ -542,11 +542,11 @@ class _Legalization:
         notes = list(dict.fromkeys(reasons)) or [f"no rule takes {op.name}, and it cannot be expanded"]
         message = f"{op.name}{within} cannot be expressed in {self.target}"
         diagnostics = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
-        self.found.extend([placed(diagnostics, origin.location)])
-        self._stand_in(op)
+        self.found.extend([located_at(diagnostics, origin.location)])
+        self._add_placeholders(op)
 
-    def _stand_in(self, op: Operation) -> None:
-        """Makes values for the results of an operation that is not expressed, so that everything else is tried."""
+    def _add_placeholders(self, op: Operation) -> None:
+        """Adds values for the results of an operation that cannot be expressed, so that the others are tried too."""
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
 
 

@@ -16,8 +16,8 @@ from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr
-from commonir.ir.carriers import carrier
 from commonir.ir.cloning import clone
+from commonir.ir.core_types import core_type
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType, Type
@@ -64,7 +64,7 @@ def _stated(op: Global) -> Type:
 
 def _misfit(op: Global, array: Array) -> Iterator[Diagnostic]:
     stated = _stated(op)
-    kind = carrier(stated)
+    kind = core_type(stated)
     fits = isinstance(kind, TensorType) and array.dtype == dtype_of(kind.element.name)
     if isinstance(kind, TensorType) and kind.shape is not None:
         sizes = zip(kind.shape, array.shape, strict=False)
@@ -75,6 +75,6 @@ def _misfit(op: Global, array: Array) -> Iterator[Diagnostic]:
 
 
 def _value(kind: Type, array: Array) -> Attribute:
-    held = carrier(kind)
+    held = core_type(kind)
     assert isinstance(held, TensorType)
     return DataAttr(ArrayData(TensorType(held.element, array.shape), array))

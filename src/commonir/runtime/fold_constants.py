@@ -12,7 +12,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, Scalar
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
@@ -72,7 +72,7 @@ class Folding:
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """Returns the contents of the results; None for what is too large, holds no numbers or cannot be computed."""
         declared = None if operands else op.constant_data()
-        if declared is not None and carrier(op.results[0].type) is declared.type:
+        if declared is not None and core_type(op.results[0].type) is declared.type:
             return None if declared.size_bytes > self._limit else (declared,)
         folded = self._folded(op)
         if folded is None:
@@ -127,7 +127,7 @@ class Folding:
         names = tuple([str(n) for n in range(len(copy.results))])
         module = Module()
         module.body.append(ml_program.Func("constant", signature, Region([block]), names))
-        types = [carrier(r.type) for r in copy.results]
+        types = [core_type(r.type) for r in copy.results]
         has_halves = any(isinstance(t, TensorType) and t.element in (f16, bf16) for t in types)
         engine = self._exact if has_halves else self._fast
         try:
@@ -137,7 +137,7 @@ class Folding:
 
 
 def _folded(op: Op) -> _Folded | None:
-    types = tuple([t for r in op.results if isinstance(t := carrier(r.type), TensorType)])
+    types = tuple([t for r in op.results if isinstance(t := core_type(r.type), TensorType)])
     if len(types) < len(op.results) or any(symbols_mentioned(op)):  # sizes that the program around it knows
         return None
     return _Folded(op, types)
@@ -165,13 +165,13 @@ def _read(op: Op) -> list[int]:
 
 def _is_open(op: Op) -> bool:
     """Returns whether the type of an operand does not tell how many elements it has."""
-    kinds = [carrier(v.type) for v in op.operands]
+    kinds = [core_type(v.type) for v in op.operands]
     return any(isinstance(kind, TensorType) and not kind.is_static for kind in kinds)
 
 
 def _size_bytes(value: Value) -> int | None:
     """Returns the size of a tensor of numbers; None for what has none that is known."""
-    kind = carrier(value.type)
+    kind = core_type(value.type)
     if not isinstance(kind, TensorType) or not kind.is_static or not kind.element.bits:
         return None
     return kind.element.size_bytes(kind.count)

@@ -18,7 +18,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import TEXT_KINDS, Data, InlineData, SplatData, TextData, packed_codes
 from commonir.ir.floats import OverflowedError, bits_of
-from commonir.ir.storage import of_stored, stored_size
+from commonir.ir.storage import data_of_mlir_bytes, mlir_size_bytes
 from commonir.ir.types import ComplexType, ElementType, TensorType, boolean, f32, f64, is_signless
 from commonir.text.lexer import Scanner
 
@@ -191,9 +191,9 @@ class ElementReader(Scanner):
                 content = None
         if content is None:
             self.fail("expected hexadecimal digits '0x...' in pairs", at=literal.start)
-        result = of_stored(type, content)
+        result = data_of_mlir_bytes(type, content)
         if result is None:
-            message = f"{type} takes {stored_size(type)} bytes, but {len(content)} are given"
+            message = f"{type} takes {mlir_size_bytes(type)} bytes, but {len(content)} are given"
             self.fail(message, at=literal.start)
         return result
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.ir.attributes import Attribute, DialectAttr
-from commonir.ir.layouts import LayoutAttr, LayoutEntryAttr
+from commonir.ir.dlti import DltiAttr, DltiEntryAttr
 
 if TYPE_CHECKING:
     from commonir.text.constants import ConstantReader
@@ -23,7 +23,7 @@ def read_entry(reader: ConstantReader) -> Attribute:
     reader.expect("<")
     key = reader.string() if reader.kind == "string" else reader.type()
     reader.expect(",")
-    result = LayoutEntryAttr(key, reader.member())
+    result = DltiEntryAttr(key, reader.member())
     reader.expect(">")
     return result
 
@@ -35,17 +35,17 @@ def read_layout(reader: ConstantReader, kind: str) -> Attribute:
     entries = reader.separated(lambda: _entry(reader, has_types=kind in _WITH_TYPES), ">")
     if not entries and kind not in _MAYBE_EMPTY:
         reader.fail("no DLTI entries provided", at=at - len(kind))
-    result = LayoutAttr(kind, entries)
+    result = DltiAttr(kind, entries)
     for message in result.faults():
         reader.fail(message, at=at - len(kind))
     return result
 
 
-def _entry(reader: ConstantReader, *, has_types: bool) -> LayoutEntryAttr:
+def _entry(reader: ConstantReader, *, has_types: bool) -> DltiEntryAttr:
     at = reader.start
     if reader.kind == "attribute":
         result = reader.attribute()
-        if not isinstance(result, LayoutEntryAttr):
+        if not isinstance(result, DltiEntryAttr):
             reader.fail(f"expected an entry, found {result}", at=at)
         return result
     if reader.kind == "string":
@@ -55,7 +55,7 @@ def _entry(reader: ConstantReader, *, has_types: bool) -> LayoutEntryAttr:
         if not has_types:
             reader.fail(f"a key is a text in quotes here, not {key}", at=at)
     reader.expect("=")
-    return LayoutEntryAttr(key, reader.member())
+    return DltiEntryAttr(key, reader.member())
 
 
 def read_function_pointer_alignment(reader: ConstantReader) -> Attribute:

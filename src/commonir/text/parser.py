@@ -181,7 +181,7 @@ class Parser(GroupReader):
         for name, at in self.unresolved_locations.settle(self.attribute_aliases):
             message = f"operation location alias was never defined: '#{name}'"
             self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
-        self.lines.are_of(self.source, is_kept=False)
+        self.lines.set_text(self.source, is_retained=False)
         if len(found) == 1 and isinstance(found[0], Module):
             result = found[0]
         else:

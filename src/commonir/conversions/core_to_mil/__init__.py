@@ -44,7 +44,7 @@ from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
 from commonir.dialects.mlir import ml_program
 from commonir.ir.interface import neutral_attributes
-from commonir.ir.module import Module, put_in_place
+from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects
@@ -142,7 +142,7 @@ class _Work:
             # A model that lists no functions runs the one of this name.
             (only,) = functions
             borders = {MAIN: borders[only.sym_name]}
-            put_in_place(only, only.with_attributes(sym_name=MAIN))
+            replace_function(only, only.with_attributes(sym_name=MAIN))
         diagnostics = Diagnostics()
         describe(made, self.version, borders, diagnostics)
         diagnostics.raise_errors()

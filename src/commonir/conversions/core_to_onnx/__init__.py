@@ -35,7 +35,7 @@ from commonir.conversions.core_to_onnx.legal_types import with_legal_types
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
-from commonir.ir.module import Function, Module, put_in_place
+from commonir.ir.module import Function, Module, replace_function
 from commonir.ods import Dialects
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
@@ -123,7 +123,7 @@ def _import_domains(graph: onnx.Graph) -> None:
     """States the version of operators of another domain, where there are any."""
     if any(op.name.startswith("onnx.ml.") for op in graph.walk()):
         imports = DictionaryAttr((*graph.opset_import.entries, (ML, IntegerAttr(ML_VERSION))))
-        put_in_place(graph, graph.with_attributes(opset_import=imports))
+        replace_function(graph, graph.with_attributes(opset_import=imports))
 
 
 def _without_default(function: Function) -> list[str]:

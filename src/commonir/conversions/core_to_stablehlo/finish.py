@@ -11,7 +11,7 @@ def opened(type: Type) -> Type:
     """A type whose sizes are numbers or open."""
     match type:
         case TensorType():
-            return type.with_numbers()
+            return type.without_symbolic_dims()
         case FunctionType(inputs=inputs, results=results):
             return FunctionType(tuple(map(opened, inputs)), tuple(map(opened, results)))
         case _:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from commonir.dialects.mlir import func, ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import Data, DeferredData, InlineData, computed_data
-from commonir.ir.module import Module, put_in_place
+from commonir.ir.module import Module, replace_function
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean, i8, integer_type
 
 
@@ -24,7 +24,7 @@ def erased(type: Type) -> Type:
     """A type as MLIR has it."""
     match type:
         case TensorType(element=element):
-            return type.with_numbers().with_element(signless(element))
+            return type.without_symbolic_dims().with_element(signless(element))
         case ElementType():
             return signless(type)
         case FunctionType(inputs=inputs, results=results):
@@ -76,7 +76,7 @@ def retype(module: Module, to: Callable[[Type], Type]) -> None:
                     argument.retype(to(argument.type))
     for op in list(module.body.operations):
         if isinstance(op, func.Func):
-            put_in_place(op, op.with_attributes(function_type=to(op.function_type)))
+            replace_function(op, op.with_attributes(function_type=to(op.function_type)))
 
 
 def _finish_global(op: ml_program.Global) -> None:

@@ -19,7 +19,7 @@ from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, N
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import NO_PORT, NewInterface, Port, metadata_of
-from commonir.ir.module import Function, Module, put_in_place
+from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import Op, attr_types, attribute, region, traits
@@ -91,15 +91,15 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
             yield from _of_declarations(holder.body, holder)
             yield from Closure(holder.body, holder).undeclared(self.body)
 
-    def give_interface(self, new: NewInterface) -> Function:
-        new_op = onnx.Graph.give_interface(self, new)
+    def replace_interface(self, new: NewInterface) -> Function:
+        new_op = onnx.Graph.replace_interface(self, new)
         names = {new.renamed.get(v.name, v.name): v.name for v in (*new_op.inputs, *new_op.outputs)}
         kept = tuple([(names[name], held) for name, held in self.declared.entries if name in names])
         assert isinstance(new_op, onnx.Graph)
         graph = Graph(
             new_op.sym_name, new_op.opset_import, new_op.content.take(), new_op.defaults, DictionaryAttr(kept)
         )
-        return put_in_place(new_op, graph)
+        return replace_function(new_op, graph)
 
 
 def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:

@@ -21,7 +21,7 @@ from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
 from commonir.ir.interface import NO_PORT, NewInterface, Port
-from commonir.ir.module import Function, Module, put_in_place
+from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
 from commonir.notation import NotationError
@@ -205,7 +205,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     def operation_set(self) -> str:
         return self.body.label
 
-    def give_interface(self, new: NewInterface) -> Function:
+    def replace_interface(self, new: NewInterface) -> Function:
         places = [new.renamed.get(v.name) for v in new.body.arguments]
         if RESIDUE in self.extra and places != [v.name for v in self.inputs]:
             message = f"the file says something of the inputs of '{self.sym_name}' that is not understood"
@@ -217,7 +217,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
             end.set_extra(key, held)
         new.body.append(end)
         self._rename_shapes(new)
-        result = put_in_place(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
+        result = replace_function(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
         if isinstance(result.parent_op, Module):
             describe_function(result.parent_op, result, new)
         return result

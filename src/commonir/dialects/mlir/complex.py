@@ -15,7 +15,7 @@ from commonir.dialects.lazy_core import complex_numbers, core
 from commonir.dialects.mlir.number_attributes import FastMath, fastmath
 from commonir.dialects.mlir.number_functions import FloatBinary
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, FloatAttr, IntegerAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean
@@ -204,7 +204,7 @@ class Constant(
         return numbers if len(numbers) == len(found) == 2 else ()
 
     def constant_data(self) -> Data | None:
-        kind = carrier(self.complex.type)
+        kind = core_type(self.complex.type)
         codes = [p.bits.to_bytes(p.type.bits // 8, "little") for p in self.parts if isinstance(p, FloatAttr)]
         if not isinstance(kind, TensorType) or len(codes) != 2:
             return None

@@ -15,7 +15,7 @@ from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.module import Function, Invocation, Module, Symbol, put_in_place
+from commonir.ir.module import Function, Invocation, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, operand, result, traits
@@ -34,7 +34,7 @@ class Func(FunctionOp, name="func.func"):
 
     no_inline: bool = attribute(attr_types.unit, default=False, doc="whether its body must not take the place of calls")
 
-    def give_interface(self, new: NewInterface) -> Function:
+    def replace_interface(self, new: NewInterface) -> Function:
         from commonir.ir.interface import NO_PORT, port_attributes  # noqa: PLC0415  few programs get another interface
 
         block = new.body
@@ -49,7 +49,7 @@ class Func(FunctionOp, name="func.func"):
             port_attributes([new.input_ports.get(a.name, NO_PORT) for a in block.arguments]),
             port_attributes([new.output_ports.get(name, NO_PORT) for name, _ in new.outputs]),
         )
-        return put_in_place(self, built)
+        return replace_function(self, built)
 
 
 class Return(ReturnOp, name="func.return", traits=(has_parent("func.func"),)):

@@ -85,10 +85,10 @@ class FunctionOp(
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return self.result_names or tuple([name for name, _ in self.told_outputs])
+        return self.result_names or tuple([name for name, _ in self.named_output_types])
 
     @property
-    def told_outputs(self) -> Sequence[tuple[str, Type]]:
+    def named_output_types(self) -> Sequence[tuple[str, Type]]:
         last = None if self.is_declaration else self.body_region.blocks[-1].last
         values = () if last is None else last.operands
         names = self.result_names or distinct_names([v.name for v in values], "result")

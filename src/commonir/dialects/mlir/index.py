@@ -14,7 +14,7 @@ from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core, integers, made_of
 from commonir.dialects.mlir.number_rules import has_quotient, is_distance
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, i64, index
@@ -238,7 +238,7 @@ class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($outp
             yield Diagnostic(WRONG_TYPE, message)
 
     def reference(self, input: Value) -> Value:
-        element = core.as_tensor(carrier(self.output.type)).element
+        element = core.as_tensor(core_type(self.output.type)).element
         return integers.resized(input, element, sign=self.sign)
 
 

@@ -15,9 +15,9 @@ from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
-from commonir.ir.module import Function, Module, Symbol, put_in_place
+from commonir.ir.module import Function, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
 from commonir.ods import (
@@ -47,7 +47,7 @@ class Func(FunctionOp, name="ml_program.func"):
 
     constants = "core.constant"
 
-    def give_interface(self, new: NewInterface) -> Function:
+    def replace_interface(self, new: NewInterface) -> Function:
         from commonir.ir.interface import NO_PORT, port_attributes  # noqa: PLC0415  few programs get another interface
 
         block = new.body
@@ -63,7 +63,7 @@ class Func(FunctionOp, name="ml_program.func"):
             port_attributes([new.input_ports.get(a.name, NO_PORT) for a in block.arguments]),
             port_attributes([new.output_ports.get(name, NO_PORT) for name in names]),
         )
-        return put_in_place(self, built)
+        return replace_function(self, built)
 
 
 class Subgraph(FunctionOp, name="ml_program.subgraph", traits=(GraphRegion, SingleBlock)):
@@ -139,7 +139,7 @@ class Global(
             message = f"{self.name}: C1: immutable global must have an initial value, @{self.sym_name} has none"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
         held = self.data.type if self.data is not None else None
-        if held is not None and not _holds(carrier(self.type), held) and not _holds(self.type, held):
+        if held is not None and not _holds(core_type(self.type), held) and not _holds(self.type, held):
             message = f"{self.name}: the value of @{self.sym_name} has type {held}, but the global is a {self.type}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 

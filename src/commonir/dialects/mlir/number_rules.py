@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean
@@ -69,7 +69,7 @@ def is_distance(operands: Sequence[Data], width: int = 0) -> bool:
 
 def filled(maker: type[HoldsData], type: Type, number: Number) -> Value | None:
     """A constant of a type whose elements are all one number; None where sizes are not known."""
-    kind = carrier(type)
+    kind = core_type(type)
     if not isinstance(kind, TensorType) or not kind.is_static:
         return None
     result = maker.holding(splat(kind, number), type)

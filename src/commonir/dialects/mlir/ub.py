@@ -11,7 +11,7 @@ from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.ir.attributes import Attribute, DialectAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean
 from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, result, traits
@@ -43,7 +43,7 @@ class Poison(
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 
     def reference(self) -> Value:
-        kind = carrier(self.result_.type)
+        kind = core_type(self.result_.type)
         if not isinstance(kind, TensorType) or kind.shape is None:
             raise NotationError(f"the core has no value of type {self.result_.type} to be nothing in particular")
         zero = core.scalar(False if kind.element is boolean else 0, kind.element)

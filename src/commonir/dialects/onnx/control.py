@@ -73,7 +73,7 @@ def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator
 
 def _without_names(declared: Type) -> Type:
     """A type without its names of sizes, which in a nested graph may stand for any, also for none."""
-    return declared.with_numbers() if isinstance(declared, TensorType) else declared
+    return declared.without_symbolic_dims() if isinstance(declared, TensorType) else declared
 
 
 def _may_follow(declared: Type, next_: Type) -> bool:

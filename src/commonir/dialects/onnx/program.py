@@ -19,7 +19,7 @@ from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar
 from commonir.ir.interface import NewInterface, Port
-from commonir.ir.module import Function, put_in_place
+from commonir.ir.module import Function, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
@@ -289,14 +289,14 @@ class Graph(
         version = dict(self.opset_import.entries).get("")
         return version_of(version.value) if isinstance(version, IntegerAttr) else ""
 
-    def give_interface(self, new: NewInterface) -> Function:
+    def replace_interface(self, new: NewInterface) -> Function:
         for name, value in new.outputs:
             value.name = name
         new.body.append(Return(tuple([v for _, v in new.outputs])))
         held = dict(self.defaults.entries)
         old = {v.name: new.renamed.get(v.name, v.name) for v in new.body.arguments}
         defaults = DictionaryAttr(tuple([(name, held[before]) for name, before in old.items() if before in held]))
-        return put_in_place(self, Graph(self.sym_name, self.opset_import, Region([new.body]), defaults))
+        return replace_function(self, Graph(self.sym_name, self.opset_import, Region([new.body]), defaults))
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)

@@ -49,7 +49,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     diagnostics.raise_errors()
     planned = weights.plan(f"{target.stem}{WEIGHTS_SUFFIX}")
     text = print_program(module, keeps_model=True, reference=weights.refer).encode()
-    weights.hold()
+    weights.ensure_mapped()
     if not planned:
         with atomic_file(path) as stream:
             stream.write(text)
@@ -114,7 +114,7 @@ class _Weights:
         """Keeps the contents of files whose place the output may take."""
         for blob in self._blobs.values():
             if isinstance(blob.data, FileData):
-                blob.data.file.hold()
+                blob.data.file.ensure_mapped()
 
 
 def _specification_version(module: Module) -> int:

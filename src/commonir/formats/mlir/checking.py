@@ -10,7 +10,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.mlir.source import read_text
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
-from commonir.ir.origins import TextLines, placed
+from commonir.ir.origins import TextLines, located_at
 from commonir.ods import Dialects, Op, path_of, verify
 from commonir.ods.traits import GraphRegion
 from commonir.text.lexer import caret_notes
@@ -44,7 +44,7 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
     except DiagnosticError as error:
         return None, list(error.diagnostics)
     lines = TextLines(file, piece.lines_before)
-    lines.are_of(piece.text, is_kept=True)
+    lines.set_text(piece.text, is_retained=True)
     found = verify(module, dialects, partial(_located, piece.text, lines))
     return module, found or _order_of(module)
 
@@ -60,7 +60,7 @@ def _order_of(module: Module) -> list[Diagnostic]:
 
 def _located(text: str, lines: TextLines, op: Operation, found: Diagnostic) -> Diagnostic:
     """A finding about an operation with its path in the program, and the line where its text begins."""
-    result = placed(found.located(where=path_of(op)), op.location)
+    result = located_at(found.located(where=path_of(op)), op.location)
     if result.line is not None and result.column is not None and result.file == lines.file:
         offset = lines.offset(result.line, result.column)
         result.notes = (*result.notes, *caret_notes(text, offset, result.line))

@@ -73,7 +73,7 @@ def part_of(data: Data, split: Split, rank: int, ranks: int) -> Data:
     kind = part_type(data.type, split, ranks)
     assert isinstance(kind, TensorType)
     if isinstance(data, SplatData):
-        return SplatData(kind, data.one)
+        return SplatData(kind, data.element_bytes)
     size_bytes = kind.element.size_bytes(kind.count)
     is_one_piece = all(n == 1 for n in data.shape[: split.axis]) and data.shape[split.axis] == split.period
     if is_one_piece and not kind.element.bits % 8:

@@ -196,7 +196,7 @@ class PiecewiseRun:
                     result.body.append(clone(op))
         result.body.append(function)
         assert isinstance(function, Function)
-        function.give_interface(NewInterface(block, returnable(function, block, returned), {}, {}, {}))
+        function.replace_interface(NewInterface(block, returnable(function, block, returned), {}, {}, {}))
         return result
 
 

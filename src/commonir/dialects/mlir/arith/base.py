@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean
 from commonir.ods import MlirOp, known_data, operand, result, traits
@@ -29,7 +29,7 @@ class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
 
 def carried_element(value: Value) -> ElementType:
     """The element type of the tensor that carries a value in the core."""
-    return core.as_tensor(carrier(value.type)).element
+    return core.as_tensor(core_type(value.type)).element
 
 
 def is_constant(value: Value, number: float) -> bool:

@@ -13,7 +13,7 @@ from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
@@ -96,7 +96,7 @@ def carried_data(value: Attribute) -> Data | None:
     if not isinstance(value, DataAttr):
         return _carried_number(value)
     data = value.data
-    held = carrier(data.type)
+    held = core_type(data.type)
     if held is data.type or not isinstance(held, TensorType):
         return data
     return data_of(held.element, data.shape, data.values())

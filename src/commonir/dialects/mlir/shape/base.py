@@ -1,7 +1,7 @@
 """Base classes of the operations of the shape dialect: its types, how they mix, and dims as tensors of the core.
 
 A shape is carried by a vector of 64-bit integers, a size by one integer, a witness by a bool. Shapes that are
-errors have no carrier: where upstream gives such a shape, nothing is specified here. Source: MLIR shape dialect.
+errors have no core_type: where upstream gives such a shape, nothing is specified here. Source: MLIR shape dialect.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     rank_of,
 )
 from commonir.dialects.mlir.stablehlo.number_types import number_as
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
@@ -59,7 +59,7 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
 
 def carried(data: Data) -> Data:
     """Contents as the core holds them."""
-    kind = carrier(data.type)
+    kind = core_type(data.type)
     if kind is data.type or not isinstance(kind, TensorType):
         return data
     return DeferredData(kind, lambda: InlineData(kind, data.buffer()))

@@ -17,7 +17,7 @@ from commonir.dialects.mlir.tensor.base import (
     refined,
     row,
 )
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean, i64, index
@@ -56,7 +56,7 @@ class Empty(
         yield from _wrong_count(self, self.dynamic_sizes, self.result_.type)
 
     def reference(self, dynamic_sizes: tuple[Value, ...]) -> Value:
-        element = core.as_tensor(carrier(self.result_.type)).element
+        element = core.as_tensor(core_type(self.result_.type)).element
         return filled(zero(element), self.result_.type, dynamic_sizes)
 
 
@@ -159,7 +159,7 @@ class FromElements(
     def reference(self, elements: tuple[Value, ...]) -> Value:
         shape = tuple([d for d in ranked_shape(self.result_) if isinstance(d, int)])
         if not elements:
-            return core.broadcast_to(zero(core.as_tensor(carrier(self.result_.type)).element), shape)
+            return core.broadcast_to(zero(core.as_tensor(core_type(self.result_.type)).element), shape)
         whole = core.concat(tuple([core.unsqueeze(v, (0,)) for v in elements]), 0)
         return whole if len(shape) == 1 else core.reshape(whole, shape)
 

@@ -21,7 +21,7 @@ from commonir.dialects.mlir.tensor.base import (
     refined,
     static_sizes,
 )
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type
 from commonir.ods import attribute, operand, result, traits
@@ -92,7 +92,7 @@ class Bitcast(
             yield _cannot_cast(self, self.source.type, self.dest.type)
 
     def reference(self, source: Value) -> Value:
-        expected = core.as_tensor(carrier(self.dest.type)).element
+        expected = core.as_tensor(core_type(self.dest.type)).element
         same = core.tensor_type(source).element is expected
         return refined(source if same else core.bit_cast(source, expected), self.dest.type)
 

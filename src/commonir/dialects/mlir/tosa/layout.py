@@ -31,7 +31,7 @@ from commonir.dialects.mlir.tosa.base import (
 )
 from commonir.dialects.mlir.tosa.reduction import check_axis
 from commonir.ir.attributes import DataAttr
-from commonir.ir.carriers import carrier
+from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
@@ -82,7 +82,7 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
 
 def carried(data: Data) -> Data:
     """Contents as the core holds them."""
-    kind = carrier(data.type)
+    kind = core_type(data.type)
     if kind is data.type or not isinstance(kind, TensorType):
         return data
     return DeferredData(kind, lambda: InlineData(kind, data.buffer()))

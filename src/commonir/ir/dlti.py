@@ -1,4 +1,4 @@
-"""Attributes of the dlti dialect: what is known of the machine that a program is for, by keys.
+"""Attributes of the dlti dialect: properties of the target machine, by key.
 
 Source: MLIR's dlti dialect.
 """
@@ -14,11 +14,11 @@ from commonir.ir.literals import quoted
 from commonir.ir.types import Type
 
 Key = str | Type
-"""What something is known of: a thing with a name, or a type."""
+"""The key of an entry: a name or a type."""
 
 
-class LayoutEntryAttr(Attribute):
-    """What is known of one key."""
+class DltiEntryAttr(Attribute):
+    """An entry: a key and its value."""
 
     __slots__ = ("key", "value")
 
@@ -32,38 +32,38 @@ class LayoutEntryAttr(Attribute):
         return f"#dlti.dl_entry<{_key(self.key, printer)}, {printer.attribute(self.value)}>"
 
 
-class LayoutAttr(Attribute):
-    """What is known of several keys. `kind` says of what: `dl_spec`, `map`, `target_device_spec` and so on."""
+class DltiAttr(Attribute):
+    """Entries under a mnemonic: `dl_spec`, `map`, `target_device_spec` and so on."""
 
-    __slots__ = ("kind", "entries")  # noqa: RUF023  the order of `_intern`
+    __slots__ = ("mnemonic", "entries")  # noqa: RUF023  the order of `_intern`
 
-    kind: str
-    entries: tuple[LayoutEntryAttr, ...]
+    mnemonic: str
+    entries: tuple[DltiEntryAttr, ...]
 
-    def __new__(cls, kind: str, entries: Sequence[LayoutEntryAttr]) -> Self:
-        return cls._intern(kind, tuple(entries))
+    def __new__(cls, mnemonic: str, entries: Sequence[DltiEntryAttr]) -> Self:
+        return cls._intern(mnemonic, tuple(entries))
 
     def text(self, printer: ConstantPrinter, /) -> str:
         shown = [f"{_key(e.key, printer)} = {printer.attribute(e.value)}" for e in self.entries]
-        return f"#dlti.{self.kind}<{', '.join(shown)}>"
+        return f"#dlti.{self.mnemonic}<{', '.join(shown)}>"
 
     def faults(self) -> Iterator[str]:
-        """Yields what is wrong with its keys and values."""
-        met: set[Key] = set()
+        """Yields a message for each invalid key or value."""
+        seen: set[Key] = set()
         for key, value in ((e.key, e.value) for e in self.entries):
             if key == "":
                 yield "empty string as DLTI key is not allowed"
-            elif key in met:
+            elif key in seen:
                 yield f"repeated DLTI key: {shown_key(key)}"
-            met.add(key)
-            if self.kind == "target_system_spec" and not (
-                isinstance(value, LayoutAttr) and value.kind == "target_device_spec"
+            seen.add(key)
+            if self.mnemonic == "target_system_spec" and not (
+                isinstance(value, DltiAttr) and value.mnemonic == "target_device_spec"
             ):
                 yield f"value associated with key {shown_key(key)} is not a DLTI device spec"
 
 
 def shown_key(key: Key) -> str:
-    """Returns a key as it is written."""
+    """Returns the text of a key."""
     return quoted(key) if isinstance(key, str) else str(key)
 
 
@@ -71,4 +71,4 @@ def _key(key: Key, printer: ConstantPrinter) -> str:
     return shown_key(key) if isinstance(key, str) else printer.type(key)
 
 
-__all__ = ["Key", "LayoutAttr", "LayoutEntryAttr", "shown_key"]
+__all__ = ["DltiAttr", "DltiEntryAttr", "Key", "shown_key"]
