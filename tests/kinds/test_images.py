@@ -127,7 +127,7 @@ def test_file_of_another_size_is_refused_unless_it_may_be_resized(tmp_path: Path
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_image(load("image_rgb"), "picture", path)
     assert diagnostic(error.value) == (
-        "E0703 | input 'picture': the image is 3x6, which the input does not take | expected: 4x2 (width x height)"
+        "E0703 | input 'picture': an image of 3x6 pixels is not allowed | expected: 4x2 (width x height)"
     )
     pixels = api.read_image(load("image_rgb"), "picture", path, resize=True)
     assert pixels.shape == (2, 4, 3)

@@ -129,6 +129,6 @@ def test_steps_take_and_give_an_axis_in_front() -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run_steps(load("cache"), given, steps=3)
     assert [d.message for d in error.value.diagnostics] == [
-        "input 'x' has 2 parts along its first axis for 3 steps",
-        "input 'at' has 2 parts along its first axis for 3 steps",
+        "input 'x' has size 2 along its first axis for 3 steps",
+        "input 'at' has size 2 along its first axis for 3 steps",
     ]

@@ -307,7 +307,7 @@ def test_extern_value_that_is_not_given_is_named() -> None:
     with pytest.raises(cir.DiagnosticError) as refused:
         cir.with_externs(_program(EXTERN), {"W": np.zeros(2, np.float32)})
     assert [(d.code.id, d.message, d.help) for d in refused.value.diagnostics] == [
-        ("E0701", "nothing is given for the extern global @w", "did you mean 'W'?")
+        ("E0701", "the extern global @w has no value", "did you mean 'W'?")
     ]
 
 

@@ -73,7 +73,7 @@ from commonir.api.running import (
     save_trace as save_trace,
     scalar_input as scalar_input,
     together as together,
-    unlike_stated as unlike_stated,
+    shape_mismatches as shape_mismatches,
     with_externs as with_externs,
     write_image as write_image,
 )

@@ -120,7 +120,7 @@ def _prepared(
     elif state is not None and ranks is not None:
         check_rank_states(state, lowered, ranks)
     chosen = Engines().get(engine or DEFAULT_ENGINE)
-    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=False)
+    options = (options or DEFAULT_OPTIONS)._replace(plan_ahead=False)
     if ranks is not None:
         executable = prepare_ranks(chosen, lowered, ranks, options)
     elif lowered is module:
@@ -331,9 +331,9 @@ def _run_alone(module: Module, function: str | None) -> Function | None:
         return None
 
 
-def unlike_stated(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
+def shape_mismatches(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
     """Returns diagnostics where the outputs of a run contradict the function's declared shapes."""
-    from commonir.runtime.ports import unlike_stated as compared  # noqa: PLC0415
+    from commonir.runtime.ports import shape_mismatches as compared  # noqa: PLC0415
 
     ran = _run_alone(module, function)
     return [] if ran is None else list(compared(ran, outputs))
@@ -425,7 +425,7 @@ def compare(
     repro: Path_ | None = None,
     options: EngineOptions | None = None,
     findings: Diagnostics | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Compares two programs, or one program on two engines, value by value on the same inputs.
 
@@ -434,7 +434,7 @@ def compare(
     not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
     `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
     gets the operations of the first divergence as programs of their own, with their inputs and results; `findings`
-    receives why it does not. Limits of the options are those of each side. `tell` hears how far the comparison is.
+    receives why it does not. Limits of the options are those of each side. `on_progress` receives messages.
 
     Programs of several ranks are compared by the outputs of all ranks.
 
@@ -464,7 +464,7 @@ def compare(
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
-    result = divergence.compare(comparing, tell)
+    result = divergence.compare(comparing, on_progress)
     return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 
@@ -496,12 +496,12 @@ def profile(
     warmup: int = 1,
     repeat: int = 5,
     options: EngineOptions | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
 ) -> Profile:
     """Returns the cost of a program's operations on an engine: each alone, and the whole, on the same inputs.
 
     Inputs that are not given are random, by `seed`. Each is run `warmup` times before it is timed `repeat` times.
-    `tell` hears how far it is.
+    `on_progress` receives messages.
 
     Raises: DiagnosticError (E0709 for a program of several ranks, E07xx as `run`).
     """
@@ -518,7 +518,7 @@ def profile(
     given = {**side.initial, **(inputs or {})}
     drawn = draw(side.module, function=side.function.symbol_name, seed=seed, dims=dims or {}, given=given)
     repeats = profiling.Repeats(warmup, repeat)
-    return profiling.profile(side, drawn, repeats, options or DEFAULT_OPTIONS, tell)
+    return profiling.profile(side, drawn, repeats, options or DEFAULT_OPTIONS, on_progress)
 
 
 def save_trace(found: Profile, path: Path_) -> None:

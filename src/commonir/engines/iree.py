@@ -21,7 +21,7 @@ from commonir.passes.select_function import select_function
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
-from commonir.runtime.interpreter.control import Globals, HoldsState
+from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.seeding import with_seeds
 from commonir.text.printer import print_lines
 
@@ -88,7 +88,7 @@ def _compiled(compiler: Any, text: str) -> bytes:
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=reasons[:3])) from error
 
 
-class _Prepared(HoldsState):
+class _Prepared(WithState):
     """A compiled function, and the states that pass through it."""
 
     def __init__(self, call: Any, function: Function, threaded: Function, states: tuple[Threaded, ...]) -> None:

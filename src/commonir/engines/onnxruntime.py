@@ -25,7 +25,7 @@ from commonir.ir.module import Function, Module
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
-from commonir.runtime.interpreter.control import Globals, HoldsState
+from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import State
@@ -240,7 +240,7 @@ def _weight_bytes(module: Module) -> int:
     return sum(op.value.size_bytes for op in module.walk() if isinstance(op, onnx.Initializer))
 
 
-class _Prepared(HoldsState):
+class _Prepared(WithState):
     """A session with the function whose inputs it checks, and with the states that pass through it."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Inputs of a program for one that was made from it, and outputs back.
+"""Adapts inputs of a program to a program converted from it, and outputs back.
 
 A conversion may give inputs and outputs other names, and inputs other element types.
 """
@@ -21,7 +21,7 @@ Array = NDArray[Any]
 def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """Returns arrays for the inputs of a converted function: by name, or by position where a name is new.
 
-    A scalar gets the axis that a format without scalars gave the input.
+    A scalar input becomes one of shape [1] where the target format has no scalars.
     """
     names = {v.name for v in after.inputs}
     new = [v.name for v in after.inputs if v.name not in inputs]
@@ -32,29 +32,29 @@ def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array
         array = inputs.get(source.get(v.name, v.name))
         if array is None:
             continue
-        kind = v.type
-        if not isinstance(kind, TensorType):
+        type = v.type
+        if not isinstance(type, TensorType):
             out[v.name] = array
             continue
-        expected = dtype_of(kind.element.name)
-        given = array if array.dtype == expected else np.asarray(array).astype(expected)
-        out[v.name] = given.reshape(1) if kind.shape == (1,) and not given.shape else given
+        expected = dtype_of(type.element.name)
+        converted = array if array.dtype == expected else np.asarray(array).astype(expected)
+        out[v.name] = converted.reshape(1) if type.shape == (1,) and not converted.shape else converted
     return out
 
 
 def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Outputs of a converted function under the names of the one before, and in its element types.
+    """Returns the outputs of a converted function under the names and in the element types of the original function.
 
     Lists, maps and absent values are left as they are.
     """
-    kinds = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
-    new = [name for name in outputs if name not in kinds]
-    old = [name for name in kinds if name not in outputs]
+    types = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
+    new = [name for name in outputs if name not in types]
+    old = [name for name in types if name not in outputs]
     names = {**{name: name for name in outputs}, **dict(zip(new, old, strict=False))}
     out: dict[str, Array] = {}
     for name, array in outputs.items():
-        mine = names[name]
-        kind = kinds.get(mine)
-        expected = dtype_of(kind.element.name) if isinstance(kind, TensorType) else None
-        out[mine] = array if expected is None or array.dtype == expected else array.astype(expected)
+        own_name = names[name]
+        type = types.get(own_name)
+        expected = dtype_of(type.element.name) if isinstance(type, TensorType) else None
+        out[own_name] = array if expected is None or array.dtype == expected else array.astype(expected)
     return out

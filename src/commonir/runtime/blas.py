@@ -1,4 +1,4 @@
-"""The threads of the BLAS library that numpy brings; the one place that knows threadpoolctl."""
+"""The number of threads of numpy's BLAS library. Nothing else uses threadpoolctl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Library(Protocol):
-    """A library that is loaded."""
+    """A loaded library."""
 
     user_api: str
 
@@ -20,21 +20,21 @@ class _Library(Protocol):
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Looks for the libraries once: it reads the list of everything that is loaded."""
+    """Returns the loaded libraries, which are looked up once."""
     return ThreadpoolController()
 
 
 @cache
 def _libraries() -> tuple[_Library, ...]:
-    """Returns those for linear algebra."""
-    found: list[_Library] = _controller().lib_controllers  # pyright: ignore[reportUnknownMemberType]  it is untyped
-    return tuple([library for library in found if library.user_api == "blas"])
+    """Returns the loaded BLAS libraries."""
+    loaded: list[_Library] = _controller().lib_controllers  # pyright: ignore[reportUnknownMemberType]  it is untyped
+    return tuple([library for library in loaded if library.user_api == "blas"])
 
 
 def limited_threads(threads: int) -> AbstractContextManager[object]:
-    """While it is entered, BLAS uses at most this many threads."""
+    """Returns a context in which BLAS uses at most this many threads."""
     if all(library.num_threads == threads for library in _libraries()):
-        # Asking takes a tenth of the time of setting and putting back.
+        # Checking takes a tenth of the time of setting and restoring.
         return nullcontext()
     limited: AbstractContextManager[object] = _controller().limit(limits=threads, user_api="blas")  # pyright: ignore[reportUnknownMemberType]  it is untyped
     return limited

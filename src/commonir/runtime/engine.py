@@ -1,8 +1,8 @@
-"""What an engine is, and how one is found by name.
+"""The interface of engines, and how one is found by name.
 
 An engine prepares a function of a module once and runs it many times. Modules given to engines consist of
-`ml_program` and `core`. Engines are found through the entry points of installed packages (group `commonir.engines`),
-ours like anybody's; ours are also listed here, so that finding them costs no scan of installed packages.
+`ml_program` and `core`. Engines of other packages are found by the entry points of the group `commonir.engines`; ours
+are listed here, so that no scan of installed packages is needed for them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OURS = {
 
 
 class EngineOptions(NamedTuple):
-    """What a caller may ask of any engine; each refuses what it cannot do."""
+    """Options for any engine; an engine refuses options that it does not support."""
 
     threads: int = 1
     """Threads that one operation may use."""
@@ -51,26 +51,26 @@ class EngineOptions(NamedTuple):
     """Time for one run, checked between operations; None for no limit."""
 
     seed: int | None = None
-    """Seed of random numbers for which the program gives none; None for others in every run."""
+    """Seed of random numbers for which the program has none; None for different ones in every run."""
 
-    plans_at_once: bool = True
-    """Whether an engine that plans does so before it runs anything; else only what is large or runs again."""
+    plan_ahead: bool = True
+    """Whether an engine builds all plans before the first run, rather than for large or repeated computations only."""
 
     communicator: Communicator | None = None
-    """What executes the operations of a rank that communicate; None for a program that runs alone."""
+    """Executes the communication operations of a rank; None for a program that is not distributed."""
 
 
 DEFAULT_OPTIONS = EngineOptions()
 
 
 class Executable(Protocol):
-    """A function that is ready to run. It is not to be used by two threads at the same time."""
+    """A prepared function. It must not be used by two threads at the same time."""
 
     @property
     def state(self) -> State:
         """The contents of mutable globals, which outlive a run.
 
-        Executables of one module may be given the same one; an empty one stands for what the program says.
+        Executables of one module may share one; an empty one stands for the initial values of the program.
         """
         ...
 
@@ -88,14 +88,14 @@ class Executable(Protocol):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs programs. `name` is what it is asked for by."""
+    """Runs programs. `name` identifies it in options."""
 
     name: str
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> Executable:
-        """Makes a function ready to run; the main function when none is named.
+        """Prepares a function, the main function by default.
 
         Raises: DiagnosticError (E0706 for an unknown function, E0709 for what the engine cannot run).
         """
@@ -111,26 +111,28 @@ class FormatEngine(Engine, Protocol):
 
 @runtime_checkable
 class StepwiseEngine(Engine, Protocol):
-    """An engine that computes every operation on its own, so that a run in pieces gives what a whole run does."""
+    """An engine that computes operations separately, so that running in pieces does not change results."""
 
     is_stepwise: bool
 
 
 @runtime_checkable
 class CommunicatingEngine(Engine, Protocol):
-    """An engine that leaves operations which communicate to the communicator of its options, when it reaches them."""
+    """An engine that passes communication operations to the communicator of its options."""
 
     hands_over: bool
 
 
 @runtime_checkable
 class RanksEngine(Engine, Protocol):
-    """An engine that is given a program of several ranks as a whole, each of which is another process."""
+    """An engine that runs a whole program of several ranks, each in a process of its own."""
 
     runs_ranks: bool
 
     def together(self) -> AbstractContextManager[bool]:
-        """What the processes do together: inside, what fails in one ends all. Gives whether this one has the answer."""
+        """Returns a context for work of all processes, in which an error in one ends all. It yields whether this
+        process has the outputs.
+        """
         ...
 
 
@@ -145,7 +147,7 @@ def runs_ranks(engine: Engine) -> TypeGuard[RanksEngine]:
 
 
 def is_stepwise(engine: Engine) -> bool:
-    """Returns whether an engine computes every operation on its own."""
+    """Returns whether an engine computes operations separately."""
     return isinstance(engine, StepwiseEngine) and engine.is_stepwise
 
 
@@ -156,22 +158,22 @@ def runs_as_it_is(engine: Engine, module: Module) -> bool:
 
 
 class Engines:
-    """The engines in use. Those that are named but not loaded yet are imported when first asked for."""
+    """The available engines, which are imported on first use."""
 
-    def __init__(self, given: Iterable[Engine] = (), *, discover: bool = True) -> None:
-        self._plugins = Plugins(Engine, ENTRY_POINTS, _OURS, given, discover=discover)
+    def __init__(self, engines: Iterable[Engine] = (), *, discover: bool = True) -> None:
+        self._plugins = Plugins(Engine, ENTRY_POINTS, _OURS, engines, discover=discover)
 
     def names(self) -> tuple[str, ...]:
-        """Returns names of all engines that can be had, sorted."""
+        """Returns the names of all available engines, sorted."""
         return self._plugins.names()
 
     def get(self, name: str) -> Engine:
-        """Returns the engine of a name.
+        """Returns the engine with a name.
 
         Raises: DiagnosticError (E0704).
         """
         result = self._plugins.get(name)
         if result is None:
             help = did_you_mean(name, self.names()) or f"engines: {', '.join(self.names())}"
-            raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
+            raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"there is no engine '{name}'", help=help))
         return result

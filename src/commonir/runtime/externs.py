@@ -1,4 +1,4 @@
-"""Gives extern globals their contents: arrays found under the names of the globals.
+"""Gives extern globals their contents from arrays by name.
 
 Source: MLIR ml_program dialect, ExternAttr: `sym_name` is the key for locating the value.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
     """Returns a program whose extern globals hold the arrays of their names; the program itself when it has none.
 
-    Arrays that no global asks for are left alone: an archive may serve several programs.
+    Arrays without a global are ignored: an archive may serve several programs.
 
     Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array that is not of its type).
     """
@@ -42,7 +42,7 @@ def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
     diagnostics = Diagnostics()
     for op in [op for op in result.nested() if isinstance(op, Global) and op.is_extern]:
         if op.sym_name not in arrays:
-            message = f"nothing is given for the extern global @{op.sym_name}"
+            message = f"the extern global @{op.sym_name} has no value"
             diagnostics.add(MISSING_INPUT, message, where=path_of(op), help=did_you_mean(op.sym_name, arrays))
             continue
         array = np.asarray(arrays[op.sym_name])
@@ -56,25 +56,25 @@ def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
     return result
 
 
-def _stated(op: Global) -> Type:
-    """Returns what a global says of its contents: at its value, else of itself."""
+def _declared_type(op: Global) -> Type:
+    """Returns the declared type of a global: that of its extern value, else its own."""
     value = op.value
     return value.type if isinstance(value, DialectAttr) and value.type is not None else op.type
 
 
 def _misfit(op: Global, array: Array) -> Iterator[Diagnostic]:
-    stated = _stated(op)
-    kind = core_type(stated)
-    fits = isinstance(kind, TensorType) and array.dtype == dtype_of(kind.element.name)
-    if isinstance(kind, TensorType) and kind.shape is not None:
-        sizes = zip(kind.shape, array.shape, strict=False)
-        fits = fits and len(kind.shape) == array.ndim and all(not isinstance(d, int) or d == n for d, n in sizes)
+    declared = _declared_type(op)
+    type = core_type(declared)
+    fits = isinstance(type, TensorType) and array.dtype == dtype_of(type.element.name)
+    if isinstance(type, TensorType) and type.shape is not None:
+        dims = zip(type.shape, array.shape, strict=False)
+        fits = fits and len(type.shape) == array.ndim and all(not isinstance(d, int) or d == n for d, n in dims)
     if not fits:
-        message = f"extern global @{op.sym_name}: expected {stated}, found {array.dtype} of shape {list(array.shape)}"
+        message = f"extern global @{op.sym_name}: expected {declared}, found {array.dtype} of shape {list(array.shape)}"
         yield Diagnostic(WRONG_INPUT, message, where=path_of(op))
 
 
-def _value(kind: Type, array: Array) -> Attribute:
-    held = core_type(kind)
-    assert isinstance(held, TensorType)
-    return DataAttr(ArrayData(TensorType(held.element, array.shape), array))
+def _value(type: Type, array: Array) -> Attribute:
+    core_tensor = core_type(type)
+    assert isinstance(core_tensor, TensorType)
+    return DataAttr(ArrayData(TensorType(core_tensor.element, array.shape), array))

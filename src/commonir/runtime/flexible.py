@@ -1,9 +1,9 @@
-"""Programs that are lowered again when what lowering took for granted does not hold.
+"""Executables that lower a program again when the assumptions of lowering do not hold.
 
-Where two unknown sizes meet, lowering takes them to be equal and says so; other facts about sizes are assumed likewise.
-When inputs, or values computed from them, turn out to have other sizes, the program is lowered for the shapes of these
-inputs; and when that does not do, because sizes depend on the contents of inputs, every operation is stated when it is
-reached. Only what is wrong for the sizes at hand is refused.
+Where two unknown sizes meet, lowering assumes that they are equal, and makes other assumptions about sizes too. When
+inputs, or values computed from them, have other sizes, the program is lowered again for the shapes of these inputs. If
+that fails, because sizes depend on the contents of inputs, each operation is lowered when it is reached. So a program
+is refused only if it is wrong for the actual sizes.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from commonir.runtime.values import is_array
 
 Array = NDArray[Any]
 
-KEPT_PROGRAMS = 4
-"""Programs kept for shapes of inputs, beside the one for all."""
+MAX_PROGRAMS = 4
+"""The number of programs for particular input shapes that are cached, besides the general one."""
 
-_ABOUT_SIZES = (
+_SIZE_CODES = (
     VIOLATED_CONSTRAINT,
     WRONG_TYPE,
     WRONG_RESULT_TYPE,
@@ -46,7 +46,7 @@ _ABOUT_SIZES = (
 
 
 class FlexibleExecutable:
-    """A function that is ready to run, for all sizes that its declared types allow."""
+    """A prepared function that runs for all sizes that its declared types allow."""
 
     def __init__(
         self, source: Module, lowered: Module, engine: Engine, function: str | None, options: EngineOptions
@@ -60,7 +60,7 @@ class FlexibleExecutable:
 
     @property
     def state(self) -> State:
-        """What mutable globals hold; see `Executable`."""
+        """The contents of mutable globals; see `Executable`."""
         return self._general.state
 
     @state.setter
@@ -71,25 +71,25 @@ class FlexibleExecutable:
         """Returns the outputs by name; see `Executable`."""
         if self._special:
             key = _key(inputs)
-            found = self._special.get(key)
-            if found is not None:
+            executable = self._special.get(key)
+            if executable is not None:
                 self._special.move_to_end(key)
-                return self._run(found, inputs)
+                return self._run(executable, inputs)
         try:
             return self._general.run(inputs)
         except DiagnosticError as error:
-            if any(d.code not in _ABOUT_SIZES for d in error.diagnostics):
+            if any(d.code not in _SIZE_CODES for d in error.diagnostics):
                 raise
             first = error
-        # What contradicts the declared types of inputs is wrong however the program is lowered. That a size is not zero
-        # was only taken for granted.
+        # Inputs that contradict their declared types are wrong however the program is lowered. That a size is not zero
+        # was only assumed.
         bound = bind(self._function, inputs, least=False).arrays
         named = zip(names_of(self._function), bound, strict=True)
         shapes = {n: x.shape for n, x in named if is_array(x)}
         try:
             return self._run_specialized(inputs, shapes)
         except DiagnosticError as error:
-            # What was told of sizes says more than what went wrong when the same operation was reached with them.
+            # The first errors about sizes explain more than the failure of the same operations when they ran.
             reported = {_operation_at(d) for d in first.diagnostics}
             if all(d.code is EXECUTION_FAILED and _operation_at(d) in reported for d in error.diagnostics):
                 raise first from None
@@ -99,17 +99,17 @@ class FlexibleExecutable:
         try:
             return self._run_lowered(Deferral.OPEN, inputs, shapes)
         except DiagnosticError as error:
-            if any(d.code not in _ABOUT_SIZES for d in error.diagnostics):
+            if any(d.code not in _SIZE_CODES for d in error.diagnostics):
                 raise
         return self._run_lowered(Deferral.ALL, inputs, shapes)
 
     def _run_lowered(self, defer: Deferral, inputs: Mapping[str, Array], shapes: Shapes) -> dict[str, Array]:
         name = self._function.symbol_name
         lowered = lower(self._source, defer, shapes, name)
-        built = self._engine.prepare(lowered, name, self._options)
-        outputs = self._run(built, inputs)
-        self._special[_key(inputs)] = built
-        if len(self._special) > KEPT_PROGRAMS:
+        executable = self._engine.prepare(lowered, name, self._options)
+        outputs = self._run(executable, inputs)
+        self._special[_key(inputs)] = executable
+        if len(self._special) > MAX_PROGRAMS:
             self._special.popitem(last=False)
         return outputs
 
@@ -118,11 +118,9 @@ class FlexibleExecutable:
         return executable.run(inputs)
 
 
-def _operation_at(found: Diagnostic) -> str:
-    """Returns the name of the operation that a finding is about, which stays while its position changes with
-    lowering.
-    """
-    return (found.where or "").rpartition("] ")[2]
+def _operation_at(diagnostic: Diagnostic) -> str:
+    """Returns the name of the operation that a diagnostic is about, which lowering preserves, unlike its position."""
+    return (diagnostic.where or "").rpartition("] ")[2]
 
 
 def _key(inputs: Mapping[str, Array]) -> object:

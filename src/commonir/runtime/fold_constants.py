@@ -1,7 +1,7 @@
-"""Computes operations on constants, for passes that fold them.
+"""Evaluates operations on constants, for passes that fold them.
 
-An operation is run as a program of its own. Programs are kept, and run again for every operation that differs from the
-first in nothing but the contents of its operands.
+An operation is run as a program of its own. Programs are cached, and run again for every operation that differs from
+the first only in the contents of its operands.
 """
 
 from __future__ import annotations
@@ -24,43 +24,42 @@ from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.interpreter.operations import data_of_array
 
 MAX_GROWTH_BYTES = 1 << 20
-"""How much larger than what it is computed from a constant may be, if nothing else is asked for."""
+"""By how much a folded constant may exceed its operands, unless a pass has another limit."""
 
 _READ_BYTES = 1 << 12
-"""Contents up to this size take part in a program where an operation reads the elements of an operand."""
+"""Operands of up to this size become part of a program where the operation depends on their elements."""
 
 
 class _Program(NamedTuple):
-    """A program for operations of a kind; `inputs` are the numbers of the operands that it receives."""
+    """A program for equal operations; `inputs` are the positions of the operands that it receives."""
 
     executable: Executable
     inputs: tuple[int, ...]
 
 
 class _Folded:
-    """What all operations of one class, attributes and types have in common, and the programs that compute them by the
-    contents of operands that decide what they are.
+    """The programs for operations of one class with equal attributes and types, by the contents of some operands.
 
-    Units: `largest` is the bytes of the largest result of known size.
+    Units: `largest` is the bytes of the largest static result.
     """
 
-    __slots__ = ("is_open", "largest", "programs", "read", "types")
+    __slots__ = ("is_dynamic", "largest", "programs", "read", "types")
 
     def __init__(self, op: Op, types: tuple[TensorType, ...]) -> None:
         sizes = [_size_bytes(r) for r in op.results]
         self.types = types
-        self.is_open = None in sizes
+        self.is_dynamic = None in sizes
         self.largest = max([size for size in sizes if size is not None], default=0)
-        # The operands whose elements may decide what the operation is.
-        self.read = range(len(op.operands)) if self.is_open or _is_open(op) else _read(op)
+        # The operands on whose elements the meaning of the operation may depend.
+        self.read = range(len(op.operands)) if self.is_dynamic or _has_dynamic_operands(op) else _read(op)
         self.programs: dict[tuple[tuple[int, bytes | tuple[Scalar, ...]], ...], _Program | None] = {}
 
 
 class Folding:
-    """Computes operations of which all operands are constants.
+    """Evaluates operations whose operands are all constants.
 
     `fast` runs them, `exact` those with values in half precision, which it rounds after every operation. Results that
-    are larger than the operands by more than a limit are not computed, nor are constants that are held compressed.
+    exceed the operands by more than a limit are not computed, nor are compressed constants.
     """
 
     def __init__(self, fast: Engine, exact: Engine, max_growth_bytes: int = MAX_GROWTH_BYTES) -> None:
@@ -70,37 +69,37 @@ class Folding:
         self._known: dict[object, _Folded | None] = {}
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
-        """Returns the contents of the results; None for what is too large, holds no numbers or cannot be computed."""
+        """Returns the contents of the results; None if they are too large, not numbers or cannot be computed."""
         declared = None if operands else op.constant_data()
         if declared is not None and core_type(op.results[0].type) is declared.type:
             return None if declared.size_bytes > self._limit else (declared,)
         folded = self._folded(op)
         if folded is None:
             return None
-        if folded.is_open or folded.largest > self._limit:
-            given = sum(d.size_bytes for d in operands)
-            if (folded.is_open and given > _READ_BYTES) or folded.largest > given + self._limit:
+        if folded.is_dynamic or folded.largest > self._limit:
+            operand_bytes = sum(d.size_bytes for d in operands)
+            if (folded.is_dynamic and operand_bytes > _READ_BYTES) or folded.largest > operand_bytes + self._limit:
                 return None
         types = folded.types
         program = self._program(folded, op, operands)
         if program is None:
             return None
         try:
-            found = program.executable.run({str(n): operands[n].array() for n in program.inputs})
+            outputs = program.executable.run({str(n): operands[n].array() for n in program.inputs})
         except DiagnosticError:
             return None
-        arrays = [found[str(n)] for n in range(len(types))]
+        arrays = [outputs[str(n)] for n in range(len(types))]
         return tuple([data_of_array(t.with_shape(a.shape), a) for t, a in zip(types, arrays, strict=True)])
 
     def _folded(self, op: Op) -> _Folded | None:
-        """Returns what is known of operations like one; None for those that are not computed."""
+        """Returns the cached programs for operations equal to one; None if it cannot be evaluated."""
         if op.regions or isinstance(op, core.Decoded):
             return None
         types, results = tuple([v.type for v in op.operands]), tuple([r.type for r in op.results])
         key = (type(op), types, op.operand_offsets, op.attribute_values, results)
         try:
             is_known = key in self._known
-        except TypeError:  # an attribute that no two operations share
+        except TypeError:  # an attribute that is not hashable
             return _folded(op)
         if not is_known:
             self._known[key] = _folded(op)
@@ -116,11 +115,11 @@ class Folding:
     def _prepared(self, op: Op, operands: Sequence[Data], read: Sequence[int]) -> _Program | None:
         inputs = [n for n in range(len(operands)) if n not in read]
         block = Block([op.operands[n].type for n in inputs], [str(n) for n in inputs])
-        stands = dict(zip(inputs, block.arguments, strict=True))
+        copies = dict(zip(inputs, block.arguments, strict=True))
         for n in read:
-            stands[n] = _constant(op.operands[n], operands[n])
-            block.append(_owner(stands[n]))
-        copy = op.clone_shallow(tuple([stands[n] for n in range(len(operands))]), ())
+            copies[n] = _constant(op.operands[n], operands[n])
+            block.append(_owner(copies[n]))
+        copy = op.clone_shallow(tuple([copies[n] for n in range(len(operands))]), ())
         block.append(copy)
         block.append(ml_program.Return(copy.results))
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([r.type for r in copy.results]))
@@ -138,15 +137,13 @@ class Folding:
 
 def _folded(op: Op) -> _Folded | None:
     types = tuple([t for r in op.results if isinstance(t := core_type(r.type), TensorType)])
-    if len(types) < len(op.results) or any(symbols_mentioned(op)):  # sizes that the program around it knows
+    if len(types) < len(op.results) or any(symbols_mentioned(op)):  # sizes bound by the enclosing program
         return None
     return _Folded(op, types)
 
 
 def _constant(value: Value, data: Data) -> Value:
-    """Returns a constant of the program again, of its own type; where there is none, its contents as one of the
-    core.
-    """
+    """Returns a copy of the constant operation that defines a value, else a core constant with its contents."""
     owner = value.owner
     if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
         return owner.clone_shallow((), ()).results[value.index]
@@ -159,19 +156,19 @@ def _owner(value: Value) -> Op:
 
 
 def _read(op: Op) -> list[int]:
-    """Returns the operands whose elements may decide what an operation is."""
+    """Returns the positions of operands on whose elements the meaning of an operation may depend."""
     return [n for n, f in enumerate(op.operand_fields()) if f.by_value or f.constant]
 
 
-def _is_open(op: Op) -> bool:
-    """Returns whether the type of an operand does not tell how many elements it has."""
-    kinds = [core_type(v.type) for v in op.operands]
-    return any(isinstance(kind, TensorType) and not kind.is_static for kind in kinds)
+def _has_dynamic_operands(op: Op) -> bool:
+    """Returns whether an operand has a dynamic shape."""
+    types = [core_type(v.type) for v in op.operands]
+    return any(isinstance(type, TensorType) and not type.is_static for type in types)
 
 
 def _size_bytes(value: Value) -> int | None:
-    """Returns the size of a tensor of numbers; None for what has none that is known."""
-    kind = core_type(value.type)
-    if not isinstance(kind, TensorType) or not kind.is_static or not kind.element.bits:
+    """Returns the size of a static tensor of numbers; None for other types."""
+    type = core_type(value.type)
+    if not isinstance(type, TensorType) or not type.is_static or not type.element.bits:
         return None
-    return kind.element.size_bytes(kind.count)
+    return type.element.size_bytes(type.count)

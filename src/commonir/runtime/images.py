@@ -17,9 +17,9 @@ from commonir.runtime.ports import allowed_text, named_inputs
 
 
 def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pixels:
-    """Returns the pixels of an image file for an image input, in its colors and in a size that it may have.
+    """Returns the pixels of an image file for an image input, in its color space and in an allowed size.
 
-    An image of another size is brought to the default size of the input when `resize` is set, and refused otherwise.
+    An image of another size is resized to the default size of the input if `resize` is set, and refused otherwise.
 
     Raises: DiagnosticError (E0703 for an input that is not an image or a wrong size, and what reading an image
     raises).
@@ -33,16 +33,16 @@ def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pi
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help=help))
     pixels = read_image(path, grayscale=port.image is ColorSpace.GRAYSCALE)
     height, width = pixels.shape[:2]
-    wanted = (1, port.image.channels, height, width)
-    fits = port.allows(wanted) if port.shapes or port.ranges else port.shape in ((), wanted)
+    shape = (1, port.image.channels, height, width)
+    fits = port.allows(shape) if port.shapes or port.ranges else port.shape in ((), shape)
     if fits:
         return pixels
     expected = port.shape[2:]
     if resize and len(expected) == 2:
         return resized(pixels, *expected)
     allowed = allowed_text(port) if port.shapes or port.ranges else f"{expected[1]}x{expected[0]} (width x height)"
-    message = f"input '{name}': the image is {width}x{height}, which the input does not take"
-    help = "`--resize` brings it to the size of the input" if len(expected) == 2 else None
+    message = f"input '{name}': an image of {width}x{height} pixels is not allowed"
+    help = "use `--resize` to resize it" if len(expected) == 2 else None
     raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, notes=[f"expected: {allowed}"], help=help))
 
 

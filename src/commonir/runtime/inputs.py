@@ -26,7 +26,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
 from commonir.runtime.binding import known_sizes, requirements
-from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
+from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_sizes
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
 from commonir.symbolic.constraints import Constraint
@@ -35,12 +35,12 @@ from commonir.symbolic.dims import symbols_in
 Array = NDArray[Any]
 
 _SIZES = (4, 2, 8, 16, 32, 64, 128, 224, 256, 1, 3, 5, 6, 7)
-"""Sizes tried for symbolic dimensions that nothing decides, in this order."""
+"""Sizes tried for unbound symbolic dimensions, in this order."""
 
 _LARGEST_POSITION = 1000
 
 _DRAWN_ELEMENTS = 2
-"""Elements of a list that is drawn."""
+"""The number of elements of a random list."""
 
 
 def random_inputs(
@@ -51,15 +51,15 @@ def random_inputs(
     dims: Mapping[str, int] | None = None,
     given: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
-    """Inputs for a function: those given, and random ones for the others.
+    """Returns inputs for a function: those given, and random ones for the others.
 
-    `dims` gives sizes of symbolic dimensions; arrays that are given decide theirs. Otherwise an input has its default
-    shape where it has one, and always one that it may have. An input with a default value gets that, an image pixels.
+    `dims` has sizes of symbolic dimensions; given arrays decide theirs. Other inputs have their default shape, if any,
+    and always an allowed one. An input with a default value gets that, an image gets pixels.
     Raises: DiagnosticError (E0706, E0707 for sizes that cannot be, E0709, E0711 for an input that is too large, E0712).
     """
     target = module.function(function)
     have = _in_layout(target, given or {})
-    choice = _Choice(target, dims or {}, have)
+    choice = _SizeChoice(target, dims or {}, have)
     sizes = choice.sizes()
     ports = target.input_ports
     shapes = drawn_shapes(target, {name: np.shape(x) for name, x in have.items()}, sizes, _SIZES[0])
@@ -73,15 +73,15 @@ def random_inputs(
     return {**out, **have}
 
 
-def _in_layout(function: Function, given: Mapping[str, Array]) -> dict[str, Array]:
-    """Returns arrays in the layout of the program; what is wrong with them is told when they bind."""
-    known = {name: (kind, port) for name, kind, port in named_inputs(function)}
+def _in_layout(function: Function, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns arrays in the layout of the program. Errors are reported when the inputs are bound."""
+    known = {name: (type, port) for name, type, port in named_inputs(function)}
     ignored = Diagnostics()
-    return {n: as_given(n, np.asarray(x), *known[n], ignored) if n in known else x for n, x in given.items()}
+    return {n: in_program_layout(n, np.asarray(x), *known[n], ignored) if n in known else x for n, x in arrays.items()}
 
 
-class _Choice:
-    """The choice of sizes for the symbolic dimensions of a function's inputs."""
+class _SizeChoice:
+    """Chooses sizes for the symbolic dimensions of a function's inputs."""
 
     def __init__(self, function: Function, dims: Mapping[str, int], have: Mapping[str, Array]) -> None:
         self._function = function
@@ -102,27 +102,26 @@ class _Choice:
                     self._defaults.setdefault(name, port.shape[axis])
         for name in free_sizes(function):
             self._least.setdefault(name, 0)
-        self._given = known_sizes(function, have)
+        self._bound = known_sizes(function, have)
 
     def sizes(self) -> dict[str, int]:
-        """Returns sizes of all symbolic dimensions: known ones, then defaults, then small ones that break no
-        constraint.
+        """Returns sizes of all symbolic dimensions: known ones, then defaults, then small allowed ones.
 
-        Raises: DiagnosticError (E0707, E0712) for a size that is set but cannot be.
+        Raises: DiagnosticError (E0707, E0712) for a requested size that is impossible.
         """
         _require_dimensions(self._least, self._dims)
         diagnostics = Diagnostics()
         for name, size in self._dims.items():
             diagnostics.extend(self._contradictions(name, size))
         diagnostics.raise_errors()
-        known = {**self._dims, **self._given}
+        known = {**self._dims, **self._bound}
         known |= self._enumerated(known, diagnostics)
         diagnostics.raise_errors()
         return self._completed(known)
 
     def _contradictions(self, name: str, size: int) -> Iterator[Diagnostic]:
-        """Yields what stands against a size that is set."""
-        other = self._given.get(name, size)
+        """Yields the contradictions to a requested size."""
+        other = self._bound.get(name, size)
         if other != size:
             message = f"the dimension '{name}' is set to {size}, but a given input makes it {other}"
             yield Diagnostic(WRONG_DIMENSIONS, message, help="leave out one of the two")
@@ -131,8 +130,8 @@ class _Choice:
                 message = f"the dimension '{name}' cannot be {size}"
                 yield Diagnostic(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed}"])
 
-    def _enumerated(self, known: Mapping[str, int], found: Diagnostics) -> dict[str, int]:
-        """Returns sizes from the shapes that inputs enumerate, by what is known already."""
+    def _enumerated(self, known: Mapping[str, int], diagnostics: Diagnostics) -> dict[str, int]:
+        """Returns the sizes that follow from inputs with enumerated shapes."""
         fits: dict[str, dict[int, int]] = {}
         symbols_of: dict[str, dict[int, str]] = {}
         for name, kind, port in self._inputs:
@@ -147,7 +146,7 @@ class _Choice:
                 out |= {s: chosen[name][a] for a, s in symbols_of[name].items()}
             elif port.shapes and name not in self._shapes:
                 message = f"input '{name}' has no shape with these sizes"
-                found.add(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed_text(port)}"])
+                diagnostics.add(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed_text(port)}"])
         return out
 
     def _completed(self, known: Mapping[str, int]) -> dict[str, int]:
@@ -161,7 +160,7 @@ class _Choice:
         return usual
 
     def _candidate(self, name: str, size: int | None) -> int:
-        """Returns a size for a dimension as near to the one wished as it may be; without a wish, the default."""
+        """Returns the allowed size of a dimension that is nearest to `size`, by default to its default size."""
         wished = max(self._defaults.get(name, _SIZES[0]) if size is None else size, self._least[name])
         for allowed in self._ranges.get(name, ()):
             upper = wished if allowed.upper is None else allowed.upper
@@ -170,14 +169,12 @@ class _Choice:
 
 
 def _hold(needed: Iterable[Constraint], sizes: Mapping[str, int]) -> bool:
-    """Returns whether sizes break no constraint; one of a size that is not among them is not asked."""
+    """Returns whether sizes satisfy all constraints, except those on other symbols."""
     return all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols))
 
 
 def _as_usual(sizes: dict[str, int], usual: Mapping[str, int], needed: Sequence[Constraint]) -> dict[str, int]:
-    """Returns sizes that are others than usual for those dimensions alone for which something asks: not for the batch
-    too.
-    """
+    """Returns sizes that differ from the usual ones only where constraints need it: not for the batch too."""
     for name, size in usual.items():
         concerned = [c for c in needed if name in c.symbols] if sizes[name] != size else []
         if sizes[name] != size and _hold(concerned, {**sizes, name: size}):
@@ -203,22 +200,22 @@ def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
 
 
 def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: int) -> Any:
-    kind = value.type
-    if isinstance(kind, ListType):
-        parts = [Value(kind.element, name=f"{name}[{n}]") for n in range(_DRAWN_ELEMENTS)]
-        return [_drawn(v.name, v, port, {**_sizes_in(kind.element), **sizes}, seed) for v in parts]
-    if isinstance(kind, OptionalType):
-        return _drawn(name, Value(kind.element, name=name), port, {**_sizes_in(kind.element), **sizes}, seed)
-    if not isinstance(kind, TensorType) or kind.shape is None:
-        message = f"no random value for input '{name}' of type {kind}"
+    type = value.type
+    if isinstance(type, ListType):
+        parts = [Value(type.element, name=f"{name}[{n}]") for n in range(_DRAWN_ELEMENTS)]
+        return [_drawn(v.name, v, port, {**_sizes_in(type.element), **sizes}, seed) for v in parts]
+    if isinstance(type, OptionalType):
+        return _drawn(name, Value(type.element, name=name), port, {**_sizes_in(type.element), **sizes}, seed)
+    if not isinstance(type, TensorType) or type.shape is None:
+        message = f"no random value for input '{name}' of type {type}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
-    shape = tuple([_SIZES[0] if d is None else evaluate(d, sizes) for d in kind.shape])
-    element = kind.element
+    shape = tuple([_SIZES[0] if d is None else evaluate(d, sizes) for d in type.shape])
+    element = type.element
     if element.size_bytes(math.prod(shape)) > DEFAULT_LIMITS.max_tensor_bytes:
         message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}'"))
     if port.is_optional:
-        return default_array(kind, shape, port)
+        return default_array(type, shape, port)
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
     source = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
     if port.image is not None:
@@ -227,12 +224,12 @@ def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: 
 
 
 def _sizes_in(type: Type) -> dict[str, int]:
-    """Returns a size for each symbol of elements of a list, which no other input decides."""
+    """Returns a size for each symbol in the element type of a list, which no other input binds."""
     return dict.fromkeys(symbols_of([type]), _SIZES[0])
 
 
 _WORDS = ("a", "b", "Cat", "dog", "the", "two words", "3", "ä")
-"""What random texts are drawn from: case, spaces, digits and more than ASCII make differences that can be seen."""
+"""Random strings are drawn from these: they differ in case, spaces, digits and characters beyond ASCII."""
 
 
 def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
@@ -254,7 +251,7 @@ def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int,
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{value.name}'"))
 
 
-_PASSING = (
+_FORWARDING = (
     core.Cast,
     core.Reshape,
     core.Squeeze,
@@ -267,17 +264,17 @@ _PASSING = (
     core.Maximum,
     core.Tile,
 )
-"""Operations that hand positions on."""
+"""Operations whose results contain elements of their operands."""
 
 
 def _selected_axes(value: Value) -> Iterator[int]:
-    """Yields sizes of the axes from which a value, or what is made of it by moving and converting, selects."""
+    """Yields the sizes of axes that a value indexes, directly or after operations that move or cast its elements."""
     seen = {value}
     pending = [value]
     while pending:
         here = pending.pop()
         for user in here.users:
-            if isinstance(user, _PASSING):
+            if isinstance(user, _FORWARDING):
                 pending += [r for r in user.results if r not in seen]
                 seen.update(user.results)
             else:

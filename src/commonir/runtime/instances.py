@@ -1,7 +1,7 @@
-"""Operations on operands of known sizes: what an operation of a flexible program becomes once its inputs bind.
+"""Instances of operations for operands of static shapes.
 
-The instance is an ordinary operation, constructed again, so its types, kernels and checks follow from its definition
-as always.
+When inputs are bound, an operation on dynamic shapes is constructed again for static ones. The instance is an ordinary
+operation: its types, kernels and checks follow from its definition.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from commonir.symbolic import DimExpr, evaluate
 
 
 def is_static(type: Type) -> bool:
-    """Returns whether nothing about a type depends on a run."""
+    """Returns whether a type has no dynamic dimensions."""
     return not isinstance(type, TensorType) or type.is_static
 
 
 def is_concrete(op: Op) -> bool:
-    """Returns whether the operation needs no sizes: its operands, results and attributes are fixed."""
+    """Returns whether operands, results and attributes of an operation mention no symbols."""
     if not all(is_static(v.type) for v in (*op.operands, *op.results)):
         return False
     return all(is_fixed(v) for v in op.stored_attributes.values())
 
 
 def is_fixed(value: object) -> bool:
-    """Returns whether the value of an attribute mentions no symbol."""
+    """Returns whether the value of an attribute mentions no symbols."""
     if _is_tuple(value):
         return all(is_fixed(v) for v in value)
     return not isinstance(value, DimExpr)
@@ -40,36 +40,36 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 
 
 def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
-    """Returns the same operation on other operands (one for each of its own), with numbers for its symbolic attributes.
+    """Returns a copy of an operation on other operands (one for each of its own), with numbers in symbolic attributes.
 
     Raises: DiagnosticError when the operands contradict the definition; ValueError when a symbol has no size.
     """
-    given = dict(zip(op.operands, operands, strict=True))
+    values = dict(zip(op.operands, operands, strict=True))
     arguments: dict[str, object] = {}
     for f in op.layout.arguments:
         match f.kind:
             case FieldKind.OPERAND:
                 value = op.field_value(f)
                 if isinstance(value, Value):
-                    arguments[f.name] = _with_known(value, given[value], sizes) if f.by_value else given[value]
+                    arguments[f.name] = _with_known(value, values[value], sizes) if f.by_value else values[value]
                 elif value is not None:
-                    arguments[f.name] = tuple([given[v] for v in value])
+                    arguments[f.name] = tuple([values[v] for v in value])
             case FieldKind.ATTRIBUTE:
                 arguments[f.name] = sized(op.field_value(f), sizes)
             case FieldKind.PARAMETER:
-                # A constant that it is bound to stays an operand, for which there is a value too.
+                # A constant that it is bound to stays an operand.
                 bound = op.bound_value(f)
                 arguments[f.name] = sized(op.field_value(f), sizes) if bound is None else bound
             case _:
                 arguments[f.name] = op.field_value(f)
     built = type(op).build(arguments, [r.type for r in op.results])
-    for result, kind in zip(built.results, infer(built).types, strict=False):
-        result.retype(kind)
+    for result, inferred in zip(built.results, infer(built).types, strict=False):
+        result.retype(inferred)
     return built
 
 
 def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
-    """Returns the attributes of an operation that depend on symbols, with numbers for them.
+    """Returns the symbolic attributes of an operation with numbers for their symbols.
 
     Raises: ValueError when a symbol has no size.
     """
@@ -77,7 +77,7 @@ def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
 
 
 def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
-    """Returns a value whose elements stay known where they were known by symbols."""
+    """Returns a value with known elements, if those of the original are known symbolically."""
     if known_dims(value) is not None or known_data(value) is not None:
         return value
     dims = known_dims(original)

@@ -1,4 +1,4 @@
-"""What is said when a run reaches a limit: one that it was given, or that of the machine."""
+"""Errors of a run that reaches a limit: one of its options, or the memory of the machine."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 
 
 def time_is_up() -> DiagnosticError:
-    """Returns the finding that the time limit of a run has passed."""
+    """Returns the error that the time limit of a run has passed."""
     return DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
 
 
 def no_memory(error: MemoryError, operation: str = "") -> DiagnosticError:
-    """Returns the finding that the machine has no memory for what a run computes, or one operation of it."""
+    """Returns the error that a run, or one of its operations, needs more memory than there is."""
     requested = str(error)
     message = "there is not enough memory" + (f": {requested[0].lower()}{requested[1:]}" if requested else "")
     named = f"{operation}: {message}" if operation else message

@@ -1,8 +1,8 @@
-"""What ports say of the inputs of a function, applied to arrays: images, allowed shapes, and what is not given.
+"""Applies the ports of a function to arrays: images, allowed shapes, and default values.
 
-An image is given as the tensor of the program, [1, channels, height, width] with values from 0 to 255, or as images
-usually are: `uint8` of shape [height, width, 3] in the order red, green, blue, or [height, width] for grayscale; its
-channels are put in the order of the port. Several inputs whose shapes are enumerated take shapes of one position.
+An image is the tensor of the program, [1, channels, height, width] with values from 0 to 255, or a usual image:
+`uint8` of shape [height, width, 3] in the order red, green, blue, or [height, width] for grayscale. Its channels are
+put in the order of the port. Inputs with enumerated shapes must have shapes of the same position.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _SHOWN_SHAPES = 8
 
 
 def named_inputs(function: Function) -> list[tuple[str, TensorType, Port]]:
-    """Returns the tensors that a function receives, by the names under which they are given, with what is known of
-    them.
-    """
+    """Returns the names, types and ports of the tensor inputs of a function."""
     ports = function.input_ports
     return [
         (name, v.type, ports.get(name, NO_PORT))
@@ -40,34 +38,34 @@ def named_inputs(function: Function) -> list[tuple[str, TensorType, Port]]:
 
 
 def names_of(function: Function) -> list[str]:
-    """Returns the names under which inputs are given; those without one have their number."""
+    """Returns the names of inputs; those without one are numbered."""
     return [v.name or f"input{n}" for n, v in enumerate(function.inputs)]
 
 
 # -- values as the program takes them
 
 
-def as_given(name: str, array: Array, kind: TensorType, port: Port, found: Diagnostics) -> Array:
-    """Returns an array in the layout of the program, as far as the port tells how it may be given otherwise."""
-    if kind.shape is None or array.ndim == len(kind.shape):
+def in_program_layout(name: str, array: Array, type: TensorType, port: Port, diagnostics: Diagnostics) -> Array:
+    """Returns an array in the layout of the program, converted from an image or a scalar where the port allows it."""
+    if type.shape is None or array.ndim == len(type.shape):
         return array
     if port.image is not None and array.ndim in (2, 3):
-        return _image(name, array, kind, port.image, found)
-    if kind.shape == () and array.shape == (1,) == port.shape:
+        return _image(name, array, type, port.image, diagnostics)
+    if type.shape == () and array.shape == (1,) == port.shape:
         return array.reshape(())
     return array
 
 
-def _image(name: str, array: Array, kind: TensorType, color: ColorSpace, found: Diagnostics) -> Array:
+def _image(name: str, array: Array, type: TensorType, color: ColorSpace, diagnostics: Diagnostics) -> Array:
     """Returns an image as a tensor [1, channels, height, width]."""
     pixels = array[:, :, np.newaxis] if array.ndim == 2 else array
     if array.dtype != np.uint8 or pixels.shape[2] != color.channels:
         message = f"input '{name}' is a {color.value} image: expected {_layouts(color)}, found {_shown(array)}"
-        found.add(WRONG_INPUT, message)
+        diagnostics.add(WRONG_INPUT, message)
         return array
     if color is ColorSpace.BGR:
         pixels = pixels[:, :, ::-1]
-    return np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis]).astype(dtype_of(kind.element.name))
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis]).astype(dtype_of(type.element.name))
 
 
 def _layouts(color: ColorSpace) -> str:
@@ -79,18 +77,18 @@ def _shown(array: Array) -> str:
     return f"{array.dtype} of shape {list(array.shape)}"
 
 
-def default_array(kind: TensorType, shape: tuple[int, ...], port: Port) -> Array:
-    """Returns what stands for an input that is not given."""
+def default_array(type: TensorType, shape: tuple[int, ...], port: Port) -> Array:
+    """Returns the default value of an input."""
     if port.contents is not None:
         return port.contents.array()
-    return np.full(shape, port.default, dtype_of(kind.element.name))
+    return np.full(shape, port.default, dtype_of(type.element.name))
 
 
 # -- shapes
 
 
 def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
-    """Yields what is wrong with the shapes of given inputs, by what ports allow."""
+    """Yields a diagnostic for each input whose port does not allow its shape."""
     listed: list[tuple[str, Port]] = []
     for name, kind, port in named_inputs(function):
         shape = shapes.get(name)
@@ -104,8 +102,8 @@ def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
     yield from _unpaired(listed, shapes)
 
 
-def unlike_stated(function: Function, outputs: Mapping[str, Array]) -> Iterator[Diagnostic]:
-    """Yields the outputs whose shapes are other ones than the function states."""
+def shape_mismatches(function: Function, outputs: Mapping[str, Array]) -> Iterator[Diagnostic]:
+    """Yields a warning for each output whose shape differs from the declared one."""
     for name, value in zip(function.output_names, function.outputs, strict=True):
         declared = value.type.shape if isinstance(value.type, TensorType) else None
         if declared is None or name not in outputs:
@@ -114,20 +112,20 @@ def unlike_stated(function: Function, outputs: Mapping[str, Array]) -> Iterator[
         if len(declared) != len(shape) or any(
             isinstance(d, int) and d != n for d, n in zip(declared, shape, strict=True)
         ):
-            text = f"the output '{name}' is stated as {value.type}, and has shape {list(shape)}"
+            text = f"output '{name}' is declared as {value.type}, but has shape {list(shape)}"
             yield Diagnostic(QUESTIONABLE_MODEL, text)
 
 
 def _unpaired(listed: Sequence[tuple[str, Port]], shapes: Shapes) -> Iterator[Diagnostic]:
-    """Inputs with enumerated shapes that are not at one position of their lists."""
+    """Yields a diagnostic if inputs with enumerated shapes have shapes of different positions."""
     if len({len(port.shapes) for _, port in listed}) != 1 or len(listed) < 2:
         return
     if not any(all(port.shapes[n] == shapes[name] for name, port in listed) for n in range(len(listed[0][1].shapes))):
         names = [name for name, _ in listed]
-        given = ", ".join(f"'{name}' {list(shapes[name])}" for name in names)
+        shown = ", ".join(f"'{name}' {list(shapes[name])}" for name in names)
         pairs = zip(*[port.shapes for _, port in listed], strict=True)
         notes = ["allowed: " + " or ".join(" with ".join(str(list(s)) for s in p) for p in pairs)]
-        yield Diagnostic(WRONG_DIMENSIONS, f"shapes of inputs do not belong together: {given}", notes=notes)
+        yield Diagnostic(WRONG_DIMENSIONS, f"shapes of inputs do not belong together: {shown}", notes=notes)
 
 
 def allowed_text(port: Port) -> str:
@@ -140,25 +138,25 @@ def allowed_text(port: Port) -> str:
 
 
 def chosen_shapes(
-    function: Function, given: Shapes, fits: Mapping[str, Mapping[int, int]]
+    function: Function, shapes: Shapes, fits: Mapping[str, Mapping[int, int]]
 ) -> dict[str, tuple[int, ...]]:
     """Returns a shape for each input that enumerates some: the default, or one that fits what is known.
 
-    `given` are shapes of arrays, `fits` known sizes of axes by input and axis. An input without a shape that fits has
+    `shapes` are shapes of arrays, `fits` known sizes of axes by input and axis. An input without a shape that fits has
     none here.
     """
-    listed = [(name, port) for name, _, port in named_inputs(function) if port.shapes]
-    groups = [listed] if len({len(port.shapes) for _, port in listed}) == 1 else [[one] for one in listed]
+    enumerated = [(name, port) for name, _, port in named_inputs(function) if port.shapes]
+    groups = [enumerated] if len({len(p.shapes) for _, p in enumerated}) == 1 else [[one] for one in enumerated]
     out: dict[str, tuple[int, ...]] = {}
     for group in groups:
         count = len(group[0][1].shapes) if group else 0
         for n in sorted(range(count), key=lambda k: any(port.shapes[k] != port.shape for _, port in group)):
             chosen = {name: port.shapes[n] for name, port in group}
-            if all(_fits(shape, given.get(name), fits.get(name, {})) for name, shape in chosen.items()):
+            if all(_fits(shape, shapes.get(name), fits.get(name, {})) for name, shape in chosen.items()):
                 out.update(chosen)
                 break
     return out
 
 
-def _fits(shape: tuple[int, ...], given: tuple[int, ...] | None, sizes: Mapping[int, int]) -> bool:
-    return given in (None, shape) and all(shape[axis] == size for axis, size in sizes.items() if axis < len(shape))
+def _fits(shape: tuple[int, ...], known: tuple[int, ...] | None, sizes: Mapping[int, int]) -> bool:
+    return known in (None, shape) and all(shape[axis] == size for axis, size in sizes.items() if axis < len(shape))

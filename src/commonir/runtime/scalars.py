@@ -1,4 +1,4 @@
-"""Numbers and bools, written out, as inputs of a function that takes scalars or tensors of rank 0."""
+"""Parses numbers and bools as inputs of a function that takes scalars or tensors of rank 0."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SHOWN_INPUTS = 8
 
 
 def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
-    """Returns the array of rank 0 that a number stands for, in the element type of an input.
+    """Returns a number as an array of rank 0 in the element type of an input.
 
-    Floats are rounded to the type. Raises: DiagnosticError (E0703) for an input that there is not, or that is no
-    scalar, and for a number that is not a value of its type.
+    Floats are rounded to the type. Raises: DiagnosticError (E0703) for an unknown input, one that is not a scalar, and
+    for a number that is not a value of its type.
     """
     types = dict(zip(names_of(function), [v.type for v in function.inputs], strict=True))
     if name not in types:
@@ -52,7 +52,7 @@ def _element_of(type: Type) -> ElementType | None:
 
 
 def _filled(type: Type, text: str) -> str:
-    """Returns a tensor whose elements are all the number, as an input is written."""
+    """Returns the text of an input that is a tensor filled with the number."""
     if not isinstance(type, TensorType):
         return f"f32[..]:{text}"
     shape = ",".join([str(n) if isinstance(n, int) else "N" for n in type.shape or ()])
@@ -64,7 +64,7 @@ def _refusal(message: str, help: str | None = None) -> DiagnosticError:
 
 
 def _array(element: ElementType, text: str) -> NDArray[Any]:
-    """Raises: ValueError, OverflowError, KeyError for a type that numpy does not have."""
+    """Returns the array of a number. Raises: ValueError, OverflowError, KeyError for a type without dtype."""
     dtype = np.dtype(np.int64) if element is index else dtype_of(str(element))
     if element is boolean:
         return np.array(_truth(text), dtype)
@@ -82,7 +82,7 @@ def _truth(text: str) -> bool:
 
 
 def _whole(text: str, element: ElementType) -> int:
-    """Raises: ValueError for what is not an integer, or has no place in the type."""
+    """Returns an integer. Raises: ValueError for other text, or an integer beyond the range of the type."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(text)
     number = int(text, 16 if "x" in text else 10)
@@ -94,7 +94,7 @@ def _whole(text: str, element: ElementType) -> int:
 
 
 def _rounded(value: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Raises: ValueError for a number whose magnitude the type does not reach."""
+    """Returns a rounded number. Raises: ValueError for one beyond the range of the type."""
     with np.errstate(over="ignore", invalid="ignore"):
         result = value.astype(dtype)
     back = result.astype(value.dtype)

@@ -1,4 +1,4 @@
-"""Seeds for the random numbers of a program that leaves the choice open."""
+"""Sets seeds of random operations that have none."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from commonir.passes.select_function import with_called
 
 
 def with_seeds(module: Module, seed: int | None, function: str | None = None) -> Module:
-    """Returns the module with a seed for each operation that has none, derived from the one given and its place.
+    """Returns the module with a seed for each random operation without one, derived from `seed` and its position.
 
-    The module itself when no seed is given, or none is missing in the function that is to run, the main one where none
-    is named.
+    Returns the module itself when `seed` is None, or no seed is missing in the function, by default the main one.
     """
     if seed is None:
         return module
-    # Not the whole module: each of its functions may be run.
-    if not any(_is_open(op) for part in with_called(module.function(function)) for op in part.walk()):
+    # Only the functions that this one calls: others are run on their own.
+    if not any(_needs_seed(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
     result = clone(module)
-    for number, op in enumerate([op for op in result.walk() if _is_open(op)]):
+    for number, op in enumerate([op for op in result.walk() if _needs_seed(op)]):
         if not isinstance(op, core.RandomTensor) or not isinstance(op.parent, Block):
-            raise InternalError(f"{op.name} is in no block")
+            raise InternalError(f"{op.name} is not in a block")
         digest = hashlib.sha256(f"{seed}:{number}".encode()).digest()
         seeded = op.with_attributes(seed=int.from_bytes(digest[:4], "little"))
         op.parent.insert_before(op, seeded)
@@ -36,5 +35,5 @@ def with_seeds(module: Module, seed: int | None, function: str | None = None) ->
     return result
 
 
-def _is_open(op: object) -> bool:
+def _needs_seed(op: object) -> bool:
     return isinstance(op, core.RandomTensor) and op.seed == core.ANY_SEED

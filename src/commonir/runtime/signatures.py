@@ -1,4 +1,4 @@
-"""Shapes of inputs that the signature of a function correlates by wildcards, which no tensor type says.
+"""Shapes of inputs that the signature of a function correlates by wildcards, which tensor types cannot express.
 
 The names in a signature belong to all of its inputs: in `[n, m*], [m*]` the shape of the second is that of the first
 without its left-most axis. Source: Common IR specification, tensor shapes.
@@ -19,11 +19,11 @@ from commonir.runtime.ports import Shapes, named_inputs
 from commonir.symbolic import evaluate
 
 _ANY = "f32"
-"""Stands for the element type where only shapes are asked."""
+"""A placeholder for the element type, where only shapes matter."""
 
 
 class Signature:
-    """The shapes that a function declares for its inputs, and what is known of them so far."""
+    """The shapes that a function declares for its inputs, unified with actual shapes."""
 
     def __init__(self, function: Function) -> None:
         inputs = named_inputs(function)
@@ -36,35 +36,35 @@ class Signature:
                 self.patterns[name] = declared.pattern
             if port.declared:
                 self.with_wildcards[name] = port.declared
-        self._found = Unification({}, ())
+        self._unification = Unification({}, ())
 
-    def take(self, name: str, shape: Sequence[int]) -> None:
-        """Adds the shape of an input. Raises: Mismatch or NotationError when it fits no other."""
+    def unify(self, name: str, shape: Sequence[int]) -> None:
+        """Unifies the shape of an input. Raises: Mismatch or NotationError when it contradicts others."""
         pattern = self.patterns.get(name)
         if pattern is not None:
-            self._found.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], tuple(shape)))
+            self._unification.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], tuple(shape)))
 
     def shape(self, name: str, sizes: Mapping[str, int], default: int) -> tuple[int, ...]:
-        """Returns a shape that an input may have: of what is not known yet, sizes are as chosen, else `default`, and a
-        wildcard is one axis.
+        """Returns an allowed shape of an input. Unbound names have a size of `sizes` or `default`; a wildcard is one
+        axis.
         """
         out: list[int] = []
         for dim, is_many in self.patterns[name].dims or ():
             text = f"{dim}*" if is_many else dim
-            known = self._found.resolved(Pattern(f"{_ANY}[{text}]")).shape
+            known = self._unification.resolved(Pattern(f"{_ANY}[{text}]")).shape
             free = default if is_many else sizes.get(dim, default)
             out += (free,) if known is None else [free if d is None else evaluate(d, {}) for d in known]
         return tuple(out)
 
 
 def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
-    """Yields what is wrong with the shapes of given inputs, by the wildcards of the signature."""
+    """Yields a diagnostic for each input whose shape contradicts the wildcards of the signature."""
     if not any(port.declared for port in function.input_ports.values()):
         return
     signature = Signature(function)
     for name, shape in shapes.items():
         try:
-            signature.take(name, shape)
+            signature.unify(name, shape)
         except (Mismatch, NotationError) as error:
             explicit = [f"'{n}' {text}" for n, text in signature.with_wildcards.items()]
             text = f"input '{name}' of shape {list(shape)}: {error}"
@@ -72,7 +72,7 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
 
 
 def free_sizes(function: Function) -> Iterator[str]:
-    """Yields the names of sizes in types with wildcards, which users may choose."""
+    """Yields the names of dimensions in types with wildcards, whose sizes users may choose."""
     for port in function.input_ports.values():
         declared = declared_type(port.declared) if port.declared else None
         for leaf in () if declared is None else declared.leaves():
@@ -80,24 +80,24 @@ def free_sizes(function: Function) -> Iterator[str]:
 
 
 def drawn_shapes(
-    function: Function, given: Shapes, sizes: Mapping[str, int], default: int
+    function: Function, shapes: Shapes, sizes: Mapping[str, int], default: int
 ) -> dict[str, tuple[int, ...]]:
-    """Shapes for the inputs whose types have wildcards and that are not given, which agree with all others."""
+    """Returns shapes for the missing inputs whose types have wildcards, which agree with all other shapes."""
     if not any(port.declared for port in function.input_ports.values()):
         return {}
     signature = Signature(function)
-    known = dict(given)
+    known = dict(shapes)
     for name, kind, _ in named_inputs(function):
         if name not in known and kind.shape is not None:
             known[name] = tuple([default if d is None else evaluate(d, sizes) for d in kind.shape])
     out: dict[str, tuple[int, ...]] = {}
     try:
         for name, shape in known.items():
-            signature.take(name, shape)
+            signature.unify(name, shape)
         for name in signature.with_wildcards:
             if name not in known and name in signature.patterns:
                 out[name] = signature.shape(name, sizes, default)
-                signature.take(name, out[name])
+                signature.unify(name, out[name])
     except (Mismatch, NotationError):
-        pass  # told when the inputs bind
+        pass  # reported when the inputs are bound
     return out

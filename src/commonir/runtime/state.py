@@ -1,4 +1,4 @@
-"""What the states of a program hold between runs."""
+"""The contents of the states of a program between runs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class State(dict[str, "Array"]):
-    """The contents of the states of a program by name, for runs that continue each other.
+    """The contents of the states of a program by name, for consecutive runs.
 
-    An empty one stands for the start: a state that it does not name holds what the program says, which is zeros for
-    the states of Core ML. Runs replace arrays and never write into them; a run that fails leaves all as it was.
+    A state without an entry has the initial value of the program, which is zeros for the states of Core ML. Runs
+    replace arrays and never write into them; a run that fails changes nothing.
 
     Example:
         >>> state = cir.State()  # doctest: +SKIP
@@ -40,15 +40,15 @@ class State(dict[str, "Array"]):
 
 def mutable_globals(module: Module) -> dict[str, Global]:
     """Returns the states of a lowered program by name."""
-    # Everybody knows `State`, and few run something.
+    # This module is imported by all users of `State`; few of them run programs.
     from commonir.dialects.mlir.ml_program import Global  # noqa: PLC0415
 
-    found = [op for op in module.body.operations if isinstance(op, Global) and op.is_mutable]
-    return {op.sym_name: op for op in found}
+    globals_ = [op for op in module.body.operations if isinstance(op, Global) and op.is_mutable]
+    return {op.sym_name: op for op in globals_}
 
 
 def check_state(state: State, module: Module) -> None:
-    """Raises: DiagnosticError (E0702, E0703) for contents that no state of a lowered program can have."""
+    """Checks contents against the states of a lowered program. Raises: DiagnosticError (E0702, E0703)."""
     known = mutable_globals(module)
     diagnostics = Diagnostics()
     for name, array in state.items():
@@ -61,17 +61,17 @@ def check_state(state: State, module: Module) -> None:
 
 
 def misfit(target: Global, array: Array) -> Iterable[Diagnostic]:
-    """Yields what is wrong with an array as the contents of a global."""
+    """Yields a diagnostic if an array does not have the type of a global."""
     # Loads numpy, which only running needs.
     import numpy as np  # noqa: PLC0415
 
     from commonir.base.arrays import dtype_of  # noqa: PLC0415
 
-    kind = target.type
-    if not isinstance(kind, TensorType):
+    type = target.type
+    if not isinstance(type, TensorType):
         return
-    wanted = dtype_of(kind.element.name)
+    expected = dtype_of(type.element.name)
     array = np.asarray(array)
-    if array.dtype != wanted or (kind.is_static and array.shape != kind.static_shape):
+    if array.dtype != expected or (type.is_static and array.shape != type.static_shape):
         shown = f"{array.dtype} of shape {list(array.shape)}"
-        yield Diagnostic(WRONG_INPUT, f"state '{target.sym_name}': expected {kind}, found {shown}")
+        yield Diagnostic(WRONG_INPUT, f"state '{target.sym_name}': expected {type}, found {shown}")

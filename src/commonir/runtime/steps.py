@@ -1,4 +1,4 @@
-"""Inputs and outputs of a program that runs several times: an axis in front of all others numbers the runs."""
+"""Inputs and outputs of a program that runs several steps, stacked along a new first axis."""
 
 from __future__ import annotations
 
@@ -18,36 +18,35 @@ Array = NDArray[Any]
 
 
 class Steps(NamedTuple):
-    """What went into the first run of a program, and what came of all runs."""
+    """The inputs of the first step, and the outputs of all steps."""
 
     inputs: dict[str, Array]
     outputs: dict[str, Array]
 
 
-def inputs_by_step(function: Function, given: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
-    """Returns the inputs of each step. An array with one axis more than its input has a part for each; others are the
-    same.
+def inputs_by_step(function: Function, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
+    """Returns the inputs of each step: a slice of arrays with one more axis than their input, else the same array.
 
     Raises: DiagnosticError (E0703) when that axis does not have the size of the number of steps.
     """
     ranks = {name: len(kind.shape) for name, kind, _ in named_inputs(function) if kind.shape is not None}
     diagnostics = Diagnostics()
     stepped: set[str] = set()
-    for name, array in given.items():
+    for name, array in inputs.items():
         if name in ranks and np.ndim(array) == ranks[name] + 1:
             stepped.add(name)
             if np.shape(array)[0] != steps:
-                message = f"input '{name}' has {np.shape(array)[0]} parts along its first axis for {steps} steps"
+                message = f"input '{name}' has size {np.shape(array)[0]} along its first axis for {steps} steps"
                 diagnostics.add(WRONG_INPUT, message)
     diagnostics.raise_errors()
-    return [{name: x[n] if name in stepped else x for name, x in given.items()} for n in range(steps)]
+    return [{name: x[n] if name in stepped else x for name, x in inputs.items()} for n in range(steps)]
 
 
 def joined(outputs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     """Returns the outputs of all steps: one array for each, or `stepN/NAME` where their shapes differ."""
     out: dict[str, Array] = {}
     for name in outputs[0]:
-        parts = [found[name] for found in outputs]
+        parts = [step_outputs[name] for step_outputs in outputs]
         if len({x.shape for x in parts}) == 1:
             out[name] = np.stack(parts)
         else:

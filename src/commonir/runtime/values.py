@@ -1,8 +1,7 @@
-"""What stands for values while a program runs, whatever their types.
+"""The run-time representation of values.
 
 A tensor is an array, a list a Python list, an absent value None, a map a dictionary of Python scalars. Annotations say
-`Array` for all of them: tensors are what almost every line deals with, and lists, maps and absent values only pass
-through.
+`Array` for all of them, because almost all code deals with tensors, and the others are only passed on.
 """
 
 from __future__ import annotations
@@ -22,28 +21,28 @@ Array = NDArray[Any]
 
 
 def is_array(x: object) -> TypeGuard[Array]:
-    """Returns whether a value is that of a tensor."""
+    """Returns whether a value is an array."""
     return isinstance(x, np.ndarray)
 
 
 def is_list(x: object) -> TypeGuard[Sequence[Array]]:
-    """Returns whether a value is that of a list, or may be given as one."""
+    """Returns whether a value is a list or a tuple."""
     return isinstance(x, list | tuple)
 
 
 def is_map(x: object) -> TypeGuard[dict[object, object]]:
-    """Returns whether a value is that of a map."""
+    """Returns whether a value is a dictionary."""
     return isinstance(x, dict)
 
 
 def declared(x: Any, type: Type) -> Any:
-    """Returns a value with the element types that the program declares."""
+    """Returns a value converted to its declared element types."""
     match type:
         case TensorType():
             expected = dtype_of(type.element.name)
             if is_array(x) and x.dtype == expected:
                 return x
-            with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
+            with np.errstate(all="ignore"):  # overflow to infinity
                 return np.asarray(x).astype(expected, copy=False)
         case ListType():
             return [declared(v, type.element) for v in x]
@@ -55,9 +54,7 @@ def declared(x: Any, type: Type) -> Any:
 
 @cache
 def compute_dtype(element: ElementType) -> np.dtype[Any]:
-    """Returns the dtype in which values of an element type are held: single precision for narrower floats, bytes for
-    narrower integers.
-    """
+    """Returns the dtype in which an element type is computed: f32 for narrower floats, bytes for narrower integers."""
     if element.kind == "float" and (element in (f16, bf16) or element.bits < 16):
         return np.dtype(np.float32)
     if element.is_integer and element.bits < 8:
@@ -71,7 +68,7 @@ def declared_dtype(element: ElementType) -> np.dtype[Any]:
 
 
 def computed(x: Any, type: Type) -> Any:
-    """Returns a value with the element types in which values are held."""
+    """Returns a value converted to the dtypes in which it is computed."""
     match type:
         case TensorType():
             return np.asarray(x).astype(compute_dtype(type.element), copy=False)
@@ -84,7 +81,7 @@ def computed(x: Any, type: Type) -> Any:
 
 
 def copied(x: Any) -> Any:
-    """Returns a value whose arrays nobody else has."""
+    """Returns a deep copy of a value."""
     if is_array(x):
         return x.copy()
     if is_list(x):
@@ -93,9 +90,7 @@ def copied(x: Any) -> Any:
 
 
 def flat_array(x: Any) -> Array:
-    """Returns the elements of a value in one array: of a list those of its members one after another, of nothing
-    none.
-    """
+    """Returns the elements of a value in one array; members of lists and maps are concatenated."""
     if is_map(x):
         return flat_array([v for _, v in sorted(x.items(), key=lambda item: str(item[0]))])
     if is_list(x):
@@ -105,17 +100,17 @@ def flat_array(x: Any) -> Array:
 
 
 def shapes_of(values: Sequence[Array]) -> list[tuple[int, ...]]:
-    """Returns the shapes of values; what is not a tensor has none."""
+    """Returns the shapes of values, () for those that are not tensors."""
     return [x.shape if is_array(x) else () for x in values]
 
 
 def value_type(value: Value, x: Any) -> Type:
-    """Returns the type of what was computed for a value: of a tensor, with its sizes."""
+    """Returns the type of a value with the shape of the array computed for it."""
     return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
 
 
-def learn_types(results: Sequence[Value], stated: Sequence[Value]) -> None:
-    """Gives results of which the program says nothing the types that running told, but for sizes."""
-    for mine, other in zip(results, stated, strict=False):
-        if mine.type is unknown:
-            mine.retype(other.type.with_shape(None) if isinstance(other.type, TensorType) else other.type)
+def refine_unknown_types(results: Sequence[Value], inferred: Sequence[Value]) -> None:
+    """Gives results of unknown type the types found by running, but with unknown shapes."""
+    for own, other in zip(results, inferred, strict=False):
+        if own.type is unknown:
+            own.retype(other.type.with_shape(None) if isinstance(other.type, TensorType) else other.type)

@@ -68,7 +68,7 @@ def test_output_of_another_shape_than_it_states_is_told(tmp_path: Path, capsys: 
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
     assert main(["run", str(tmp_path / "m.onnx"), "k=i32[1]:3"]) == 0
     said = capsys.readouterr().err
-    assert "warning[W0205]: the output 'y' is stated as tensor<7xf32>, and has shape [3]" in said
+    assert "warning[W0205]: output 'y' is declared as tensor<7xf32>, but has shape [3]" in said
 
 
 def test_file_that_onnxruntime_does_not_take_is_checked_by_another_engine(

@@ -75,7 +75,7 @@ def test_shapes_and_types_that_differ_are_said() -> None:
     assert compare_arrays("y", f32(1, 2), f32(1), rtol=1).note == "expected shape [2], found [1]"
     assert compare_arrays("y", f32(1), np.asarray([1]), rtol=1).note == "expected f32, found i64"
     (found,) = compare_outputs({"y": f32(1)}, {"z": f32(1)}, rtol=1)
-    assert (found.is_within, found.note) == (False, "there is no output of this name")
+    assert (found.is_within, found.note) == (False, "there is no such output")
 
 
 def test_empty_and_scalar_arrays() -> None:

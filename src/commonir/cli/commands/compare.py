@@ -117,7 +117,7 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
             repro=options.repro,
             options=session.api.engine_options(time_limit_seconds=options.time_limit),
             findings=session.findings,
-            tell=progress.step,
+            on_progress=progress.step,
         )
     if not comparison.is_within:
         session.findings.add(codes.OUTPUTS_DIFFER, _difference(comparison), file=paths[-1])

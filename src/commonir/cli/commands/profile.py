@@ -95,7 +95,7 @@ def profile(
             warmup=warmup,
             repeat=repeat,
             options=session.api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
-            tell=progress.step,
+            on_progress=progress.step,
         )
         if trace is not None:
             session.api.save_trace(measured, trace)

@@ -141,7 +141,9 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
         # Another process writes the answer.
         raise click.exceptions.Exit(0)
     if options.steps is None:
-        session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))
+        session.findings.extend(
+            d.located(file=model) for d in api.shape_mismatches(program, outputs, function=function)
+        )
     return _answer(session, _Ran(program, function, given, drawn, outputs, state), options)
 
 

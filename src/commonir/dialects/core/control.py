@@ -102,7 +102,7 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
 
     def infer(self) -> tuple[Type, ...]:
         kept = [common_type(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
-        inside = sizes_inside(self.body, self.initial)
+        inside = block_sizes(self.body, self.initial)
         return (*kept, *[_stacked(_outside(v.type, inside), None) for v in yielded(self.body)[len(self.initial) :]])
 
     def verify(self) -> Iterable[Diagnostic]:
@@ -143,7 +143,7 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
         count = len(self.initial)
         given = yielded(self.body)
         states = [common_type(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
-        inside = sizes_inside(self.body, (*self.initial, *self.sequences))
+        inside = block_sizes(self.body, (*self.initial, *self.sequences))
         length = _length(self.sequences[0])
         return (*states, *[_stacked(_outside(v.type, inside), length) for v in given[count:]])
 
@@ -169,7 +169,7 @@ def _slice_type(type: Type) -> Type:
     return type.with_shape(type.shape[1:])
 
 
-def sizes_inside(nested: Region, given: Sequence[Value]) -> frozenset[str]:
+def block_sizes(nested: Region, given: Sequence[Value]) -> frozenset[str]:
     """The symbols that only a nested program knows: its arguments or results in it bring them in.
 
     Those that what it is given has are known outside, too.

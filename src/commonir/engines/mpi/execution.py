@@ -16,7 +16,7 @@ from commonir.engines.mpi.processes import ARRAYS, HEADER, Processes
 from commonir.engines.mpi.transport import MpiTransport, tag_numbers
 from commonir.ir.module import Module
 from commonir.runtime.engine import Engine, EngineOptions
-from commonir.runtime.interpreter.control import Globals, HoldsState
+from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.ranks.program import Ranks, full_name, states_of
 from commonir.runtime.state import State
@@ -25,7 +25,7 @@ from commonir.runtime.values import is_array
 Array = NDArray[Any]
 
 
-class MpiExecutable(HoldsState):
+class MpiExecutable(WithState):
     """One rank of a program, ready to run; the outputs of all are given in rank 0, and none elsewhere.
 
     `state` holds the states of all ranks in rank 0, and elsewhere those of the own one.

@@ -242,7 +242,7 @@ class _Package:
 def _hold(files: Iterable[MappedFile]) -> None:
     """Opens what is copied from, so that it stays what it was while it is replaced, by us or by others."""
     for file in dict.fromkeys(files):
-        _from_source(file.path, file.hold)
+        _from_source(file.path, file.ensure_mapped)
 
 
 def _from_source(path: str, action: Callable[[], T]) -> T:

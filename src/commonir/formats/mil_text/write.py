@@ -49,7 +49,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     diagnostics.raise_errors()
     planned = weights.plan(f"{target.stem}{WEIGHTS_SUFFIX}")
     text = print_program(module, keeps_model=True, reference=weights.refer).encode()
-    weights.ensure_mapped()
+    weights.hold()
     if not planned:
         with atomic_file(path) as stream:
             stream.write(text)

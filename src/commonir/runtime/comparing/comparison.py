@@ -1,4 +1,4 @@
-"""How far arrays are from what was expected, output by output.
+"""Compares outputs with expected ones.
 
 Differences are taken in double precision. NaN equals NaN, and infinity equals infinity of the same sign; against
 anything else either is an infinite error. Integers, booleans and strings must be equal.
@@ -24,8 +24,7 @@ _RTOL_NARROWER = 2e-1
 
 
 def default_rtol(element_types: Iterable[str]) -> float:
-    """Returns the relative tolerance for a program that computes values of these element types: that of the narrowest
-    float.
+    """Returns the relative tolerance for a program with values of these element types: that of the narrowest float.
 
     Example:
         >>> default_rtol(["f32", "i32"]), default_rtol(["f32", "f16"])
@@ -46,20 +45,20 @@ def compare_outputs(
     """Compares arrays by name, in the order of `expected`.
 
     Without `atol`, the absolute tolerance of an output is `rtol` times its largest expected magnitude: elements near
-    zero carry the rounding of the larger ones they were computed with. What a list or a map holds is compared element
-    by element, under names such as `scores[0]`; one side that has more of them than the other differs.
+    zero carry the rounding of the larger ones they were computed with. Lists and maps are compared by element,
+    under names such as `scores[0]`.
     """
     arrays, empty = flat_values(expected)
     others, others_empty = flat_values({name: actual[name] for name in expected if name in actual})
-    found = [
+    errors = [
         compare_arrays(name, array, others[name], rtol=rtol, atol=atol)
         if name in others
-        else _incomparable(name, array, rtol, "there is no output of this name")
+        else _incomparable(name, array, rtol, "there is no such output")
         for name, array in arrays.items()
     ]
-    found += [_incomparable(n, a, rtol, "there is one too many") for n, a in others.items() if n not in arrays]
+    errors += [_incomparable(n, a, rtol, "this output is not expected") for n, a in others.items() if n not in arrays]
     absent = [name for name in empty if name not in others_empty]
-    return (*found, *[OutputError(name, "", False, None, None, 0.0, rtol, (), "holds nothing") for name in absent])
+    return (*errors, *[OutputError(name, "", False, None, None, 0.0, rtol, (), "has no value") for name in absent])
 
 
 def compare_arrays(

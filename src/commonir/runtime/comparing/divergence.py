@@ -1,10 +1,10 @@
 """Two programs, or one program on two engines, compared value by value on the same inputs.
 
-Values are matched by name, which travels through lowering and conversions. Both sides run piece by piece
-(`piecewise.py`), in the order of the first, so that a value is compared as soon as both have it and is then forgotten.
-What is nested in loops and branches is compared by the results of the operation around it.
+Values are matched by name, which lowering and conversions preserve. Both sides run piece by piece (`piecewise.py`), in
+the order of the first, so that a value is compared as soon as both have it and is then dropped. Values nested in loops
+and branches are not compared, only the results of the enclosing operation.
 
-A divergence is a value that differs although everything it is computed from, as far as both sides have it, agrees.
+A divergence is a value that differs although all values that it is computed from, and that both sides have, agree.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Array = NDArray[np.generic]
 class Side:
     """A function of a program on an engine, with its values by name.
 
-    `initial` has what the program keeps between runs, as it is at the start.
+    `initial` has the initial values of mutable globals.
     """
 
     def __init__(self, module: Module, engine: Engine, function: str | None = None, seed: int = 0) -> None:
@@ -51,8 +51,7 @@ class Side:
         if runs_as_it_is(engine, module):
             self.module, threaded = module, ()
         else:
-            # What the program keeps between runs becomes inputs and outputs, and random numbers have their seeds, so
-            # that nothing passes between pieces unseen.
+            # Mutable globals become inputs and outputs, and random operations get seeds, so that pieces share no state.
             seeded = with_seeds(lower(module, Deferral.OPEN), seed, self.source.symbol_name)
             self.module, threaded = thread_globals(seeded, self.source.symbol_name)
         self.engine = engine
@@ -69,11 +68,11 @@ class Side:
         return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
 
     def run(self, inputs: Mapping[str, Array], options: EngineOptions, piece_bytes: int) -> PiecewiseRun:
-        """Returns a run on some inputs."""
+        """Returns a piecewise run on some inputs."""
         return PiecewiseRun(self.module, self.function, inputs, self.engine, options=options, piece_bytes=piece_bytes)
 
     def kind_of(self, name: str) -> str:
-        """Returns the operation that computes a value, by its name in the program's own dialect."""
+        """Returns the name of the operation that computes a value, in the program's own dialect."""
         op = self.operations.get(name)
         if op is not None:
             return op.name
@@ -82,16 +81,14 @@ class Side:
 
 
 def _named(function: Function) -> dict[str, Value]:
-    """Returns the values that operations of the outermost block define, by name; a name that is there twice names
-    none.
-    """
-    found: dict[str, Value | None] = {}
+    """Returns the results of operations in the body of a function by name, without ambiguous names."""
+    by_name: dict[str, Value | None] = {}
     for op in function.body.operations:
         for v in op.results:
             if v.name:
-                found[v.name] = None if v.name in found else v
+                by_name[v.name] = None if v.name in by_name else v
     inputs = {v.name for v in function.inputs}
-    out = {n: v for n, v in found.items() if v is not None and n not in inputs}
+    out = {n: v for n, v in by_name.items() if v is not None and n not in inputs}
     for name, value in zip(function.output_names, function.outputs, strict=True):
         out.setdefault(name, value)
     return out
@@ -104,24 +101,24 @@ def _operations_by_result(function: Function) -> dict[str, Operation]:
 # -- inputs
 
 
-def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Returns what each side receives of one set of inputs, in the element types that it declares.
+def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Returns the inputs of each side from one set of arrays, in its declared element types.
 
     Raises: DiagnosticError (INTERFACES_DIFFER) when an input of one side is unknown to the other and was not given.
     """
     diagnostics = Diagnostics()
     out: list[dict[str, Array]] = []
-    for mine, other in ((a, b), (b, a)):
-        missing = [n for n in mine.inputs if n not in given]
+    for own, other in ((a, b), (b, a)):
+        missing = [n for n in own.inputs if n not in arrays]
         for name in missing:
             message = f"the input '{name}' of one program has no counterpart in the other"
-            loose = [n for n in other.inputs if n not in mine.inputs]
+            loose = [n for n in other.inputs if n not in own.inputs]
             near = did_you_mean(name, loose) or (f"the other has {', '.join(loose)}" if loose else None)
             advice = "rename it with `cir edit --rename OLD=NEW`, or give values for the inputs of both"
             diagnostics.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=advice)
-        out.append({n: _converted(given[n], v) for n, v in mine.inputs.items() if n in given})
+        out.append({n: _converted(arrays[n], v) for n, v in own.inputs.items() if n in arrays})
     known = {*a.inputs, *b.inputs}
-    for name in given:
+    for name in arrays:
         if name not in known:
             help = did_you_mean(name, known) or f"the inputs are {', '.join(known) or 'none'}"
             diagnostics.add(INTERFACES_DIFFER, f"no program has an input '{name}'", help=help)
@@ -130,7 +127,7 @@ def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[st
 
 
 def _converted(array: Array, value: Value) -> Array:
-    """Returns an array in another width of the same kind, where that keeps its values, floats up to rounding."""
+    """Returns an array in the element type of a value, if only the width differs and integers are preserved."""
     if not isinstance(value.type, TensorType):
         return array
     expected = dtype_of(value.type.element.name)
@@ -151,7 +148,7 @@ def _converted(array: Array, value: Value) -> Array:
 
 
 class Pair(NamedTuple):
-    """A value that both sides have: its name in each, and what stands for it."""
+    """A value that both sides have, with its name in each."""
 
     name: str
     other: str
@@ -160,7 +157,7 @@ class Pair(NamedTuple):
 
 
 def matched(a: Side, b: Side) -> list[Pair]:
-    """Returns what both sides compute, in the program order of the first; constants of both sides are left out."""
+    """Returns the values that both sides compute, in the program order of the first, without constants."""
     place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
     pairs = [p for p in pairs if not _are_unrelated(p)]
@@ -170,7 +167,7 @@ def matched(a: Side, b: Side) -> list[Pair]:
 
 
 def _are_unrelated(pair: Pair) -> bool:
-    """Returns whether both are constants, or one is that only has the name of the other, as its type tells."""
+    """Returns whether both are constants, or one is a constant of another type that happens to have the same name."""
     a, b = pair.a.type, pair.b.type
     if not is_constant(pair.a) and not is_constant(pair.b):
         return False
@@ -179,24 +176,22 @@ def _are_unrelated(pair: Pair) -> bool:
     return isinstance(a, TensorType) and isinstance(b, TensorType) and not are_compatible(a, b.with_element(a.element))
 
 
-# What coremltools appends to the name of an operation that it moves to half precision.
+# The suffix that coremltools appends to the name of an operation that it converts to half precision.
 _PRECISION_SUFFIXES = ("_cast_fp16",)
 _NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
 
 
 def _same_names(ours: Mapping[str, Value], theirs: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Yields names that mean the same: equal, or else alike but for what converters do to names, where that is
-    unambiguous.
-    """
+    """Yields pairs of corresponding names: equal ones, and unambiguous ones that converters have changed."""
     yield from ((n, n) for n in ours if n in theirs)
-    loose = _by_likeness(n for n in ours if n not in theirs), _by_likeness(n for n in theirs if n not in ours)
-    for likeness, names in loose[0].items():
-        others = loose[1].get(likeness, [])
+    loose = _by_plain_name(n for n in ours if n not in theirs), _by_plain_name(n for n in theirs if n not in ours)
+    for plain, names in loose[0].items():
+        others = loose[1].get(plain, [])
         if len(names) == len(others) == 1:
             yield names[0], others[0]
 
 
-def _by_likeness(names: Iterable[str]) -> dict[str, list[str]]:
+def _by_plain_name(names: Iterable[str]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for name in names:
         plain = name
@@ -208,7 +203,7 @@ def _by_likeness(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 class Comparing:
-    """One comparison: asks both sides for the values they share, and keeps how far they are apart."""
+    """One comparison: computes the values that both sides share, and their differences."""
 
     def __init__(
         self,
@@ -227,7 +222,7 @@ class Comparing:
         self.pairs = matched(a, b)
         if not self.pairs:
             message = "the programs have no value of the same name"
-            help = "names travel through conversions of commonir; compare a program with what was made of it"
+            help = "conversions of commonir preserve names: compare a program with its conversion"
             raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help=help))
         self.inputs = shared_inputs(a, b, inputs)
         self.options, self._piece_bytes = options, piece_bytes
@@ -235,11 +230,11 @@ class Comparing:
         self._tolerances = tolerances(a.function), tolerances(b.function)
         returned = {*a.outputs.values()}, {*b.outputs.values()}
         self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
-        self._kept: dict[str, tuple[Array, Array]] = {}
+        self._stored: dict[str, tuple[Array, Array]] = {}
         self.given = rtol, atol, metric
 
     def differences(self) -> Iterator[ValueDifference]:
-        """Yields how far each shared value is apart, in program order.
+        """Yields the difference of each shared value, in program order.
 
         Raises: DiagnosticError as the engines do.
         """
@@ -248,39 +243,39 @@ class Comparing:
         for pair in self.pairs:
             arrays = next(ours), next(theirs)
             if pair in self._returned:
-                self._kept[pair.name] = arrays
+                self._stored[pair.name] = arrays
             yield self.difference(pair, *arrays)
 
     def whole(self) -> Iterator[ValueDifference]:
-        """Yields how far outputs are apart in an ordinary run of each program, after all values were compared.
+        """Yields the differences of outputs in an ordinary run of each program, after all values were compared.
 
-        Nothing where neither engine computes operations together, since that would show nothing new.
+        Yields nothing if neither engine fuses operations, since the results would be the same.
         """
         if is_stepwise(self.a.engine) and is_stepwise(self.b.engine):
             return
-        ours = self._outputs(self.a, self.inputs[0], {p.a: self._kept[p.name][0] for p in self._returned})
-        theirs = self._outputs(self.b, self.inputs[1], {p.b: self._kept[p.name][1] for p in self._returned})
+        ours = self._outputs(self.a, self.inputs[0], {p.a: self._stored[p.name][0] for p in self._returned})
+        theirs = self._outputs(self.b, self.inputs[1], {p.b: self._stored[p.name][1] for p in self._returned})
         for pair in self._returned:
             yield self.difference(pair, ours[pair.a], theirs[pair.b])
 
     def _outputs(self, side: Side, inputs: Mapping[str, Array], known: Mapping[Value, Array]) -> Mapping[Value, Array]:
         if is_stepwise(side.engine):
             return known
-        found = side.engine.prepare(side.module, side.function.symbol_name, self.options).run(inputs)
-        return {value: found[name] for name, value in side.outputs.items()}
+        outputs = side.engine.prepare(side.module, side.function.symbol_name, self.options).run(inputs)
+        return {value: outputs[name] for name, value in side.outputs.items()}
 
     def slices(self, pair: Pair) -> tuple[Slice, Slice]:
-        """Returns what computes a value on each side from values that both share."""
+        """Returns the operations of each side that compute a value from shared values."""
         shared = {p.a for p in self.pairs}, {p.b for p in self.pairs}
         return _slice(pair.a, shared[0], self.a), _slice(pair.b, shared[1], self.b)
 
     def run_again(self) -> tuple[PiecewiseRun, PiecewiseRun]:
-        """Returns both sides on the same inputs once more."""
+        """Returns new runs of both sides on the same inputs."""
         a, b = self.inputs
         return self.a.run(a, self.options, self._piece_bytes), self.b.run(b, self.options, self._piece_bytes)
 
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
-        """Returns how far one value is apart."""
+        """Returns the difference of one value."""
         rtol, atol, metric = self.given
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
@@ -291,49 +286,49 @@ class Comparing:
 def value_difference(
     name: str, kinds: tuple[str, str], expected: Array, actual: Array, tolerance: Tolerance
 ) -> ValueDifference:
-    """Returns how far a value is apart that operations of some kinds compute on both sides."""
+    """Returns the difference of a value; `kinds` are the names of the operations that compute it."""
     expected, actual = flat_array(expected), flat_array(actual)
-    found = measure(expected, actual, tolerance)
+    measures = measure(expected, actual, tolerance)
     types = name_of(expected.dtype), name_of(actual.dtype)
     rtol = tolerance.rtol
-    if not isinstance(found, Measures):
+    if not isinstance(measures, Measures):
         none = (None, None, None, None)
-        return ValueDifference(name, *kinds, *types, False, *none, tolerance.atol or 0.0, rtol, note=found)
+        return ValueDifference(name, *kinds, *types, False, *none, tolerance.atol or 0.0, rtol, note=measures)
     return ValueDifference(
         name,
         *kinds,
         *types,
-        found.is_within,
-        found.absolute,
-        found.relative,
-        found.rmse,
-        found.cosine,
-        found.atol,
+        measures.is_within,
+        measures.absolute,
+        measures.relative,
+        measures.rmse,
+        measures.cosine,
+        measures.atol,
         rtol,
-        found.at,
-        found.beyond,
+        measures.at,
+        measures.beyond,
         int(np.size(expected)),
     )
 
 
-def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) -> Comparison:
-    """Runs a comparison to its end; `tell` hears how far it is. The reproducer of a divergence is another step."""
-    found: list[ValueDifference] = []
+def compare(comparing: Comparing, on_progress: Callable[[str], None] = lambda _: None) -> Comparison:
+    """Runs a comparison; `on_progress` receives messages. Reproducers of divergences are written elsewhere."""
+    differences: list[ValueDifference] = []
     for difference in comparing.differences():
-        found.append(difference)
-        tell(f"comparing values: {len(found)} of {len(comparing.pairs)}")
-    by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
+        differences.append(difference)
+        on_progress(f"comparing values: {len(differences)} of {len(comparing.pairs)}")
+    by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, differences, strict=True)}
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
-    roots = _roots(comparing, {d.name for d in found if not d.is_within})
+    roots = _roots(comparing, {d.name for d in differences if not d.is_within})
     whole: tuple[ValueDifference, ...] = ()
-    if all(d.is_within for d in found):
-        tell("comparing the outputs of whole runs")
+    if all(d.is_within for d in differences):
+        on_progress("comparing the outputs of whole runs")
         whole = tuple(comparing.whole())
     a, b = comparing.a, comparing.b
     return Comparison(
         engines=(a.engine.name, b.engine.name),
         function=a.source.symbol_name,
-        values=tuple(found),
+        values=tuple(differences),
         outputs=tuple([n for n in a.outputs if n in b.outputs]),
         only_first=tuple([n for n, v in a.values.items() if v not in shared[0] and not is_constant(v)]),
         only_second=tuple([n for n, v in b.values.items() if v not in shared[1] and not is_constant(v)]),
@@ -344,8 +339,8 @@ def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) 
     )
 
 
-def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Divergence:
-    pair, difference = found
+def _divergence(comparing: Comparing, pair_difference: tuple[Pair, ValueDifference]) -> Divergence:
+    pair, difference = pair_difference
     slices = comparing.slices(pair)
     names = [_shown(s.operations, side) for s, side in zip(slices, (comparing.a, comparing.b), strict=True)]
     return Divergence(
@@ -358,7 +353,7 @@ def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Di
 
 
 class Slice(NamedTuple):
-    """The operations between values that both sides share and one value: those that may be at fault.
+    """The operations that compute one value from shared values: those that may be at fault.
 
     `inputs` are the values it begins with, by name.
     """
@@ -388,7 +383,7 @@ def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
 
 
 def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
-    """Returns operations as the program itself has them, each once, by kind and name."""
+    """Returns operations of the source program, without duplicates, by dialect name and own name."""
     out: dict[str, None] = {}
     for op in operations:
         name = op.first_name or (op.location.name if op.location is not None else "")
@@ -398,23 +393,23 @@ def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
 
 
 def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
-    """Yields names of constants that both have and that differ."""
+    """Yields the names of constants that both sides have and that differ."""
     theirs = {v.name: v for v in b.constants if v.name}
     for value in a.constants:
         other = theirs.get(value.name)
         if other is None or not isinstance(value.owner, Operation) or not isinstance(other.owner, Operation):
             continue
-        data, its = value.owner.constant_data(), other.owner.constant_data()
-        if data is None or its is None or data is its:
+        data, other_data = value.owner.constant_data(), other.owner.constant_data()
+        if data is None or other_data is None or data is other_data:
             continue
-        found = measure(data.array(), its.array(), Tolerance(rtol))
-        if isinstance(found, str) or not found.is_within:
+        measures = measure(data.array(), other_data.array(), Tolerance(rtol))
+        if isinstance(measures, str) or not measures.is_within:
             yield value.name
 
 
 def _roots(comparing: Comparing, differing: set[str]) -> list[str]:
-    """Returns names of the values that differ although what they are computed from agrees, in program order."""
-    # One value may stand for several of the other side, as an output that is also a value of its own.
+    """Returns the names of values that differ although their operands agree, in program order."""
+    # One value may correspond to several of the other side, for example an output that has a name of its own.
     names: dict[Value, list[str]] = {}
     for p in comparing.pairs:
         names.setdefault(p.a, []).append(p.name)

@@ -1,4 +1,4 @@
-"""How far two arrays are apart, by several measures, in memory that does not grow with them.
+"""Measures the difference of two arrays, in memory that does not grow with them.
 
 Differences are taken in double precision, block by block. NaN equals NaN, and infinity equals infinity of the same
 sign: such elements count as equal and take no part in the sums. Against anything else either is an infinite difference.
@@ -24,7 +24,7 @@ _BLOCK = 1 << 18
 
 
 class Metric(Enum):
-    """What decides whether two arrays agree. `close` and the first two look at elements, the others at the whole."""
+    """The criterion by which two arrays agree: `close`, `max-abs` and `max-rel` by element, the others as a whole."""
 
     CLOSE = "close"
     MAX_ABS = "max-abs"
@@ -34,7 +34,7 @@ class Metric(Enum):
 
 
 class Tolerance(NamedTuple):
-    """What still counts as agreement.
+    """The tolerance within which arrays agree.
 
     Without `atol`, the absolute tolerance of an array is `rtol` times its largest expected magnitude: elements near
     zero carry the rounding of the larger ones they were computed with. Integers, booleans and strings must be equal;
@@ -75,7 +75,7 @@ EQUAL = Measures(True, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, (), 0)
 
 
 def measure(expected: Array, actual: Array, tolerance: Tolerance) -> Measures | str:
-    """Compares two arrays; a text says why they cannot be compared.
+    """Compares two arrays; returns a text instead if they cannot be compared.
 
     Element types may differ in width, as of an int32 and an int64; kinds must be the same.
     """
@@ -117,7 +117,7 @@ def _blocks(expected: Array, actual: Array) -> Iterator[tuple[int, Array, Array]
 
 
 class _Sums:
-    """What is collected over the blocks of two arrays."""
+    """Sums over the blocks of two arrays."""
 
     def __init__(self, expected: Array, actual: Array, tolerance: Tolerance, *, is_exact: bool) -> None:
         self.shape = expected.shape
@@ -167,7 +167,7 @@ class _Sums:
         self.products += float(np.sum(np.real(np.conj(e) * a)))
 
     def measures(self) -> Measures:
-        """Returns what came of it."""
+        """Returns the measures."""
         is_finite = math.isfinite(self.absolute)
         rmse = math.sqrt(self.squares / self.count) if is_finite else math.inf
         cosine = self._cosine() if is_finite else math.nan

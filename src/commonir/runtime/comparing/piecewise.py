@@ -1,13 +1,11 @@
-"""Functions run piece by piece, so that every value of them can be looked at without holding all of them.
+"""Runs functions piece by piece, so that each value can be inspected without storing all of them.
 
-A piece is a run of operations that becomes a function of its own: what it needs from earlier pieces comes in, and what
-is asked for or needed later goes out. Any engine runs it, as any function. A value lives until the last operation that
-needs it has run and it was handed out. Operations run in the order in which values are asked for.
+A piece is a sequence of operations that becomes a function: its inputs are values of earlier pieces, its outputs are
+values that are requested or used later. Any engine can run it. A value lives until its last use. Operations run in the
+order in which values are requested.
 
-What an engine would fuse across a value that is asked for, it computes apart here, and values that it would hold in a
-wider type are rounded where a piece ends.
-
-A time limit is one of all pieces together.
+An engine cannot fuse operations across pieces, and values that it would keep in a wider type are rounded at the end of
+a piece. The time limit applies to all pieces together.
 """
 
 from __future__ import annotations
@@ -41,21 +39,21 @@ from commonir.symbolic.dims import symbols_in
 Array = NDArray[np.generic]
 
 PIECE_BYTES = 1 << 26
-"""Results that one piece makes, unless a single operation makes more: 64 MiB."""
+"""The size of the results of one piece, unless those of a single operation are larger: 64 MiB."""
 
 
 _REFERRING = (core.Call, ml_program.GlobalLoadConst, Invocation)
 
 
 class Peak(NamedTuple):
-    """The most that was held at any moment between operations of different pieces."""
+    """The largest number and size of values that were live between pieces."""
 
     values: int
     size_bytes: int
 
 
 class PiecewiseRun:
-    """One run of a function, by values: of a lowered module, or of one in a dialect that the engine runs as it is."""
+    """One run of a function in pieces: of a lowered module, or of one in a dialect that the engine runs directly."""
 
     def __init__(
         self,
@@ -80,23 +78,23 @@ class PiecewiseRun:
         self._live: dict[Value, Array] = {}
         self._seconds = 0.0
 
-    def values(self, wanted: Sequence[Value]) -> Iterator[Array]:
-        """Yields the arrays of values of the function's outermost block, in the order given; each is handed out once.
+    def values(self, requested: Sequence[Value]) -> Iterator[Array]:
+        """Yields the arrays of values of the function's body, in this order.
 
         Raises: DiagnosticError as the engine does.
         """
-        steps = _schedule(wanted)
+        steps = _schedule(requested)
         self._live = dict(self._inputs)
         needed = Counter(v for op in steps for v in _captured(op))
-        needed.update(wanted)
+        needed.update(requested)
         self._forget(needed)
-        handed_out = 0
+        yielded = 0
         for piece in self._pieces(steps):
             self._run_piece(piece, needed)
-            while handed_out < len(wanted) and wanted[handed_out] in self._live:
-                yield self._taken(wanted[handed_out], needed)
-                handed_out += 1
-        for value in wanted[handed_out:]:
+            while yielded < len(requested) and requested[yielded] in self._live:
+                yield self._taken(requested[yielded], needed)
+                yielded += 1
+        for value in requested[yielded:]:
             yield self._taken(value, needed)
 
     def _taken(self, value: Value, needed: Counter[Value]) -> Array:
@@ -112,7 +110,7 @@ class PiecewiseRun:
     # -- pieces
 
     def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
-        """Yields operations in groups whose results are of bounded size; what only running can size ends a group."""
+        """Yields groups of operations with results of bounded size; one with a data-dependent result ends its group."""
         piece: list[Operation] = []
         total = 0
         for op in steps:
@@ -137,20 +135,20 @@ class PiecewiseRun:
 
     def _run_piece(self, piece: Sequence[Operation], needed: Counter[Value]) -> None:
         built = {v for op in piece for v in op.results}
-        given = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in built))
+        captured = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in built))
         for op in piece:
             needed.subtract(_captured(op))
         outputs = [v for op in piece for v in op.results if needed[v] > 0]
         if outputs:
-            module = self._module_of(piece, given, outputs)
-            feeds = {_input_name(n): self._live[v] for n, v in enumerate(given)}
-            found = self._run_module(module, feeds)
-            for v, array in zip(outputs, found.values(), strict=True):
+            module = self._module_of(piece, captured, outputs)
+            feeds = {_input_name(n): self._live[v] for n, v in enumerate(captured)}
+            results = self._run_module(module, feeds)
+            for v, array in zip(outputs, results.values(), strict=True):
                 self._live[v] = array
                 if is_array(array):
                     self._learn(v.type, array.shape)
-        held = [flat_array(x) for x in self._live.values()]
-        self.peak = Peak(max(self.peak.values, len(held)), max(self.peak.size_bytes, sum(a.nbytes for a in held)))
+        live = [flat_array(x) for x in self._live.values()]
+        self.peak = Peak(max(self.peak.values, len(live)), max(self.peak.size_bytes, sum(a.nbytes for a in live)))
         self._forget(needed)
 
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
@@ -167,29 +165,29 @@ class PiecewiseRun:
         return result
 
     def _learn(self, type: Type, shape: tuple[int, ...]) -> None:
-        """Keeps the sizes that only running could tell."""
+        """Stores the sizes of data-dependent dims."""
         dims = type.shape if isinstance(type, TensorType) else None
         for d, size in zip(dims or (), shape, strict=False):
-            if isinstance(d, DimExpr) and len(found := symbols_in(d)) == 1 and d.terms == {(found[0],): 1}:
-                self._sizes.setdefault(found[0].name, size)
+            if isinstance(d, DimExpr) and len(names := symbols_in(d)) == 1 and d.terms == {(names[0],): 1}:
+                self._sizes.setdefault(names[0].name, size)
 
-    def _module_of(self, piece: Sequence[Operation], given: Sequence[Value], outputs: Sequence[Value]) -> Module:
-        """Returns a module with the piece as its only public function, of the sizes of this run."""
-        types = [value_type(v, self._live[v]) for v in given]
-        block = Block(types, [_input_name(n) for n in range(len(given))])
-        mapping: dict[Value, Value] = dict(zip(given, block.arguments, strict=True))
+    def _module_of(self, piece: Sequence[Operation], captured: Sequence[Value], outputs: Sequence[Value]) -> Module:
+        """Returns a module with the piece as its main function, specialized for the sizes of this run."""
+        types = [value_type(v, self._live[v]) for v in captured]
+        block = Block(types, [_input_name(n) for n in range(len(captured))])
+        mapping: dict[Value, Value] = dict(zip(captured, block.arguments, strict=True))
         constants = dict.fromkeys(v.owner for op in piece for v in op.values_used if is_constant(v))
         for op in (*constants, *piece):
             if isinstance(op, Operation) and not any(r in mapping for r in op.results):
                 block.append(clone(op, mapping))
-        # What stands for an operation changes with its sizes; the end of the block follows.
+        # Specializing replaces operations, so outputs are taken from the terminator.
         end = block.append(ml_program.Return(tuple([mapping[v] for v in outputs])))
         specialize(block, self._sizes)
         returned = [(_output_name(n), v) for n, v in enumerate(end.operands)]
         end.erase()
         function = clone(self._function, keep=lambda _: False)
         result = Module(entry=self._function.symbol_name)
-        # What the piece refers to by name: globals, and the functions it calls.
+        # Symbols that the piece refers to: globals, and the functions it calls.
         if any(isinstance(op, _REFERRING) for o in piece for op in o.walk()):
             for op in self._module.body.operations:
                 if op is not self._function:
@@ -200,7 +198,7 @@ class PiecewiseRun:
         return result
 
 
-# No value of a file has such a name.
+# Files have no such names.
 def _input_name(number: int) -> str:
     return f"input {number} of a piece"
 
@@ -216,15 +214,15 @@ def is_constant(value: Value) -> bool:
 
 
 def _captured(op: Operation) -> Iterable[Value]:
-    """Returns values an operation uses that are not constants: those are made again in each piece."""
+    """Returns the values that an operation uses, except constants, which are copied into each piece."""
     return [v for v in op.values_used if not is_constant(v)]
 
 
-def _schedule(wanted: Sequence[Value]) -> list[Operation]:
-    """Returns the operations that values need, those of a value directly before it is asked for."""
+def _schedule(requested: Sequence[Value]) -> list[Operation]:
+    """Returns the operations that values need, in the order in which the values are requested."""
     done: set[Operation] = set()
     out: list[Operation] = []
-    for value in wanted:
+    for value in requested:
         pending = [value.owner] if isinstance(value.owner, Operation) else []
         while pending:
             op = pending[-1]

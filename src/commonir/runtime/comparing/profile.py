@@ -1,8 +1,8 @@
-"""What the operations of a program cost on an engine: time, memory and arithmetic, each operation alone.
+"""Measures time, memory and arithmetic of the operations of a program on an engine, each separately.
 
-A program runs piece by piece (`piecewise.py`), a piece for each value that has a name. Each piece is made ready once
-and then run as often as asked. What an engine computes together in an ordinary run it computes apart here, so the whole
-is timed too; a call of the engine costs something itself, which is in every line, and told.
+A program runs piece by piece (`piecewise.py`), one piece for each named value. Each piece is prepared once and run
+repeatedly. Operations that an engine fuses in an ordinary run are computed separately here, so the whole program is
+timed too. Each entry includes the overhead of calling the engine, which is reported.
 """
 
 from __future__ import annotations
@@ -36,27 +36,31 @@ _MICROSECONDS = 1e6
 
 
 class Repeats(NamedTuple):
-    """How often something is run before it is timed, and then."""
+    """The number of untimed and timed runs."""
 
     warmup: int
     repeat: int
 
 
 class _Timing(NamedTuple):
-    """The middle and the least of some times, in seconds."""
+    """Median and minimum of some times, in seconds."""
 
     median: float
     least: float
 
 
 def profile(
-    side: Side, inputs: Mapping[str, Array], repeats: Repeats, options: EngineOptions, tell: Callable[[str], None]
+    side: Side,
+    inputs: Mapping[str, Array],
+    repeats: Repeats,
+    options: EngineOptions,
+    on_progress: Callable[[str], None],
 ) -> Profile:
-    """Returns what each operation of a program costs on some inputs. `tell` hears how far it is.
+    """Returns the costs of each operation of a program on some inputs. `on_progress` receives messages.
 
     Raises: DiagnosticError as running does.
     """
-    tell("running the whole")
+    on_progress("running the whole program")
     start = time.perf_counter()
     executable = side.engine.prepare(side.module, side.function.symbol_name, options)
     executable.run(inputs)
@@ -65,7 +69,7 @@ def profile(
     expected = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
     run = _ProfiledRun(side, inputs, expected, repeats, options)
     for n, _ in enumerate(run.values(expected)):
-        tell(f"running operations: {n + 1} of {len(expected)}")
+        on_progress(f"running operations: {n + 1} of {len(expected)}")
     return Profile(
         engine=side.engine.name,
         function=side.function.symbol_name,
@@ -80,7 +84,7 @@ def profile(
 
 
 def _call(side: Side, repeats: Repeats, options: EngineOptions) -> float:
-    """Returns what a run of next to nothing costs, in seconds."""
+    """Returns the overhead of a call, measured with a trivial program, in seconds."""
     scalar = tensor(f32)
     block = Block([scalar], ["x"])
     operation = block.append(core.Neg(block.arguments[0]))
@@ -95,35 +99,35 @@ def _is_computed(value: Value) -> bool:
 
 
 def _timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats) -> _Timing:
-    """Returns the time of a run."""
+    """Returns the times of a run."""
     for _ in range(repeats.warmup):
         executable.run(inputs)
-    found: list[float] = []
+    seconds: list[float] = []
     for _ in range(repeats.repeat):
         start = time.perf_counter()
         executable.run(inputs)
-        found.append(time.perf_counter() - start)
-    return _Timing(statistics.median(found), min(found))
+        seconds.append(time.perf_counter() - start)
+    return _Timing(statistics.median(seconds), min(seconds))
 
 
 class _ProfiledRun(PiecewiseRun):
-    """A run of which each piece computes one value that has a name, and is timed."""
+    """A run whose pieces compute one named value each, and are timed."""
 
     def __init__(
-        self, side: Side, inputs: Mapping[str, Array], wanted: Sequence[Value], repeats: Repeats, options: EngineOptions
+        self, side: Side, inputs: Mapping[str, Array], values: Sequence[Value], repeats: Repeats, options: EngineOptions
     ) -> None:
         super().__init__(side.module, side.function, inputs, side.engine, options=options)
         self.entries: list[ProfileEntry] = []
         self._side = side
         self._repeats = repeats
-        self._wanted = set(wanted)
+        self._values = set(values)
         self._piece: Sequence[Operation] = ()
 
     def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
         piece: list[Operation] = []
         for op in steps:
             piece.append(op)
-            if not self._wanted.isdisjoint(op.results):
+            if not self._values.isdisjoint(op.results):
                 self._piece = piece
                 yield piece
                 piece = []
@@ -132,7 +136,7 @@ class _ProfiledRun(PiecewiseRun):
         executable = self._engine.prepare(module, None, self._options)
         result = executable.run(feeds)
         timing = _timed(executable, feeds, self._repeats)
-        named = [v for op in self._piece for v in op.results if v in self._wanted]
+        named = [v for op in self._piece for v in op.results if v in self._values]
         name = next((n for n, v in (*self._side.values.items(), *self._side.outputs.items()) if v in named), "")
         flops = count_flops(module.main)
         self.entries.append(
@@ -150,17 +154,17 @@ class _ProfiledRun(PiecewiseRun):
         return result
 
 
-def save_trace(found: Profile, path: str | os.PathLike[str]) -> None:
+def save_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
     """Writes the entries of a profile one after another, for viewers of traces (chrome://tracing, Perfetto).
 
     Source: Trace Event Format. Raises: DiagnosticError (E08xx).
     """
     events: list[dict[str, object]] = []
     at = 0.0
-    for entry in found.entries:
+    for entry in profile.entries:
         duration = entry.seconds * _MICROSECONDS
         reported = {"value": entry.name, "type": entry.type, "bytes": entry.size_bytes, "flops": entry.flops}
-        common = {"ph": "X", "pid": 1, "tid": 1, "cat": found.engine, "args": reported}
+        common = {"ph": "X", "pid": 1, "tid": 1, "cat": profile.engine, "args": reported}
         events.append({"name": entry.operation or entry.name, "ts": at, "dur": duration, **common})
         at += duration
     with atomic_file(path) as out:

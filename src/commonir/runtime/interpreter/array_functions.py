@@ -1,7 +1,7 @@
-"""What the scalar functions and folds of index notation are on numpy arrays.
+"""The scalar functions and folds of index notation on numpy arrays.
 
-One table for every engine that computes with numpy. A function takes arrays of one dtype (and a condition) and gives
-an array of the dtype that `notation/functions.py` says; with `out` it writes there.
+All engines that compute with numpy use these tables. A function takes arrays of one dtype (and a condition) and
+returns an array of the dtype defined in `notation/functions.py`, written to `out` if that is given.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ def _select(condition: Array, x: Array, y: Array) -> Array:
 
 
 _BLOCK = 1 << 15
-"""Elements that several passes treat while they stay in cache."""
+"""Elements processed together by several passes, so that they stay in cache."""
 
 _TRANSPOSED_ROWS = 64
-"""Rows of a matrix that are transposed together, so that the lines of cache that are read stay there."""
+"""Rows of a matrix that are transposed together, so that cache lines are reused."""
 
 
 _FEW = 1 << 11
-"""Elements that numpy converts in the time that calling it several times takes."""
+"""Up to this many elements a single numpy call is faster than several."""
 
 
 def convert(source: Array, out: Array) -> None:
     """Writes the elements of an array into one of another dtype, as a C cast does.
 
-    Half precision becomes single precision exactly, in a fifth of the time that numpy takes.
+    Half precision is converted to single precision exactly, five times as fast as by numpy.
     """
     if source.dtype != np.float16 or out.dtype != np.float32 or source.shape != out.shape or source.size < _FEW:
         np.copyto(out, source, "unsafe")
@@ -73,30 +73,32 @@ def convert(source: Array, out: Array) -> None:
 
 
 def _widen(source: Array, out: Array) -> None:
-    """Moves sign, exponent and fraction to their places and corrects the bias of the exponent (15 to 127) by a product,
-    which is exact and also gives subnormal numbers their exponent. Infinities and NaN are left to numpy.
+    """Shifts the bits and corrects the bias of the exponent (15 to 127) by a multiplication.
+
+    That is exact, and normalizes subnormal numbers too. Infinities and NaN are left to numpy.
     """
     bits = out.view(np.int32)
     np.copyto(bits, source.view(np.int16))
     np.left_shift(bits, 13, bits)
     np.bitwise_and(bits, np.int32(~0x70000000), bits)
     np.multiply(out, np.float32(2.0**112), out)
-    # Their exponent, the largest, becomes that of numbers from 2^16 on, which half precision does not have.
+    # Infinities and NaN have become numbers from 2^16 on, which half precision does not have.
     if out.max() >= 2.0**16 or out.min() <= -(2.0**16):
         np.copyto(out, source)
 
 
 def round_to_half(source: Array, out: Array) -> None:
-    """Writes single precision rounded to half precision, nearest even, in a quarter of the time that numpy takes there
-    and back. Both may be one array.
+    """Writes single precision rounded to half precision, ties to even, four times as fast as by two casts of numpy.
+
+    Both may be the same array.
     """
     if source.size < _FEW or not source.flags.c_contiguous or not out.flags.c_contiguous or source.shape != out.shape:
         np.copyto(out, source.astype(np.float16))
         return
-    given, expected = source.reshape(-1), out.reshape(-1)
-    step, near = np.empty((2, min(_BLOCK, given.size)), np.float32)
-    for k in range(0, given.size, _BLOCK):
-        part = given[k : k + _BLOCK]
+    flat, expected = source.reshape(-1), out.reshape(-1)
+    step, near = np.empty((2, min(_BLOCK, flat.size)), np.float32)
+    for k in range(0, flat.size, _BLOCK):
+        part = flat[k : k + _BLOCK]
         _round(part, step[: part.size], near[: part.size], expected[k : k + _BLOCK])
 
 
@@ -105,9 +107,9 @@ _HALF_MAX = 65520.0
 
 
 def _round(x: Array, step: Array, near: Array, out: Array) -> None:
-    """Adds a number so large that what half precision has no place for is rounded off, and takes it away again.
+    """Rounds by adding and subtracting a number so large that the sum has the precision of a half.
 
-    It is 1.5 * 2^(e + 13) for a number with the exponent e, at least -14, below which half precision is as coarse.
+    It is 1.5 * 2^(e + 13) for a number with the exponent e, or for -14 if that is larger (subnormal halves).
     """
     if not (x.max() < _HALF_MAX and x.min() > -_HALF_MAX):
         np.copyto(out, x.astype(np.float16))
@@ -123,7 +125,7 @@ def _round(x: Array, step: Array, near: Array, out: Array) -> None:
 
 
 def copy(source: Array, out: Array) -> None:
-    """Copies an array; a matrix that lies transposed goes by groups of rows."""
+    """Copies an array; a matrix in column-major order is copied by groups of rows."""
     if not _is_transposed(source):
         np.copyto(out, source)
         return

@@ -1,6 +1,6 @@
-"""The reference engine: every operation evaluated as its definition says, one after another.
+"""The reference engine: evaluates operations one after another by their definitions.
 
-It is the oracle of the other engines: kernels by direct evaluation, composites by running their body, algorithms by
+It is the oracle for the other engines: kernels are evaluated directly, composites by running their body, algorithms by
 calling them. Values are rounded to their declared element type after every operation.
 """
 
@@ -25,11 +25,11 @@ from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, with_sizes
-from commonir.runtime.interpreter.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
+from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
 from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel
-from commonir.runtime.interpreter.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
-from commonir.runtime.interpreter.specialization import Statements
+from commonir.runtime.interpreter.runtime_dims import block_sizes, result_sizes
+from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.interpreter.strided import evaluate_small_kernel
 from commonir.runtime.limits import no_memory, time_is_up
 from commonir.runtime.ranks.communicator import Communicator
@@ -38,7 +38,7 @@ from commonir.runtime.values import (
     computed,
     copied,
     declared,
-    learn_types,
+    refine_unknown_types,
     shapes_of,
     value_type,
 )
@@ -49,7 +49,7 @@ Arrays = tuple[Array, ...]
 
 
 class ReferenceEngine:
-    """Evaluates definitions; slow, and close to what they say."""
+    """Evaluates definitions directly; slow, but simple."""
 
     name = "reference"
     is_stepwise = True
@@ -58,15 +58,15 @@ class ReferenceEngine:
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> ReferenceExecutable:
-        """Makes a function ready to run; see `Engine`."""
+        """Prepares a function; see `Engine`."""
         if options.memory_limit_bytes is not None:
-            message = "the engine 'reference' has no limit of memory"
+            message = "the engine 'reference' has no memory limit"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         return ReferenceExecutable(with_seeds(module, options.seed, function).function(function), options)
 
 
-class ReferenceExecutable(HoldsState):
-    """A function to be evaluated."""
+class ReferenceExecutable(WithState):
+    """A function that the reference engine evaluates."""
 
     def __init__(self, function: Function, options: EngineOptions) -> None:
         super().__init__(Globals())
@@ -74,7 +74,7 @@ class ReferenceExecutable(HoldsState):
         self._needed = requirements(function)
         self._limit = options.time_limit_seconds
         self._communicator = options.communicator
-        self._statements = Statements()
+        self._statements = Specializations()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name; see `Executable`."""
@@ -94,11 +94,11 @@ class ReferenceExecutable(HoldsState):
 
 
 class TooLargeError(Exception):
-    """An operation has more to compute than is to be evaluated directly."""
+    """An operation is too large to be evaluated directly."""
 
 
 class Evaluator:
-    """Evaluates operations on arrays under given sizes of symbolic dimensions."""
+    """Evaluates operations on arrays for given sizes of symbolic dimensions."""
 
     def __init__(
         self,
@@ -106,14 +106,14 @@ class Evaluator:
         contents: Globals,
         deadline: float | None = None,
         depth: int = 0,
-        statements: Statements | None = None,
+        statements: Specializations | None = None,
         limit: int | None = None,
         communicator: Communicator | None = None,
     ) -> None:
         self._sizes = sizes
-        # With a limit of elements, values are held as the numpy engine holds them.
+        # With a limit of elements, values have the dtypes of the numpy engine.
         self._limit = limit
-        self._statements = Statements() if statements is None else statements
+        self._statements = Specializations() if statements is None else statements
         self._globals = contents
         self._deadline = deadline
         self._depth = depth
@@ -121,29 +121,29 @@ class Evaluator:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
-        # A loop may run forever without an operation.
+        # A loop with an empty body may run forever.
         self._check_time()
         check_depth(self._depth)
-        sizes = sizes_inside(block, values, self._sizes)
-        inside = self._beneath(sizes, self._depth + 1)
+        sizes = block_sizes(block, values, self._sizes)
+        inside = self._nested(sizes, self._depth + 1)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
             self._check_time()
             try:
-                found = inside.results(op, values)
+                results = inside.results(op, values)
             except MemoryError as error:
                 raise no_memory(error, op.name) from error
-            values.update(zip(op.results, found, strict=False))
-            sizes.update(sizes_learned(op, shapes_of(found)))
+            values.update(zip(op.results, results, strict=False))
+            sizes.update(result_sizes(op, shapes_of(results)))
 
-    def _beneath(self, sizes: Mapping[str, int], depth: int) -> Evaluator:
-        """Returns an evaluator of a block or a function, under other sizes."""
+    def _nested(self, sizes: Mapping[str, int], depth: int) -> Evaluator:
+        """Returns an evaluator for a nested block or a callee, with other sizes."""
         return Evaluator(sizes, self._globals, self._deadline, depth, self._statements, self._limit, self.communicator)
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
-        inner = self._beneath(sizes_of(function, arguments), self._depth)
+        inner = self._nested(sizes_of(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
@@ -171,34 +171,30 @@ class Evaluator:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=path_of(op))) from None
 
     def decoded(self, op: Operation) -> Arrays | None:
-        """Returns the result of an operation on constants only that is decoded as a whole; None of any other
-        operation.
-        """
+        """Returns the result of an operation whose contents are known before running; None for other operations."""
         if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
             return None
         data = known_data(op.results[0])
         if data is None:
             return None
         self._check_size(data.count)
-        return (self._held(data.array(), data.type),)
+        return (self._in_run_dtype(data.array(), data.type),)
 
     def apply(self, op: Op, operands: Arrays, values: Mapping[Value, Array] | None = None) -> Arrays:
-        """Returns the results of an operation that is a kernel, a composite or an algorithm; `values` are those around
-        it.
-        """
+        """Returns the results of a kernel, composite or algorithm; `values` has the values around it."""
         if op.form is Form.ALGORITHM:
             return self._algorithm(op, operands)
-        is_stated = op.form is Form.COMPOSITE and (op.states_types or bool(op.regions))
-        placed = None if is_stated else self._placed(op, operands)
+        is_specialized = op.form is Form.COMPOSITE and (op.states_types or bool(op.regions))
+        placed = None if is_specialized else self._instance_of(op, operands)
         if placed is None:
-            return self._stated(op, operands, values or {})
-        learn_types(op.results, placed.results)
+            return self._specialized(op, operands, values or {})
+        refine_unknown_types(op.results, placed.results)
         if placed.form is Form.KERNEL:
             return tuple(self._kernels(placed, operands))
         return self._composite(placed, operands)
 
-    def _placed(self, op: Op, operands: Arrays) -> Op | None:
-        """Returns the operation on operands of known sizes; None when only their elements tell what it means."""
+    def _instance_of(self, op: Op, operands: Arrays) -> Op | None:
+        """Returns the operation on operands of static shape; None if its meaning depends on their elements."""
         if is_concrete(op):
             return None if infer(op).is_open else op
         try:
@@ -211,12 +207,12 @@ class Evaluator:
             raise
         return None if infer(placed).is_open else placed
 
-    def _stated(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
-        declared = self._statements.of(op, operands, self._sizes)
-        inner = {**used_inside(op, values), **{v: operands[n] for n, v in declared.inputs.items()}}
-        self.run_block(declared.block, inner)
-        learn_types(op.results, declared.outputs)
-        return tuple([inner[v] for v in declared.outputs])
+    def _specialized(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
+        statement = self._statements.of(op, operands, self._sizes)
+        inner = {**used_inside(op, values), **{v: operands[n] for n, v in statement.inputs.items()}}
+        self.run_block(statement.block, inner)
+        refine_unknown_types(op.results, statement.outputs)
+        return tuple([inner[v] for v in statement.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
         arrays = dict(zip(operand_names(op), operands, strict=True))
@@ -237,19 +233,19 @@ class Evaluator:
     def _composite(self, op: Op, operands: Arrays) -> Arrays:
         derived = infer(op)
         values: dict[Value, Array] = {}
-        given = dict(zip(op.operands, operands, strict=True))
+        arrays = dict(zip(op.operands, operands, strict=True))
         for placeholder, value in zip(flat_values(derived.inputs), flat_values(op.grouped_operands()), strict=True):
-            values[placeholder] = given[value]
+            values[placeholder] = arrays[value]
         for inner in derived.body:
             values.update(zip(inner.results, self.results(inner, values), strict=True))
         return tuple([values[v] for v in derived.outputs])
 
     def _algorithm(self, op: Op, operands: Arrays) -> Arrays:
         attributes = with_sizes(op, self._sizes)
-        found = call_algorithm(op.with_attributes(**attributes) if attributes else op, *operands)
-        return tuple([self._held(x, r.type) for x, r in zip(found, op.results, strict=False)])
+        results = call_algorithm(op.with_attributes(**attributes) if attributes else op, *operands)
+        return tuple([self._in_run_dtype(x, r.type) for x, r in zip(results, op.results, strict=False)])
 
-    def _held(self, x: Array, type: Type) -> Array:
+    def _in_run_dtype(self, x: Array, type: Type) -> Array:
         return declared(x, type) if self._limit is None else computed(x, type)
 
     def _structural(self, op: Op, values: dict[Value, Array]) -> Arrays:
@@ -257,13 +253,13 @@ class Evaluator:
             self._check_size(kind.count)
         constant = constant_array(op, self._sizes)
         if constant is not None:
-            return (self._held(constant, op.results[0].type),)
-        found = global_of(op)
-        if found is None:
+            return (self._in_run_dtype(constant, op.results[0].type),)
+        target = global_of(op)
+        if target is None:
             return run_control(op, values, self)
         if op.results:
-            return (self._held(self._globals.load(found), op.results[0].type),)
-        self._globals.store(found, values[op.operands[0]])
+            return (self._in_run_dtype(self._globals.load(target), op.results[0].type),)
+        self._globals.store(target, values[op.operands[0]])
         return ()
 
 

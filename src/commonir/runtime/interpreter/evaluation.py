@@ -44,11 +44,11 @@ from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
 
 Array = NDArray[Any]
 
-HeldAs = Callable[[ElementType], np.dtype[Any]]
-"""The dtype in which values of an element type are held."""
+DtypeFor = Callable[[ElementType], np.dtype[Any]]
+"""Returns the dtype for values of an element type."""
 
 GRID_ELEMENTS = 1 << 22
-"""Elements of a grid beyond which a kernel is evaluated in pieces: arrays of some tens of megabytes."""
+"""A kernel with a larger grid is evaluated in pieces, with arrays of some tens of megabytes."""
 
 
 class OutOfRange(Exception):
@@ -56,29 +56,29 @@ class OutOfRange(Exception):
 
 
 def evaluate_kernel(
-    kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array], held: HeldAs = declared_dtype
+    kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array], dtype_for: DtypeFor = declared_dtype
 ) -> Array:
-    """Returns the result of a kernel for the arrays of its operands, by name; `held` tells the dtypes of values.
+    """Returns the result of a kernel for the arrays of its operands by name.
 
     Raises: OutOfRange when a position that is read from data lies outside of its tensor.
     """
     axes = tuple("" if isinstance(a, int) else name_of(a) for a in kernel.axes)
     shape = tuple(extents[a] if a else 1 for a in axes)
-    out = np.empty(shape, held(kernel.dtype))
+    out = np.empty(shape, dtype_for(kernel.dtype))
     named = [(a, n) for a, n in zip(axes, shape, strict=True) if a]
     view = out.reshape([n for _, n in named])
     with np.errstate(all="ignore"):
         for ranges in _pieces(kernel.body, named, extents):
-            scope = Scope(tuple(ranges), ranges, extents, arrays, held)
+            grid = KernelGrid(tuple(ranges), ranges, extents, arrays, dtype_for)
             part = view[(*(slice(lo, hi) for lo, hi in ranges.values()), ...)]
-            part[...] = scope.value(kernel.body)
+            part[...] = grid.value(kernel.body)
     return out
 
 
 def _pieces(
     body: Expr, axes: Sequence[tuple[str, int]], extents: Mapping[str, int]
 ) -> Iterator[dict[str, tuple[int, int]]]:
-    """Ranges of the result's axes that cover the result; each has a grid of bounded size where the axes allow it."""
+    """Yields ranges of the result's axes that cover the result, each with a grid of bounded size where possible."""
     whole = {a: (0, n) for a, n in axes}
     if any(n == 0 for _, n in axes):
         return
@@ -101,19 +101,19 @@ def _pieces(
 
 
 def grid_size(body: Expr, extents: Mapping[str, int]) -> int:
-    """Elements of the largest array that evaluation makes."""
+    """Returns the number of elements of the largest array in the evaluation."""
     return max(prod(max(extents.get(i, 1), 1) for i in free(e)) for e in walk(body))
 
 
 class Factor(NamedTuple):
-    """An operand of a sum of products, and the positions in scope of its axes."""
+    """An operand of a sum of products, and the positions of its axes in the grid."""
 
     array: Array
     axes: list[int]
 
 
-class Scope:
-    """The indices in scope, in order, with their ranges; `values` memoises expressions."""
+class KernelGrid:
+    """The grid over which a kernel is evaluated: indices in order, with their ranges. `values` caches expressions."""
 
     def __init__(
         self,
@@ -121,30 +121,30 @@ class Scope:
         ranges: Mapping[str, tuple[int, int]],
         extents: Mapping[str, int],
         arrays: Mapping[str, Array],
-        held: HeldAs,
+        dtype_for: DtypeFor,
     ) -> None:
-        self.held = held
+        self.dtype_for = dtype_for
         self.order = order
         self.ranges = ranges
         self.extents = extents
         self.arrays = arrays
         self.values: dict[Expr, Array] = {}
 
-    def scope(self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]) -> Scope:
-        """Returns a scope of other indices on the same operands."""
-        return Scope(order, ranges, extents, self.arrays, self.held)
+    def grid(
+        self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]
+    ) -> KernelGrid:
+        """Returns a grid of other indices on the same operands."""
+        return KernelGrid(order, ranges, extents, self.arrays, self.dtype_for)
 
     def value(self, e: Expr) -> Array:
-        """Returns the expression over the grid: an array of as many axes as there are indices in scope, each full or of
-        size 1.
-        """
+        """Returns the values of an expression: an array with an axis for each index, full or of size 1."""
         result = self.values.get(e)
         if result is None:
             result = self.values[e] = self._computed(e)
         return result
 
     def _computed(self, e: Expr) -> Array:
-        dtype = self.held(e.dtype)
+        dtype = self.dtype_for(e.dtype)
         match e:
             case Const(value=v):
                 return np.full((1,) * len(self.order), v, dtype)
@@ -153,13 +153,13 @@ class Scope:
             case Access():
                 return self.access(e)
             case Cast(body=body):
-                found = self.value(body)
+                operand = self.value(body)
                 if rounds_to_half(body, e.dtype):
-                    found = _converted(dtype_of(e.dtype.name), found)
-                elif e.dtype.is_integer and found.dtype is not dtype_of(body.dtype.name):
-                    # Held in a wider type: it is rounded before it becomes an integer.
-                    found = _converted(dtype_of(body.dtype.name), found)
-                return _converted(dtype, found)
+                    operand = _converted(dtype_of(e.dtype.name), operand)
+                elif e.dtype.is_integer and operand.dtype is not dtype_of(body.dtype.name):
+                    # The dtype is wider: it is rounded before it is converted to an integer.
+                    operand = _converted(dtype_of(body.dtype.name), operand)
+                return _converted(dtype, operand)
             case Apply(fn=fn, args=args):
                 computed = ARRAY_FUNCTIONS[fn](*[self.value(a) for a in args])
                 return np.asarray(computed).astype(dtype, copy=False)
@@ -170,13 +170,13 @@ class Scope:
             case _:
                 raise InternalError(f"no evaluation of {type(e).__name__}")
 
-    def grid(self, name: str) -> Array:
+    def index_values(self, name: str) -> Array:
         """Returns the values of an index along its axis of the grid."""
         lo, hi = self.ranges[name]
         return np.arange(lo, hi).reshape([-1 if i == name else 1 for i in self.order])
 
     def positions(self, p: Dim, data: Mapping[str, Array] | None = None) -> Array:
-        """Returns the values of an index expression over the grid; `data` gives values for names that are not index."""
+        """Returns the values of an index expression; `data` has values of names that are not indices."""
         if isinstance(p, int):
             return np.full((1,) * len(self.order), p, np.int64)
         out: Array | int = 0
@@ -185,7 +185,7 @@ class Scope:
             for a in m:
                 match a:
                     case Symbol():
-                        factor = data[a.name] if data is not None and a.name in data else self.grid(a.name)
+                        factor = data[a.name] if data is not None and a.name in data else self.index_values(a.name)
                     case Floor():
                         factor = self.positions(a.num, data) // self.positions(a.den, data)
                     case Mod():
@@ -199,7 +199,7 @@ class Scope:
         return np.asarray(out)
 
     def access(self, e: Access) -> Array:
-        """Returns the elements at positions of a tensor, with the guards of its views."""
+        """Returns the elements that an access reads, with the guards of its views."""
         source = self.arrays[e.tensor.name]
         if not e.tensor.steps and (direct := self.direct(source, e.at)) is not None:
             return direct
@@ -217,7 +217,7 @@ class Scope:
         if source.size == 0:
             out: Array = np.zeros(shape, source.dtype)
         else:
-            # Positions outside of the tensor are replaced below by the fill of the guard that they fail.
+            # Elements at positions outside of the tensor are replaced below by the fill value of the failing guard.
             inside = tuple(np.clip(w, 0, n - 1) for w, n in zip(where, source.shape, strict=True))
             out = np.asarray(source[inside]).reshape(shape)
         for g in reversed(guards):
@@ -227,7 +227,7 @@ class Scope:
         return out
 
     def checked(self, p: Expr, tensor: Tensor, axis: int) -> Array:
-        """Positions read from data, which nothing proves to be inside."""
+        """Returns positions read from data, after checking that they are in range."""
         where = self.value(p).astype(np.int64)
         size = tensor.shape[axis]
         assert isinstance(size, int)
@@ -237,7 +237,7 @@ class Scope:
         return where
 
     def direct(self, source: Array, at: Sequence[Dim | Expr]) -> Array | None:
-        """Returns a view, when each position is a number or an index of its own."""
+        """Returns a view if each position is a number or a different index; None otherwise."""
         seen: list[str] = []
         cut: list[slice | int] = []
         for p in at:
@@ -251,17 +251,17 @@ class Scope:
                 return None
             seen.append(name)
             cut.append(slice(*self.ranges[name]))
-        # An ellipsis makes it a view even where every position is a number.
+        # With an ellipsis it is a view even if all positions are numbers.
         view = source[(*cut, ...)].transpose(sorted(range(len(seen)), key=lambda d: self.order.index(seen[d])))
         sizes = iter(view.shape)
         return view.reshape([next(sizes) if i in seen else 1 for i in self.order])
 
     def fold(self, e: Fold) -> Array:
-        """Returns the body over a grid with the folded indices as last axes, reduced over them."""
+        """Returns the values of a fold, reduced over a grid with the folded indices as last axes."""
         ranges = {**self.ranges, **{i: (0, self.extents[i]) for i in e.over}}
         outer = tuple(i for i in self.order if i not in e.over)
-        inner = self.scope((*outer, *e.over), ranges, self.extents)
-        dtype = self.held(e.dtype)
+        inner = self.grid((*outer, *e.over), ranges, self.extents)
+        dtype = self.dtype_for(e.dtype)
         match e:
             case Fold(fn="add", body=Apply(fn="multiply", args=(x, y))) if dtype.kind in "fc":
                 out = inner.inner_product(x, y, len(outer))
@@ -270,36 +270,34 @@ class Scope:
         return out.astype(dtype, copy=False).reshape(self._without(e.over, out.shape, outer))
 
     def _without(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
-        """Returns the shape of a folded array in this scope, where an index of the same name as a folded one has size
-        1.
-        """
+        """Returns the shape of a folded array in this grid, where folded indices have size 1."""
         sizes = dict(zip(outer, shape, strict=True))
         return [1 if i in over else sizes[i] for i in self.order]
 
-    def reduced(self, e: Fold, kept: int) -> Array:
-        """Returns the body combined over the last axes."""
+    def reduced(self, e: Fold, outer_ndim: int) -> Array:
+        """Returns the body of a fold, reduced over all but the first axes."""
         body = self.value(e.body)
-        shape = (*body.shape[:kept], *[self.extents[i] for i in e.over])
+        shape = (*body.shape[:outer_ndim], *[self.extents[i] for i in e.over])
         start = np.asarray(identity(e.fn, e.dtype), body.dtype)
-        return _reduced(FOLD_FUNCTIONS[e.fn], shape, tuple(range(kept, len(shape))), start, body)
+        return _reduced(FOLD_FUNCTIONS[e.fn], shape, tuple(range(outer_ndim, len(shape))), start, body)
 
-    def inner_product(self, x: Expr, y: Expr, kept: int) -> Array:
-        """Returns a sum of products without the array of all products; numpy may sum in any order."""
+    def inner_product(self, x: Expr, y: Expr, outer_ndim: int) -> Array:
+        """Returns a sum of products without an array of all products. The order of the sum is that of numpy."""
         a, b = self._factor(x), self._factor(y)
         axes = {*a.axes, *b.axes}
-        present = [d for d in range(kept) if d in axes]
+        present = [d for d in range(outer_ndim) if d in axes]
         out = self.sum_of_products(a, b, present)
         sizes = iter(out.shape)
-        shape = [next(sizes) if d in axes else 1 for d in range(kept)]
-        times = [self.extents[self.order[d]] for d in range(kept, len(self.order)) if d not in axes]
+        shape = [next(sizes) if d in axes else 1 for d in range(outer_ndim)]
+        times = [self.extents[self.order[d]] for d in range(outer_ndim, len(self.order)) if d not in axes]
         return _repeated(times, shape, out)
 
-    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Array:
-        """Returns the products of the elements of two arrays, summed over the axes that are not in `kept`."""
-        return summed_products(a, b, kept, in_best_order=True)
+    def sum_of_products(self, a: Factor, b: Factor, axes: Sequence[int]) -> Array:
+        """Returns the products of the elements of two arrays, summed over all axes but `axes`."""
+        return summed_products(a, b, axes, in_best_order=True)
 
     def _factor(self, e: Expr) -> Factor:
-        """Returns the expression without the axes along which it is constant."""
+        """Returns the values of an expression without the axes along which it is constant."""
         array = self.value(e)
         used = set(free(e))
         axes = [d for d, i in enumerate(self.order) if i in used]
@@ -307,7 +305,7 @@ class Scope:
         return Factor(array.reshape(sizes), axes)
 
     def join(self, e: Join) -> Array:
-        """Returns the pieces one after another, cut to the range in scope."""
+        """Returns the concatenated pieces, restricted to the range of the index."""
         extents = {i: n for i, n in self.extents.items() if i != e.along}
         parts: list[Array] = []
         lo, hi = self.ranges[e.along]
@@ -320,27 +318,28 @@ class Scope:
             if first >= last:
                 continue
             narrowed = {**self.ranges, e.along: (first, last)}
-            scope = self.scope(self.order, narrowed, {**self.extents, e.along: size})
-            part = scope.value(piece)
+            grid = self.grid(self.order, narrowed, {**self.extents, e.along: size})
+            part = grid.value(piece)
             shape = [last - first if d == axis else n for d, n in enumerate(part.shape)]
             parts.append(np.broadcast_to(part, shape))
         if not parts:
-            return np.zeros([0 if d == axis else 1 for d in range(len(self.order))], self.held(e.dtype))
+            return np.zeros([0 if d == axis else 1 for d in range(len(self.order))], self.dtype_for(e.dtype))
         whole = np.broadcast_shapes(*([n if d != axis else 1 for d, n in enumerate(p.shape)] for p in parts))
         full = [np.broadcast_to(p, [*whole[:axis], p.shape[axis], *whole[axis + 1 :]]) for p in parts]
         return np.concatenate(full, axis)
 
 
 def rounds_to_half(body: Expr, to: ElementType) -> bool:
-    """Returns whether a conversion asks for rounding to half precision: of an element that is read, and not of what was
-    just computed in a wider type, which stays in that where values are held in it. Few integers need no rounding.
+    """Returns whether a cast rounds to half precision.
+
+    Only casts of elements that are read do: values just computed in a wider dtype keep it. Narrow integers are exact.
     """
     source = body.dtype
     return isinstance(body, Access) and to in (f16, bf16) and source is not to and source.bits > 8
 
 
 def _converted(dtype: np.dtype[Any], x: Array) -> Array:
-    """Returns a cast: to booleans by comparison with zero, else as numpy does it."""
+    """Returns an array cast to a dtype, to bools by comparison with zero."""
     if dtype.kind == "b":
         return x != np.zeros((), x.dtype)
     return x.astype(dtype)
@@ -351,13 +350,13 @@ def _reduced(function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], 
     return np.asarray(function.reduce(whole, axis=axes, dtype=x.dtype, initial=start))
 
 
-def summed_products(a: Factor, b: Factor, kept: Sequence[int], *, in_best_order: bool) -> Array:
-    """Returns the products of the elements of two arrays, summed over the axes that are not in `kept`."""
-    return np.asarray(np.einsum(a.array, a.axes, b.array, b.axes, kept, optimize=in_best_order))
+def summed_products(a: Factor, b: Factor, axes: Sequence[int], *, in_best_order: bool) -> Array:
+    """Returns the products of the elements of two arrays, summed over all axes but `axes`."""
+    return np.asarray(np.einsum(a.array, a.axes, b.array, b.axes, axes, optimize=in_best_order))
 
 
 def _repeated(times: Sequence[int], shape: Sequence[int], x: Array) -> Array:
-    """Returns a sum as often as equal sums are added, in a shape."""
+    """Returns a sum multiplied by the sizes of axes along which it is constant, in a shape."""
     for n in times:
         x = x * np.asarray(n, x.dtype)
     return x.reshape(shape)

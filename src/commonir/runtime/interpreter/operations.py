@@ -1,4 +1,4 @@
-"""What engines ask of single operations: constants, algorithms, and operands by the names that kernels use."""
+"""Evaluation of single operations, for all engines: constants, algorithms, and the operands of kernels by name."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Array = NDArray[Any]
 
 
 def unsupported(op: Operation) -> Diagnostic:
-    """Returns the finding that an operation has no evaluation."""
+    """Returns the error that an operation cannot be evaluated."""
     return Diagnostic(UNSUPPORTED_EXECUTION, f"{op.name} cannot be run: lower the program first", where=path_of(op))
 
 
 def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
-    """Returns the result of an operation that defines a constant, or a vector of dimensions whose sizes are given."""
+    """Returns the result of a constant operation, or of one with known dims; None for other operations."""
     if len(op.results) != 1 or not isinstance(type := op.results[0].type, TensorType):
         return None
     data = known_data(op.results[0])
@@ -42,14 +42,14 @@ def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
 
 
 def data_of_array(type: TensorType, array: Array) -> Data:
-    """Returns the elements of an array as those of a constant of a type."""
+    """Returns the elements of an array as the contents of a constant."""
     if type.element.kind == "string":
         return TextData(type, [str(v) for v in array.reshape(-1).tolist()])
     return ArrayData(type, np.asarray(array, dtype_of(type.element.name), order="C"))
 
 
 def named_operands(op: Op, operands: Sequence[Any]) -> dict[str, Any]:
-    """Returns what stands for the operands of a kernel, by the names under which the kernel reads them."""
+    """Returns the operands of a kernel by the names that it uses for them."""
     return dict(zip(operand_names(op), operands, strict=True))
 
 
@@ -61,22 +61,22 @@ def flat_values(grouped: Sequence[Value | tuple[Value, ...] | None]) -> list[Val
     return out
 
 
-def replaced(value: Value | tuple[Value, ...] | None, given: Mapping[Value, Array]) -> Any:
+def replaced(value: Value | tuple[Value, ...] | None, arrays: Mapping[Value, Array]) -> Any:
     """Returns a grouped operand with arrays in place of values."""
     if isinstance(value, tuple):
-        return tuple([given[v] for v in value])
-    return None if value is None else given[value]
+        return tuple([arrays[v] for v in value])
+    return None if value is None else arrays[value]
 
 
 def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
     """Returns the results of an algorithm for arrays of its operands.
 
-    Raises: DiagnosticError (E0708) when it has none for these values, (E0711) when there is no memory for them.
+    Raises: DiagnosticError (E0708) when it fails for these values, (E0711) when there is not enough memory.
     """
-    given = dict(zip(op.operands, arrays, strict=True))
+    by_value = dict(zip(op.operands, arrays, strict=True))
     try:
         with np.errstate(all="ignore"):
-            returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
+            returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, by_value) for v in op.grouped_operands()])
     except MemoryError as error:
         raise no_memory(error, op.name) from error
     except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:

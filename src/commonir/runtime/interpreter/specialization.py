@@ -1,8 +1,8 @@
-"""Operations stated when running reaches them: for the shapes of their operands and the elements that they must know.
+"""Specializes operations at run time, for the shapes and some elements of their operands.
 
-What an operation means may depend on data-dependent values: the rank of an operand, the axes of a reduction. Its
-reference is then called with the types of the values at hand and with constants for what it reads the elements of, and
-what it returns becomes a block that engines run like any other.
+The meaning of an operation may depend on data-dependent values: the rank of an operand, the axes of a reduction. Its
+reference is then called with the actual types, and with constants for operands whose elements it reads. The operations
+that it returns become a block that engines run like any other.
 """
 
 from __future__ import annotations
@@ -29,81 +29,80 @@ from commonir.runtime.values import is_array, value_type
 Array = NDArray[Any]
 
 KNOWN_ELEMENTS = 1 << 12
-"""Elements of an operand up to which they take part in the statement of an operation; larger ones are data."""
+"""Operands of up to this many elements may become constants of a specialization."""
 
-KEPT_STATEMENTS = 16
-"""Statements kept for each operation."""
+MAX_SPECIALIZATIONS = 16
+"""The number of specializations cached for each operation."""
 
 
-class Statement(NamedTuple):
-    """A block that stands for an operation, and what stands in it for the operands that it still receives."""
+class Specialization(NamedTuple):
+    """A block that implements an operation, with a value for each operand that is not a constant in it."""
 
     block: Block
     inputs: dict[int, Value]
     outputs: tuple[Value, ...]
 
 
-class Statements:
-    """The statements of the operations of a program, kept by types and known elements of operands."""
+class Specializations:
+    """The cached specializations of the operations of a program, by types and constant elements of operands."""
 
     def __init__(self) -> None:
-        self._kept: dict[Op, _Kept] = {}
+        self._by_op: dict[Op, _OpSpecializations] = {}
 
-    def of(self, op: Op, operands: Sequence[Any], sizes: Mapping[str, int]) -> Statement:
-        """Returns the statement of an operation for values of its operands.
+    def of(self, op: Op, operands: Sequence[Any], sizes: Mapping[str, int]) -> Specialization:
+        """Returns the specialization of an operation for values of its operands.
 
         Raises: DiagnosticError when they contradict its definition.
         """
-        kept = self._kept.get(op)
-        if kept is None:
-            kept = self._kept[op] = _Kept(op)
-        read = [n for n in kept.may_read if _is_small(operands[n])]
+        cached = self._by_op.get(op)
+        if cached is None:
+            cached = self._by_op[op] = _OpSpecializations(op)
+        read = [n for n in cached.may_read if _is_small(operands[n])]
         shapes = tuple([(v.type, x.shape if is_array(x) else None) for v, x in zip(op.operands, operands, strict=True)])
-        attributes = with_sizes(op, sizes) if kept.mentions_sizes else {}
+        attributes = with_sizes(op, sizes) if cached.mentions_sizes else {}
         key = (shapes, tuple([(n, _content_of(operands[n])) for n in read]), tuple(attributes.items()))
-        result = kept.statements.get(key)
+        result = cached.by_key.get(key)
         if result is None:
             types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
-            result = kept.statements[key] = _stated(op, operands, types, read, attributes)
-            if len(kept.statements) > KEPT_STATEMENTS:
-                kept.statements.popitem(last=False)
-        kept.statements.move_to_end(key)
+            result = cached.by_key[key] = _specialize(op, operands, types, read, attributes)
+            if len(cached.by_key) > MAX_SPECIALIZATIONS:
+                cached.by_key.popitem(last=False)
+        cached.by_key.move_to_end(key)
         return result
 
 
-class _Kept:
-    """What is known of an operation before it runs, and its statements so far."""
+class _OpSpecializations:
+    """The cached specializations of one operation."""
 
     def __init__(self, op: Op) -> None:
         self.may_read = _may_read(op)
         self.mentions_sizes = not all(map(is_fixed, op.stored_attributes.values()))
-        self.statements: OrderedDict[object, Statement] = OrderedDict()
+        self.by_key: OrderedDict[object, Specialization] = OrderedDict()
 
 
-def _stated(
+def _specialize(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
-) -> Statement:
-    """Returns the statement of an operation for operands of some types, of which it knows the elements of those that it
-    reads.
+) -> Specialization:
+    """Returns a specialization for operands of some types, with constants for those whose elements it reads.
 
     Raises: DiagnosticError when they contradict its definition.
     """
     try:
-        return stated_by(op, operands, types, read, attributes)
+        return specialize_for(op, operands, types, read, attributes)
     except DiagnosticError as error:
         small = [n for n, x in enumerate(operands) if is_array(x) and x.size <= KNOWN_ELEMENTS]
         if len(small) == len(read) or not is_not_known(error):
             raise
-    # Not every operand whose elements an operation reads is declared to be one.
-    return stated_by(op, operands, types, small, attributes)
+    # An operation may read the elements of operands for which that is not declared.
+    return specialize_for(op, operands, types, small, attributes)
 
 
-def stated_by(
+def specialize_for(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
-) -> Statement:
-    """Returns the same, of what depends on the elements of no other operands.
+) -> Specialization:
+    """Returns a specialization in which only the operands `read` are constants.
 
-    Raises: DiagnosticError when it does, or when operands contradict its definition.
+    Raises: DiagnosticError when it depends on other elements, or operands contradict its definition.
     """
     values = [_constant(t, operands[n]) if n in read else Value(t) for n, t in enumerate(types)]
     built = op.clone_shallow(tuple(values), ())
@@ -112,7 +111,7 @@ def stated_by(
     regions = _copied_regions(op)
     built.regions = tuple(regions.values())
     if not op.states_types:
-        # What states its types was checked with them; here it has those that carry them.
+        # One with declared types was checked with them before its types were lowered.
         check_use(built)
     block = Block()
     constants = operations_behind([values[n] for n in read])
@@ -124,11 +123,11 @@ def stated_by(
         if not any(r.is_used for r in constant.results):
             constant.erase()
     inputs = {n: v for n, v in enumerate(values) if n not in read}
-    return Statement(block, inputs, outputs)
+    return Specialization(block, inputs, outputs)
 
 
 def _copied_regions(op: Op) -> dict[str, Region]:
-    """Copies of the regions of an operation by name; what they use from outside stays the same."""
+    """Returns copies of the regions of an operation by name; they use the same values from outside."""
     if not op.regions:
         return {}
     copied = clone(op)
@@ -145,7 +144,7 @@ def _is_small(x: object) -> bool:
 
 
 def reads_elements(field: Field) -> bool:
-    """Returns whether the elements of an operand may decide what an operation means."""
+    """Returns whether the meaning of an operation may depend on the elements of an operand."""
     return field.by_value or field.constant or field.kind is FieldKind.PARAMETER
 
 
@@ -155,5 +154,5 @@ def _constant(type: Type, array: Array) -> Value:
 
 
 def _content_of(array: Array) -> object:
-    """Returns the elements of an array in a form that can be compared."""
+    """Returns the elements of an array as a hashable key."""
     return tuple(array.reshape(-1).tolist()) if array.dtype.kind == "O" else array.tobytes()

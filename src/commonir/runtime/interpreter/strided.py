@@ -1,7 +1,7 @@
 """Evaluation of small kernels: like `evaluation.py`, with reads as strided views where positions are affine.
 
-No position is computed for the elements of a view: padding and dilation make a new array, everything else that index
-notation says of affine positions is a choice of strides. What is read otherwise is left to direct evaluation.
+Padding and dilation copy the array; other reads at affine positions only choose strides. Reads at positions that are
+not affine are left to direct evaluation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from commonir.notation import Access, Expr, Kernel, name_of
 from commonir.notation.expressions import Dilated, Flat, Padded, View
-from commonir.runtime.interpreter.evaluation import Factor, Scope, summed_products
+from commonir.runtime.interpreter.evaluation import Factor, KernelGrid, summed_products
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import Dim, Symbol, terms_of
 
@@ -27,7 +27,7 @@ _Affine = tuple[int, tuple[tuple[str, int], ...]]
 """A position as a number and factors of indices."""
 
 _FEW_PRODUCTS = 1 << 14
-"""Products that are summed in one loop: finding a better order costs more."""
+"""Up to this many products are summed in one loop, because finding a better order costs more."""
 
 
 def evaluate_small_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array]) -> Array:
@@ -41,17 +41,17 @@ def evaluate_small_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Ma
     if 0 in shape:
         return np.empty(shape, dtype)
     order = tuple([a for a in axes if a])
-    scope = StridedScope(order, {a: (0, extents[a]) for a in order}, extents, arrays, compute_dtype)
+    grid = StridedGrid(order, {a: (0, extents[a]) for a in order}, extents, arrays, compute_dtype)
     # numpy returns scalars where an array has no axes.
-    result = np.asarray(scope.value(kernel.body))
+    result = np.asarray(grid.value(kernel.body))
     full = tuple([extents[a] for a in order])
     if result.shape != full:
         result = np.array(np.broadcast_to(result, full))
     return result.astype(dtype, copy=False).reshape(shape)
 
 
-class StridedScope(Scope):
-    """A scope in which affine reads are views."""
+class StridedGrid(KernelGrid):
+    """A grid in which affine reads are views."""
 
     def access(self, e: Access) -> Array:
         source = self.arrays[e.tensor.name]
@@ -79,9 +79,7 @@ class StridedScope(Scope):
         return True
 
     def _strided(self, sizes: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
-        """Returns what takes the elements at affine positions of an array of some shape; None when one may lie
-        outside.
-        """
+        """Returns a function that reads affine positions of an array of some shape; None if one may be out of range."""
         offset = 0
         step = prod(sizes)
         strides: dict[str, int] = {}
@@ -105,25 +103,25 @@ class StridedScope(Scope):
             steps.append(strides.get(i, 0))
         return partial(_elements, offset, shape, steps)
 
-    def scope(
+    def grid(
         self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]
-    ) -> StridedScope:
-        return StridedScope(order, ranges, extents, self.arrays, self.held)
+    ) -> StridedGrid:
+        return StridedGrid(order, ranges, extents, self.arrays, self.dtype_for)
 
-    def sum_of_products(self, a: Factor, b: Factor, kept: Sequence[int]) -> Array:
+    def sum_of_products(self, a: Factor, b: Factor, axes: Sequence[int]) -> Array:
         sizes = {**dict(zip(a.axes, a.array.shape, strict=True)), **dict(zip(b.axes, b.array.shape, strict=True))}
-        return summed_products(a, b, kept, in_best_order=prod(sizes.values()) > _FEW_PRODUCTS)
+        return summed_products(a, b, axes, in_best_order=prod(sizes.values()) > _FEW_PRODUCTS)
 
 
 def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Array:
-    """Elements of an array by strides over its row-major order. Units: elements."""
+    """Returns elements of an array by strides over its row-major order. Units: elements."""
     source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
     size = source.itemsize
     return np.ndarray(shape, source.dtype, source, offset * size, [s * size for s in steps])
 
 
 def _viewing(view: View, sizes: tuple[int, ...]) -> Calculation | None:
-    """Returns what gives an array of some shape through a view; None for a view that repeats elements."""
+    """Returns a function that applies a view to an array of some shape; None for a view that repeats elements."""
     match view:
         case Flat():
             return _flat
@@ -141,7 +139,7 @@ def _flat(x: Array) -> Array:
 
 
 def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object) -> Calculation | None:
-    """Returns what puts a border around an array; negative amounts cut."""
+    """Returns a function that pads an array; negative amounts crop."""
     shape: list[int] = []
     inner: list[slice] = []
     outer: list[slice] = []
@@ -155,7 +153,7 @@ def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], 
 
 
 def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer: tuple[slice, ...], x: Array) -> Array:
-    """Returns some elements of an array in places of another one that is full of a number."""
+    """Returns a filled array with some elements of another array written to it."""
     out = np.full(shape, fill, x.dtype)
     out[inner] = x[outer]
     return out
@@ -163,10 +161,10 @@ def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer:
 
 @lru_cache(1 << 14)
 def _affine_positions(e: Access) -> tuple[_Affine, ...] | None:
-    """Returns the positions of elements that are read; None when one is not affine."""
-    found = [None if isinstance(p, Expr) else _affine(p) for p in e.at]
-    known = [p for p in found if p is not None]
-    return tuple(known) if len(known) == len(found) else None
+    """Returns the positions of an access; None when one is not affine."""
+    affine = [None if isinstance(p, Expr) else _affine(p) for p in e.at]
+    known = [p for p in affine if p is not None]
+    return tuple(known) if len(known) == len(affine) else None
 
 
 def _affine(p: Dim) -> _Affine | None:

@@ -21,8 +21,8 @@ from commonir.ods.traits import Terminator
 from commonir.runtime.instances import with_sizes
 from commonir.runtime.interpreter.control import global_of, is_control
 from commonir.runtime.interpreter.evaluation import OutOfRange
-from commonir.runtime.interpreter.local_sizes import sizes_learned
-from commonir.runtime.interpreter.specialization import KNOWN_ELEMENTS, reads_elements, stated_by
+from commonir.runtime.interpreter.runtime_dims import result_sizes
+from commonir.runtime.interpreter.specialization import KNOWN_ELEMENTS, reads_elements, specialize_for
 from commonir.runtime.planner.array_graph import (
     Concat,
     Constant,
@@ -40,7 +40,7 @@ from commonir.runtime.planner.array_steps import evaluate
 from commonir.runtime.planner.nested_programs import Body, Branches, Loop
 from commonir.runtime.planner.simplification import simplified
 from commonir.runtime.planner.tracing import NotTraceable, Traced, Tracer, is_only_decoded
-from commonir.runtime.values import learn_types
+from commonir.runtime.values import refine_unknown_types
 
 UNROLLED_OPERATIONS = 64
 """Operations of all rounds of a loop together up to which they are traced one after another."""
@@ -80,8 +80,8 @@ class BlockScope(ABC):
             return {}
         results = self._results(op)
         self.traced.update(zip(op.results, results, strict=False))
-        learn_types(op.results, [t.value for t in results])
-        learned = sizes_learned(op, [t.node.shape for t in results])
+        refine_unknown_types(op.results, [t.value for t in results])
+        learned = result_sizes(op, [t.node.shape for t in results])
         self.sizes.update(learned)
         return learned
 
@@ -89,7 +89,7 @@ class BlockScope(ABC):
         """Returns what a nested block yields. Raises: NotTraceable."""
         if block.last is None:
             raise NotTraceable("block")
-        learn_types(block.arguments, [t.value for t in given])
+        refine_unknown_types(block.arguments, [t.value for t in given])
         self.traced.update(zip(block.arguments, given, strict=True))
         brought = dims_introduced(block.arguments, self.sizes)
         self.sizes.update({s.name: given[s.position].node.shape[s.axis] for s in brought})
@@ -136,7 +136,7 @@ class BlockScope(ABC):
         arrays = [elements_of(t.node) if n in read else None for n, t in enumerate(operands)]
         with _left_to_running():
             types = [t.value.type for t in operands]
-            statement = stated_by(op, arrays, types, read, with_sizes(op, self.sizes))
+            statement = specialize_for(op, arrays, types, read, with_sizes(op, self.sizes))
             inside = _Inline(self)
             inside.traced.update({v: operands[n] for n, v in statement.inputs.items()})
             return inside.trace_block(statement.block, ())

@@ -29,12 +29,12 @@ from commonir.ods.traits import Pure
 from commonir.runtime.binding import requirements, sizes_of
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
-from commonir.runtime.interpreter.control import Globals, HoldsState, check_depth, is_control, run_control, used_inside
+from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control, used_inside
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.evaluation import OutOfRange
-from commonir.runtime.interpreter.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.interpreter.operations import call_algorithm
-from commonir.runtime.interpreter.specialization import Statements
+from commonir.runtime.interpreter.runtime_dims import block_sizes, result_sizes
+from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.limits import no_memory
 from commonir.runtime.planner.array_plan import ArrayPlan
 from commonir.runtime.planner.nesting import with_loops
@@ -50,7 +50,7 @@ from commonir.runtime.values import (
     copied,
     declared,
     is_array,
-    learn_types,
+    refine_unknown_types,
     shapes_of,
 )
 
@@ -82,7 +82,7 @@ class NumpyEngine:
         return NumpyExecutable(prepared, prepared.function(function), options)
 
 
-class NumpyExecutable(HoldsState):
+class NumpyExecutable(WithState):
     """A function with the plans made for it so far."""
 
     def __init__(self, module: Module, function: Function, options: EngineOptions) -> None:
@@ -177,7 +177,7 @@ class _Shared:
         self.plans_control = options.time_limit_seconds is None and options.communicator is None
         self.schedule = Schedule()
         self.decoded: dict[Operation, Array] = {}
-        self.statements = Statements()
+        self.statements = Specializations()
         # The plans that ran in this run: what they read is theirs until it ends.
         self.used: set[ArrayPlan] = set()
 
@@ -251,7 +251,7 @@ class _BlockRunner:
             at, steps = inside._follow(recorded, schedule, values)
             is_from_begin, dims = True, recorded.dims
         else:
-            inside = _BlockRunner(self._shared, sizes_inside(block, values, self._dims), self._depth + 1)
+            inside = _BlockRunner(self._shared, block_sizes(block, values, self._dims), self._depth + 1)
             at, steps = inside._run_directly(entry, schedule, values), []
             is_from_begin, dims = at == 0, dict(inside._dims)
         if at < len(schedule.operations):
@@ -314,7 +314,7 @@ class _BlockRunner:
         would cost more than it saves. Returns the index of the first operation that is left.
         """
         # Only a plan knows what memory it takes.
-        if self._shared.options.plans_at_once or self._shared.options.memory_limit_bytes is not None:
+        if self._shared.options.plan_ahead or self._shared.options.memory_limit_bytes is not None:
             return 0
         count = len(schedule.operations)
         if entry.direct_stop == count and entry.direct_runs >= (DIRECT_RUNS if self._depth == 1 else 1):
@@ -351,7 +351,7 @@ class _BlockRunner:
         except TooLargeError:
             return False
         values.update(zip(op.results, results, strict=False))
-        self._dims.update(sizes_learned(op, shapes_of(results)))
+        self._dims.update(result_sizes(op, shapes_of(results)))
         return True
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
@@ -422,7 +422,7 @@ class _BlockRunner:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
         inner = {**used_inside(op, values), **{v: operands[n] for n, v in declared.inputs.items()}}
         self.run_block(declared.block, inner)
-        learn_types(op.results, declared.outputs)
+        refine_unknown_types(op.results, declared.outputs)
         return tuple([inner[v] for v in declared.outputs])
 
 

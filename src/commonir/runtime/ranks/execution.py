@@ -10,7 +10,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import Engine, EngineOptions, Executable, hands_over, runs_ranks
-from commonir.runtime.interpreter.control import Globals, HoldsState
+from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.ranks.exchange import Exchange
 from commonir.runtime.ranks.program import Ranks, joined_names, states_of
@@ -44,7 +44,7 @@ def check_rank_states(state: State, module: Module, ranks: Ranks) -> None:
         check_state(State(own), module)
 
 
-class RanksExecutable(HoldsState):
+class RanksExecutable(WithState):
     """All ranks of a program, ready to run. States are called `rank0.NAME`: each rank has its own."""
 
     def __init__(self, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> None:

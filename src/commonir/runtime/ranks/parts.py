@@ -18,7 +18,7 @@ from commonir.ir.module import Function
 from commonir.ir.types import TensorType, Type
 from commonir.runtime.adaptation import adapted_inputs, renamed_outputs
 from commonir.runtime.engine import Executable
-from commonir.runtime.interpreter.control import Globals, HoldsState
+from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.ranks.program import Ranks, full_name
 from commonir.runtime.state import State
 
@@ -39,7 +39,7 @@ def parts_of_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array])
     return out
 
 
-class DividedExecutable(HoldsState):
+class DividedExecutable(WithState):
     """A program divided among ranks, ready to run as the one that it was made from.
 
     Each rank keeps the states of the program; those of the first rank are shown.

@@ -13,12 +13,12 @@ from commonir.ods.data_dependent_dims import defined_dims, dims_introduced
 Array = NDArray[Any]
 
 
-def sizes_inside(block: Block, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> dict[str, int]:
+def block_sizes(block: Block, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> dict[str, int]:
     """Returns the sizes known at the begin of a block: those from outside, and those of its arguments."""
     brought = dims_introduced(block.arguments, sizes)
     return {**sizes, **{s.name: values[block.arguments[s.position]].shape[s.axis] for s in brought}}
 
 
-def sizes_learned(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+def result_sizes(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
     """Returns the sizes that the results of an operation tell, given their shapes."""
     return {s.name: shapes[s.position][s.axis] for s in defined_dims(op)}
