@@ -97,7 +97,7 @@ def work(ranks: int) -> None:
         shares.append(executable.communication_seconds / seconds[-1])
     found = processes()
     all_shares = found.control.gather(statistics.median(shares[2:]))
-    if found.speaks:
+    if found.is_reporter:
         print(json.dumps({"seconds": statistics.median(seconds[2:]), "shares": all_shares}))
 
 

@@ -53,5 +53,5 @@ def test_limit_that_it_does_not_have_is_refused() -> None:
     oracle("iree.compiler")
     module = core_module(core.neg, {"x": tensor(f32, 2)})
     options = DEFAULT_OPTIONS._replace(time_limit_seconds=1.0)
-    with pytest.raises(DiagnosticError, match="the engine 'iree' has no limit of time"):
+    with pytest.raises(DiagnosticError, match="the engine 'iree' has no time limit"):
         cir.run(module, {"x": np.zeros(2, np.float32)}, engine="iree", options=options)

@@ -137,7 +137,7 @@ def test_rank_that_fails_ends_all_and_is_told_once(tmp_path: Path) -> None:
     assert lines_of(told.err) == [
         "error[E0716]: it does not hold",
         "  --> rank2.operations[1] core.require",
-        "   = found by the process of rank 2",
+        "   = reported by rank 2",
     ]
 
 
@@ -181,7 +181,7 @@ def test_other_number_of_processes_than_ranks_is_refused(count: int, tmp_path: P
     assert told.status == 4
     running = "1 process" if count == 1 else "3 processes"
     assert lines_of(told.err) == [
-        f"error[E0709]: the program has 2 ranks, and MPI runs {running}",
+        f"error[E0709]: the program has 2 ranks, but MPI runs {running}",
         "   = help: start one for each rank: `mpiexec -n 2 cir run MODEL --engine mpi`",
     ]
 
@@ -298,7 +298,7 @@ def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
 def test_rank_that_fails_while_rank_0_computes_is_told_at_once(tmp_path: Path) -> None:
     told = cir(2, tmp_path, program([[*FOREVER, _SUM], _FAILING]))
     assert told.status == 1
-    assert lines_of(told.err)[-1] == "   = found by the process of rank 1"
+    assert lines_of(told.err)[-1] == "   = reported by rank 1"
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_limit_that_the_engine_does_not_have_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}), options=EngineOptions(memory_limit_bytes=1))
     (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "the engine 'onnxruntime' has no limit of memory")
+    assert (found.code.id, found.message) == ("E0709", "the engine 'onnxruntime' has no memory limit")
 
 
 def test_endless_loop_is_stopped_at_the_time_limit() -> None:
@@ -116,7 +116,7 @@ def test_program_that_onnxruntime_has_no_code_for_is_refused_with_its_reason() -
     with pytest.raises(DiagnosticError) as caught:
         ENGINE.prepare(core_module(core.softmax, {"x": tensor(bf16, 2)}))
     (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "onnxruntime does not take the program")
+    assert (found.code.id, found.message) == ("E0709", "onnxruntime cannot load the program")
     assert "Could not find an implementation" in found.notes[0]
 
 

@@ -303,7 +303,7 @@ def test_extern_value_is_found_by_the_name_of_its_global() -> None:
 
 
 def test_extern_value_that_is_not_given_is_named() -> None:
-    assert _fault(_program(EXTERN)) == ("E0708", "global @w is extern, and nothing of that name is given")
+    assert _fault(_program(EXTERN)) == ("E0708", "global @w is extern, and has no value")
     with pytest.raises(cir.DiagnosticError) as refused:
         cir.with_externs(_program(EXTERN), {"W": np.zeros(2, np.float32)})
     assert [(d.code.id, d.message, d.help) for d in refused.value.diagnostics] == [

@@ -151,8 +151,8 @@ def _prepared_on_ranks(
 ) -> Executable:
     """Returns a function divided among ranks for inputs of some shapes, and made ready to run."""
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
-    from commonir.runtime.ranks.parts import DividedExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.ranks.sharding import ShardedExecutable  # noqa: PLC0415
     from commonir.runtime.state import check_state  # noqa: PLC0415
     from commonir.runtime.values import is_array  # noqa: PLC0415
 
@@ -166,7 +166,7 @@ def _prepared_on_ranks(
     ranks = ranks_of(divided)
     if ranks is None:
         return _prepared(divided, divided, engine, None, state, options)
-    result = DividedExecutable(
+    result = ShardedExecutable(
         whole.function(function), ranks, _prepared(divided, divided, engine, None, None, options)
     )
     if state is not None:
@@ -284,7 +284,7 @@ def run_steps(
 
 def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
     """Returns the inputs of each step."""
-    from commonir.runtime.ranks.drawing import rank_inputs_by_step  # noqa: PLC0415
+    from commonir.runtime.ranks.inputs import rank_inputs_by_step  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
     from commonir.runtime.steps import inputs_by_step  # noqa: PLC0415
 
@@ -354,8 +354,8 @@ def run_converted(
     have divided the program among ranks. A program of ranks has the same names before and after.
     """
     from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
-    from commonir.runtime.ranks.parts import parts_of_inputs, whole_outputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.ranks.sharding import shard_inputs, unshard_outputs  # noqa: PLC0415
 
     lowered, after = lower(source, defer=True), lower(converted, defer=True)
     ranks = ranks_of(after)
@@ -363,8 +363,8 @@ def run_converted(
         return dict(run(converted, inputs, state=state, options=options))
     before = lowered.function(function)
     if ranks is not None:
-        found = run(converted, parts_of_inputs(before, ranks, inputs), state=state, options=options)
-        return whole_outputs(before, ranks, found)
+        found = run(converted, shard_inputs(before, ranks, inputs), state=state, options=options)
+        return unshard_outputs(before, ranks, found)
     name = function if function in after.functions else None
     given = adapted_inputs(before, after.function(name), inputs)
     return renamed_outputs(before, run(converted, given, function=name, state=state, options=options))
@@ -400,7 +400,7 @@ def random_inputs(
     name, and is of one type, is the same.
     """
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
-    from commonir.runtime.ranks.drawing import random_rank_inputs  # noqa: PLC0415
+    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
@@ -585,7 +585,7 @@ def _compare_ranks(
 ) -> Comparison:
     """Programs of ranks compared by their outputs, on the same inputs."""
     from commonir.runtime.ranks.comparing import compare_ranks  # noqa: PLC0415
-    from commonir.runtime.ranks.drawing import random_rank_inputs  # noqa: PLC0415
+    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
 
     drawn = random_rank_inputs(a.module, a.ranks, seed=seed, dims={}, given=inputs)
     seeded = options if options.seed is not None else options._replace(seed=seed)

@@ -1,7 +1,7 @@
-"""The `iree` engine: programs compiled by IREE for the processor, handed over as linalg in MLIR text.
+"""The `iree` engine, which compiles programs with IREE for the CPU, from linalg in MLIR text.
 
 IREE is an optional package (extra `iree`), imported here only. Compiling takes seconds to minutes; a run takes little.
-It computes as it likes: operations are fused, and sums are formed in any order.
+IREE fuses operations, and sums in any order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FLAGS = ("--iree-llvmcpu-target-cpu=host",)
 
 
 class IreeEngine:
-    """Runs programs that IREE has compiled for this processor."""
+    """Runs programs compiled by IREE for this CPU."""
 
     name = "iree"
 
@@ -49,11 +49,11 @@ class IreeEngine:
             or an option that it does not have).
         """
         compiler, runtime = _package("iree.compiler"), _package("iree.runtime")
-        # The library tells on standard error what is left of it at the end: there must be a collection then.
+        # The library prints leaked objects to standard error at exit unless they are collected.
         end_with_search()
         for limit, what in ((options.memory_limit_bytes, "memory"), (options.time_limit_seconds, "time")):
             if limit is not None:
-                message = f"the engine 'iree' has no limit of {what}"
+                message = f"the engine 'iree' has no {what} limit"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         name = module.function(function).symbol_name
         passed, states = thread_globals(with_seeds(module, options.seed, name), name)
@@ -66,7 +66,7 @@ class IreeEngine:
 
 
 def _package(name: str) -> Any:
-    """Returns a package, which has no types.
+    """Returns an imported package, which is untyped.
 
     Raises: DiagnosticError (E0705).
     """
@@ -79,17 +79,17 @@ def _package(name: str) -> Any:
 
 
 def _compiled(compiler: Any, text: str) -> bytes:
-    """Raises: DiagnosticError (E0709)."""
+    """Returns the compiled program. Raises: DiagnosticError (E0709)."""
     try:
         return compiler.compile_str(text, target_backends=[_TARGET], extra_args=list(_FLAGS))
     except compiler.CompilerToolError as error:
         reasons = [line for line in str(error).splitlines() if "error:" in line]
-        message = "IREE does not take the program"
+        message = "IREE cannot compile the program"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=reasons[:3])) from error
 
 
 class _Prepared(WithState):
-    """A compiled function, and the states that pass through it."""
+    """A compiled function, and the states that are passed through it."""
 
     def __init__(self, call: Any, function: Function, threaded: Function, states: tuple[Threaded, ...]) -> None:
         super().__init__(Globals())
@@ -125,16 +125,16 @@ class _Prepared(WithState):
 
 
 def _signless(a: Array) -> Array:
-    """Returns an array whose integers state no sign, as programs of MLIR take them."""
+    """Returns an array with its unsigned integers viewed as signed: the integers of MLIR programs are signless."""
     return a.view(f"i{a.dtype.itemsize}") if a.dtype.kind == "u" else a
 
 
-def _typed(found: Array, type: Type) -> Array:
-    """Returns an array in the type that the program says: the same bits."""
+def _typed(array: Array, type: Type) -> Array:
+    """Returns an array viewed with the dtype of the declared type."""
     if not isinstance(type, TensorType):
-        return found
+        return array
     dtype = dtype_of(type.element.name)
-    return found if found.dtype == dtype else found.view(dtype)
+    return array if array.dtype == dtype else array.view(dtype)
 
 
 ENGINE = IreeEngine()

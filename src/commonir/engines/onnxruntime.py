@@ -1,7 +1,7 @@
-"""The `onnxruntime` engine: programs run by onnxruntime, handed over through the conversion in memory.
+"""The `onnxruntime` engine, which converts programs to ONNX in memory and runs them with onnxruntime.
 
-onnxruntime is an optional package (extra `ort`), imported here only. It computes as it likes: operations may be fused,
-and half-precision operations that it has no code for run in single precision.
+onnxruntime is an optional package (extra `ort`), imported here only. It may fuse operations, and computes
+half-precision operations without a kernel of their own in single precision.
 """
 
 from __future__ import annotations
@@ -36,38 +36,38 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-# Above this a message that is handed over in memory is near protobuf's limit, and held several times.
+# Larger models are passed as files: in memory they are near protobuf's limit, and copied several times.
 _IN_MEMORY_BYTES = 2**30
 _SEQUENTIAL = 0
 _ALL_OPTIMIZATIONS = 99
-# What the library logs is about its own choices, or follows as an exception.
+# The log has only messages about optimizations, and errors that are raised as exceptions too.
 _NO_LOG = 4
-# Where in its own code a fault was noticed: a file and the signature of a function.
-_ITS_PLACE = re.compile(r"/\S+:\d+ [^()]*\([^()]*\) ")
+# The source location of an error in onnxruntime: a file and the signature of a function.
+_SOURCE_LOCATION = re.compile(r"/\S+:\d+ [^()]*\([^()]*\) ")
 
 
 class _Session(Protocol):
-    """What is used of `onnxruntime.InferenceSession`."""
+    """The part of `onnxruntime.InferenceSession` that is used here."""
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Array], run_options: Any) -> list[Array]:
         """Returns the values of outputs."""
         ...
 
-    def get_inputs(self) -> Sequence[_Named]:
-        """Returns what the model takes."""
+    def get_inputs(self) -> Sequence[_NodeArg]:
+        """Returns the inputs of the model."""
         ...
 
-    def get_outputs(self) -> Sequence[_Named]:
-        """Returns what the model gives."""
+    def get_outputs(self) -> Sequence[_NodeArg]:
+        """Returns the outputs of the model."""
         ...
 
-    def get_modelmeta(self) -> _About:
-        """Returns what the model says about itself."""
+    def get_modelmeta(self) -> _ModelMetadata:
+        """Returns the metadata of the model."""
         ...
 
 
-class _Named(Protocol):
-    """What is used of a description of an input or output."""
+class _NodeArg(Protocol):
+    """The part of the description of an input or output that is used here."""
 
     @property
     def name(self) -> str:
@@ -85,49 +85,51 @@ class _Named(Protocol):
         ...
 
 
-class _About(Protocol):
-    """What is used of the metadata of a model."""
+class _ModelMetadata(Protocol):
+    """The part of the metadata of a model that is used here."""
 
     @property
     def custom_metadata_map(self) -> Mapping[str, str]:
-        """Further texts by name."""
+        """Metadata strings by name."""
         ...
 
 
 class OnnxRuntimeEngine:
-    """Runs programs with onnxruntime on the processor."""
+    """Runs programs with onnxruntime on the CPU."""
 
     name = "onnxruntime"
     dialects = frozenset({"onnx"})
 
     def __init__(self, opset: int = 20) -> None:
-        # From 20 on there is an operator for Gelu; later operator sets have nothing that runs faster here.
+        # Opset 20 adds Gelu; later opsets have no faster operators.
         self.opset = opset
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> Executable:
-        """Makes a function ready to run; a graph of ONNX as it is.
+        """Prepares a function; an ONNX graph is run without conversion.
 
         Raises: DiagnosticError (E0705 without onnxruntime, E0601 for what ONNX cannot express, E0709 for what
             onnxruntime refuses or an option that it does not have).
         """
         runtime = _onnxruntime()
         if options.memory_limit_bytes is not None:
-            message = "the engine 'onnxruntime' has no limit of memory"
+            message = "the engine 'onnxruntime' has no memory limit"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
         if isinstance(chosen, onnx.Graph):
-            built = _made(runtime, module, options)
+            built = _opened_module(runtime, module, options)
             return _Prepared(built, chosen, chosen.output_names, ())
         name = chosen.symbol_name
         passed, states = thread_globals(with_seeds(module, options.seed, name), name)
         converted = core_to_onnx(passed, self.opset, function=name)
-        return _Prepared(_made(runtime, converted, options), chosen, tuple(converted.main.output_names), states)
+        return _Prepared(
+            _opened_module(runtime, converted, options), chosen, tuple(converted.main.output_names), states
+        )
 
 
 def _onnxruntime() -> Any:
-    """Returns the package, which has no types.
+    """Returns the imported package, which is untyped.
 
     Raises: DiagnosticError (E0705).
     """
@@ -150,25 +152,25 @@ def run_file(
     state: State | None = None,
     options: EngineOptions = DEFAULT_OPTIONS,
 ) -> dict[str, Array]:
-    """Runs a model file as onnxruntime reads it: the outputs by name.
+    """Runs a model file with onnxruntime and returns the outputs by name.
 
-    Inputs that the file calls states are taken from `state`, zeros where it is empty; what they become is left there.
+    Inputs that the file declares as states are taken from `state`, zeros by default; it receives their new values.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0709 when it refuses the model, E0708 when it fails, E0711 when
         the time limit of the options passes).
     """
     opened = _Opened(_onnxruntime(), os.fspath(path), options)
-    kept = State() if state is None else state
+    current = State() if state is None else state
     reported = opened.session.get_modelmeta().custom_metadata_map
     states = {i: o for i in opened.session.get_inputs() if (o := reported.get(f"{STATE_KEY}{i.name}")) is not None}
-    feeds = {**{i.name: kept.get(i.name, _zeros(i)) for i in states}, **inputs}
+    feeds = {**{i.name: current.get(i.name, _zeros(i)) for i in states}, **inputs}
     result = dict(zip([o.name for o in opened.session.get_outputs()], opened.run(feeds), strict=True))
-    kept.update({i.name: result.pop(output) for i, output in states.items()})
+    current.update({i.name: result.pop(output) for i, output in states.items()})
     return result
 
 
-def _zeros(value: _Named) -> Array:
-    """Zeros of the type and shape of an input."""
+def _zeros(value: _NodeArg) -> Array:
+    """Returns zeros of the type and shape of an input."""
     # Loads numpy, which finding this engine does not need.
     import numpy as np  # noqa: PLC0415
 
@@ -176,7 +178,7 @@ def _zeros(value: _Named) -> Array:
     return np.zeros(value.shape, {"float": "float32", "double": "float64"}.get(name, name))
 
 
-def _made(runtime: Any, module: Module, options: EngineOptions) -> _Opened:
+def _opened_module(runtime: Any, module: Module, options: EngineOptions) -> _Opened:
     if _weight_bytes(module) < _IN_MEMORY_BYTES:
         return _Opened(runtime, dumps(module), options)
     with tempfile.TemporaryDirectory() as folder:
@@ -186,23 +188,23 @@ def _made(runtime: Any, module: Module, options: EngineOptions) -> _Opened:
 
 
 class _Opened:
-    """A model in the hands of onnxruntime."""
+    """A session of onnxruntime with a model."""
 
-    def __init__(self, runtime: Any, model: str | bytes, asked: EngineOptions) -> None:
+    def __init__(self, runtime: Any, model: str | bytes, engine_options: EngineOptions) -> None:
         options = runtime.SessionOptions()
-        options.intra_op_num_threads = asked.threads
+        options.intra_op_num_threads = engine_options.threads
         options.inter_op_num_threads = 1
         options.execution_mode = runtime.ExecutionMode(_SEQUENTIAL)
         options.graph_optimization_level = runtime.GraphOptimizationLevel(_ALL_OPTIMIZATIONS)
         options.log_severity_level = _NO_LOG
-        # Threads that wait in a loop take the processor from everything else.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0" if asked.threads == 1 else "1")
+        # Spinning threads would slow down everything else.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0" if engine_options.threads == 1 else "1")
         self._runtime = runtime
-        self._limit = asked.time_limit_seconds
+        self._limit = engine_options.time_limit_seconds
         try:
             self.session: _Session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except Exception as error:
-            message = "onnxruntime does not take the program"
+            message = "onnxruntime cannot load the program"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=[_reason(error)])) from error
 
     def run(self, feeds: Mapping[str, Array]) -> list[Array]:
@@ -232,8 +234,8 @@ class _Opened:
 
 
 def _reason(error: Exception) -> str:
-    """Returns what onnxruntime says of a fault, without the place in its own code."""
-    return _ITS_PLACE.sub("", str(error)).strip()
+    """Returns the message of an error of onnxruntime, without its source location."""
+    return _SOURCE_LOCATION.sub("", str(error)).strip()
 
 
 def _weight_bytes(module: Module) -> int:
@@ -241,7 +243,7 @@ def _weight_bytes(module: Module) -> int:
 
 
 class _Prepared(WithState):
-    """A session with the function whose inputs it checks, and with the states that pass through it."""
+    """A session, with the function by which inputs are checked, and the states that are passed through it."""
 
     def __init__(
         self, opened: _Opened, function: Function, names: tuple[str, ...], states: tuple[Threaded, ...]

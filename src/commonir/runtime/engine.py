@@ -118,9 +118,9 @@ class StepwiseEngine(Engine, Protocol):
 
 @runtime_checkable
 class CommunicatingEngine(Engine, Protocol):
-    """An engine that passes communication operations to the communicator of its options."""
+    """An engine that executes communication operations by the communicator of its options."""
 
-    hands_over: bool
+    uses_communicator: bool
 
 
 @runtime_checkable
@@ -136,9 +136,9 @@ class RanksEngine(Engine, Protocol):
         ...
 
 
-def hands_over(engine: Engine) -> bool:
+def uses_communicator(engine: Engine) -> bool:
     """Returns whether an engine runs one rank of a program."""
-    return isinstance(engine, CommunicatingEngine) and engine.hands_over
+    return isinstance(engine, CommunicatingEngine) and engine.uses_communicator
 
 
 def runs_ranks(engine: Engine) -> TypeGuard[RanksEngine]:

@@ -36,7 +36,7 @@ class Recorder:
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
         self.asked.append(f"wait {posted.key.tag} of {posted.key.source}")
-        return np.ones(posted.kind.static_shape, np.float32)
+        return np.ones(posted.type.static_shape, np.float32)
 
     def barrier(self, wait: Wait) -> None:
         self.asked.append("barrier")

@@ -322,7 +322,7 @@ def test_missing_rank_is_refused() -> None:
     text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 4")
     (found,) = refused(text)
     assert found.code.id == "E0709"
-    assert found.message == "the program has 4 ranks, and ranks 2, 3 are not there"
+    assert found.message == "the program has 4 ranks, but ranks 2, 3 are missing"
 
 
 def test_function_of_one_rank_is_not_run_alone() -> None:
@@ -337,7 +337,7 @@ def test_peer_that_is_no_rank_is_refused() -> None:
 
 def test_engine_without_ranks_refuses() -> None:
     (found,) = refused(all_reduce_program(2), engine="onnxruntime")
-    assert found.message == "the engine 'onnxruntime' runs no program of several ranks"
+    assert found.message == "the engine 'onnxruntime' cannot run programs of several ranks"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -417,7 +417,7 @@ def test_any_number_of_ranks_may_be_stated_and_only_some_are_listed() -> None:
     text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 2147483647")
     (found,) = refused(text)
     missing = "2, 3, 4, 5, 6, 7, 8, 9 and 2147483637 more"
-    assert found.message == f"the program has 2147483647 ranks, and ranks {missing} are not there"
+    assert found.message == f"the program has 2147483647 ranks, but ranks {missing} are missing"
 
 
 def test_programs_are_not_compared_over_mpi() -> None:

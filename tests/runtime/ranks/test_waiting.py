@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
-from commonir.runtime.ranks.waiting import Key, Standing, Wait, cycle_of, standing_still
+from commonir.runtime.ranks.waiting import Key, RankStatus, Wait, cycle_of, find_deadlock
 
 from tests.passes.rank_programs import program, recv, send
 from tests.runtime.ranks.programs import parsed
@@ -27,36 +27,36 @@ BARRIER = Wait("core.barrier", "operations[0]")
 
 
 def test_message_on_its_way_is_no_deadlock() -> None:
-    standings = {
-        0: Standing(waits(1, 0), {}, {}, 0),
-        1: Standing(None, {Key(1, 0, 0): 1}, {}, 0),
+    statuses = {
+        0: RankStatus(waits(1, 0), {}, {}, 0),
+        1: RankStatus(None, {Key(1, 0, 0): 1}, {}, 0),
     }
-    assert standing_still(standings, 2) is None
+    assert find_deadlock(statuses, 2) is None
 
 
 def test_message_that_was_taken_before_is_not_on_its_way() -> None:
-    standings = {
-        0: Standing(waits(1, 0), {}, {Key(1, 0, 0): 1}, 0),
-        1: Standing(None, {Key(1, 0, 0): 1}, {}, 0),
+    statuses = {
+        0: RankStatus(waits(1, 0), {}, {Key(1, 0, 0): 1}, 0),
+        1: RankStatus(None, {Key(1, 0, 0): 1}, {}, 0),
     }
-    found = standing_still(standings, 2)
+    found = find_deadlock(statuses, 2)
     assert found is not None
     assert found.notes == ("rank 0 waits for rank 1, tag 0, which has ended: core.recv at rank0.operations[0]",)
 
 
 def test_nothing_follows_before_all_ranks_have_told() -> None:
-    assert standing_still({0: Standing(waits(1, 0), {}, {}, 0)}, 2) is None
+    assert find_deadlock({0: RankStatus(waits(1, 0), {}, {}, 0)}, 2) is None
 
 
 def test_barrier_that_all_have_reached_is_no_deadlock() -> None:
-    standings = {0: Standing(BARRIER, {}, {}, 1), 1: Standing(BARRIER, {}, {}, 1)}
-    assert standing_still(standings, 2) is None
+    statuses = {0: RankStatus(BARRIER, {}, {}, 1), 1: RankStatus(BARRIER, {}, {}, 1)}
+    assert find_deadlock(statuses, 2) is None
     # One has passed it, and waits at the next.
-    assert standing_still({**standings, 1: Standing(BARRIER, {}, {}, 2)}, 2) is None
+    assert find_deadlock({**statuses, 1: RankStatus(BARRIER, {}, {}, 2)}, 2) is None
 
 
 def test_barrier_and_receive_that_wait_for_each_other_are_a_circle() -> None:
-    found = standing_still({0: Standing(BARRIER, {}, {}, 1), 1: Standing(waits(0, 1), {}, {}, 0)}, 2)
+    found = find_deadlock({0: RankStatus(BARRIER, {}, {}, 1), 1: RankStatus(waits(0, 1), {}, {}, 0)}, 2)
     assert found is not None
     assert found.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 0"
 

@@ -1,4 +1,4 @@
-"""The `mpi` engine: every process runs the rank of its number with the numpy engine, and rank 0 gathers the outputs.
+"""The `mpi` engine: each process runs one rank with the numpy engine, and rank 0 gathers the outputs.
 
 `mpiexec -n 4 cir run net.rank0.json --engine mpi` starts a process for each rank of a program of four. All of them open
 the program and are given the same inputs, of which each takes its own.
@@ -13,7 +13,7 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.engines.mpi.processes import number_by_environment, processes
 from commonir.ir.module import Module
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines, Executable, hands_over
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines, Executable, uses_communicator
 
 _OWN_ENGINE = "numpy"
 
@@ -27,50 +27,50 @@ class MpiEngine:
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> Executable:
-        """Makes the rank of this process ready to run; a program that is not of ranks where there is one process.
+        """Prepares the rank of this process; with one process, also a program without ranks.
 
         Raises: DiagnosticError (E0705 without mpi4py, E0709 for another number of processes than ranks).
         """
         from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415  loads numpy, as running does
 
-        found = processes()
-        with found.together():
+        started = processes()
+        with started.together():
             ranks = ranks_of(module, function)
             own = Engines().get(_OWN_ENGINE)
             count = 1 if ranks is None else ranks.world_size
-            if found.count != count:
-                raise DiagnosticError(_other_number(found.count, count, is_of_ranks=ranks is not None))
+            if started.count != count:
+                raise DiagnosticError(_other_number(started.count, count, is_of_ranks=ranks is not None))
             if ranks is None:
                 return own.prepare(module, function, options)
-            if not hands_over(own):
-                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, f"the engine '{own.name}' runs no ranks"))
+            if not uses_communicator(own):
+                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, f"the engine '{own.name}' cannot run ranks"))
             from commonir.engines.mpi.execution import MpiExecutable  # noqa: PLC0415  loads numpy
 
-            return MpiExecutable(found, own, module, ranks, options)
+            return MpiExecutable(started, own, module, ranks, options)
 
     @contextmanager
     def together(self) -> Generator[bool]:
-        """What the processes do together: inside, what fails in one ends all. Gives whether this one tells the answer.
+        """Returns a context in which an error in one process ends all. It yields whether this one reports results.
 
-        Raises: DiagnosticError (E0705), in the process that tells it.
+        Raises: DiagnosticError (E0705), in the reporting process.
         """
         try:
-            found = processes()
+            started = processes()
         except DiagnosticError as error:
             if number_by_environment() != 0:
                 raise SystemExit(int(error.status)) from None
             raise
-        with found.together():
-            yield found.speaks
+        with started.together():
+            yield started.is_reporter
 
 
 def _other_number(processes: int, ranks: int, *, is_of_ranks: bool) -> Diagnostic:
     running = f"MPI runs {processes} process{'es' if processes > 1 else ''}"
     if not is_of_ranks:
-        message = f"the program is not one of several ranks, and {running}"
-        help = "shard it with `--ranks`, or run it with another engine"
+        message = f"the program does not have several ranks, but {running}"
+        help = "shard it with `--ranks`, or use another engine"
         return Diagnostic(UNSUPPORTED_EXECUTION, message, help=help)
-    message = f"the program has {ranks} ranks, and {running}"
+    message = f"the program has {ranks} ranks, but {running}"
     help = f"start one for each rank: `mpiexec -n {ranks} cir run MODEL --engine mpi`"
     return Diagnostic(UNSUPPORTED_EXECUTION, message, help=help)
 

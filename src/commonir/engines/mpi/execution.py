@@ -1,4 +1,4 @@
-"""The rank of this process, ready to run, and what rank 0 gathers of all."""
+"""Runs the rank of this process, and gathers the outputs of all in rank 0."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Array = NDArray[Any]
 
 
 class MpiExecutable(WithState):
-    """One rank of a program, ready to run; the outputs of all are given in rank 0, and none elsewhere.
+    """The prepared rank of this process. Rank 0 returns the outputs of all ranks, the others none.
 
-    `state` holds the states of all ranks in rank 0, and elsewhere those of the own one.
+    `state` has the states of all ranks in rank 0, and those of the own rank elsewhere.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MpiExecutable(WithState):
 
     @property
     def communication_seconds(self) -> float:
-        """How long this rank sent, waited for others and added up what they sent in the last run."""
+        """The time of communication operations in the last run, including the sums of all-reduces."""
         return self._communicator.seconds
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -59,15 +59,15 @@ class MpiExecutable(WithState):
         processes = self._processes
         with processes.together():
             transport = MpiTransport(processes, self._numbers, self._limit)
-            processes.doing("ran")
+            processes.set_activity("ran")
             try:
                 result = self._run(inputs, transport)
             except DiagnosticError as error:
-                if processes.speaks and self._limit is not None and _is_late(error):
-                    raise DiagnosticError(transport.late()) from None
+                if processes.is_reporter and self._limit is not None and _is_late(error):
+                    raise DiagnosticError(transport.time_limit_error()) from None
                 raise
             except KeyboardInterrupt as error:
-                if processes.speaks:
+                if processes.is_reporter:
                     for line in transport.who_waits():
                         error.add_note(line)
                 raise
@@ -75,33 +75,33 @@ class MpiExecutable(WithState):
 
     def _run(self, inputs: Mapping[str, Array], transport: MpiTransport) -> dict[str, Array]:
         rank = transport.rank
-        given = self._ranks.inputs_by_rank(inputs)[rank]
+        own_inputs = self._ranks.inputs_by_rank(inputs)[rank]
         self._executable.state = State(self._ranks.by_rank(self.state, self._state_names, "state")[rank])
         self._communicator.begin(transport, self._function)
-        own = self._executable.run(given)
-        kept = self._executable.state
+        own = self._executable.run(own_inputs)
+        own_state = self._executable.state
         transport.finish()
-        outputs, states = self._gathered(transport, own), self._gathered(transport, kept)
+        outputs, states = self._gathered(transport, own), self._gathered(transport, own_state)
         self.state.clear()
         self.state.update(states)
-        return outputs if self._processes.speaks else {}
+        return outputs if self._processes.is_reporter else {}
 
     def _gathered(self, transport: MpiTransport, own: Mapping[str, Array]) -> dict[str, Array]:
-        """Returns the arrays of all ranks by their full names in rank 0; elsewhere those of the own one."""
+        """Returns the arrays of all ranks by full name in rank 0, elsewhere those of the own rank."""
         rank, out = transport.rank, dict[str, Array]()
         out.update({full_name(rank, name): array for name, array in own.items()})
         if rank:
-            self._give(transport, own)
+            self._send_to_root(transport, own)
             return out
         for source in range(1, transport.world_size):
             out.update({full_name(source, name): array for name, array in self._taken(transport, source).items()})
         return out
 
-    def _give(self, transport: MpiTransport, own: Mapping[str, Array]) -> None:
+    def _send_to_root(self, transport: MpiTransport, own: Mapping[str, Array]) -> None:
         comm, mpi = self._processes.control, self._processes.mpi
         wrong = [name for name, x in own.items() if not is_array(x) or x.dtype.hasobject]
         if wrong:
-            message = f"'{wrong[0]}' is not a tensor of numbers, and cannot be given to rank 0 over MPI"
+            message = f"'{wrong[0]}' is not a tensor of numbers, and cannot be sent to rank 0 over MPI"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="run all ranks in one process"))
         described = [(name, name_of(x.dtype), x.shape) for name, x in own.items()]
         parts = [np.frombuffer(json.dumps(described).encode(), np.uint8), *[_bytes_of(x) for x in own.values()]]
@@ -123,7 +123,7 @@ class MpiExecutable(WithState):
 
 
 def _bytes_of(array: Array) -> Array:
-    """Returns the memory of an array, which is contiguous afterwards."""
+    """Returns the bytes of an array, copied if it is not contiguous."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

@@ -1,9 +1,9 @@
-"""The processes that `mpiexec` started, and what they do together besides running a program.
+"""The processes that `mpiexec` started: how they report errors to rank 0 and end together.
 
-mpi4py is an optional package (extra `mpi`), imported here only. Rank 0 tells the answer, and what went wrong, whichever
-process found it; then it ends all. Who fails tells rank 0 and waits to be ended; if that does not happen soon, it says
-it itself and ends all. What a process is doing is also told to a small process beside it, which repeats it when the
-first one was killed and could not say anything.
+mpi4py is an optional package (extra `mpi`), imported here only. Rank 0 reports results, and errors of any process, and
+then ends all processes. A process that fails sends its error to rank 0 and waits to be ended; if that does not happen
+soon, it reports the error itself and ends all. Each process also tracks its activity in a small child process, which
+reports it when the process was killed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 CONTROL = 0
 HEADER = 1
 ARRAYS = 2
-"""Tags of what processes tell each other beside the messages of a program: how they are, and their outputs."""
+"""Tags of messages between processes that are not messages of the program: reports and outputs."""
 
 _LINGERING_SECONDS = 10.0
-# What a process says passes through processes of `mpiexec`, which drop what they have not read when all are ended.
+# Output passes through processes of `mpiexec`, which drop what they have not read when all are ended.
 _DELIVERING_SECONDS = 1.0
-# A process of its own session, which signals for the others do not reach. An empty line stands for nothing to tell.
+# It runs in a session of its own, which signals to the others do not reach. An empty line clears the report.
 _GUARD = "import sys\nlast = ''\nfor line in sys.stdin:\n    last = line\nsys.stderr.write(last.lstrip())\n"
 _RANK_VARIABLES = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 
 
 @cache
 def processes() -> Processes:
-    """Returns the processes of this run of `mpiexec`; one without it. All of them must ask.
+    """Returns the processes of this run of `mpiexec`; a single one without it. All processes must call it.
 
     Raises: DiagnosticError (E0705).
     """
@@ -53,51 +53,51 @@ def processes() -> Processes:
 
 
 def number_by_environment() -> int:
-    """Returns the number of this process as `mpiexec` tells it where MPI itself cannot be asked; 0 when it does not."""
-    found = next((os.environ[name] for name in _RANK_VARIABLES if name in os.environ), "0")
-    return int(found) if found.isdecimal() else 0
+    """Returns the rank of this process from the environment, for when MPI is not available; 0 by default."""
+    number = next((os.environ[name] for name in _RANK_VARIABLES if name in os.environ), "0")
+    return int(number) if number.isdecimal() else 0
 
 
 class Processes:
-    """All processes as one of them sees them."""
+    """All processes, as seen by one of them."""
 
     def __init__(self, mpi: Any) -> None:
         self.mpi = mpi
         world = mpi.COMM_WORLD
         self.rank: int = world.Get_rank()
         self.count: int = world.Get_size()
-        # Messages of programs and what is told beside them never meet, nor those of others in this process.
+        # Separate communicators keep messages of the program, reports, and other users of MPI apart.
         self.data = world.Dup()
         self.control = world.Dup()
         self.guard = _Guard(self.rank) if self.count > 1 else None
         self.is_ending = False
         self._runs = 0
-        self._told: list[Any] = []
+        self._sends: list[Any] = []
         self.status: ExitStatus = ExitStatus.NO
 
     @property
-    def speaks(self) -> bool:
-        """Returns whether this process tells the answer."""
+    def is_reporter(self) -> bool:
+        """Whether this process reports results and errors."""
         return self.rank == 0
 
     def next_run(self) -> int:
-        """Returns the number of a run, the same in all processes, by which what others tell of an earlier one is
-        known.
+        """Returns the number of a new run, the same in all processes, by which reports on earlier runs are told
+        apart.
         """
         self._runs += 1
         return self._runs
 
-    # -- telling
+    # -- reports
 
-    def tell(self, kind: str, **content: Any) -> None:
-        """Tells rank 0 something, without waiting."""
+    def report(self, kind: str, **content: Any) -> None:
+        """Sends a report to rank 0 without blocking."""
         data = json.dumps({"kind": kind, **content}).encode()
         # The buffer must live until it is sent.
-        self._told = [(request, held) for request, held in self._told if not request.Test()]
-        self._told.append((self.control.Isend([data, self.mpi.BYTE], dest=0, tag=CONTROL), data))
+        self._sends = [(request, buffer) for request, buffer in self._sends if not request.Test()]
+        self._sends.append((self.control.Isend([data, self.mpi.BYTE], dest=0, tag=CONTROL), data))
 
-    def heard(self) -> Generator[tuple[int, dict[str, Any]]]:
-        """Yields what others have told this process, by rank."""
+    def reports(self) -> Generator[tuple[int, dict[str, Any]]]:
+        """Yields the reports received from other processes, with their ranks."""
         status = self.mpi.Status()
         while True:
             message = self.control.Improbe(source=self.mpi.ANY_SOURCE, tag=CONTROL, status=status)
@@ -112,7 +112,7 @@ class Processes:
 
     @contextmanager
     def together(self) -> Generator[None]:
-        """What is done inside by all processes ends in all of them when it fails in one."""
+        """Returns a context in which an error in one process ends all processes."""
         try:
             yield
         except DiagnosticError as error:
@@ -126,21 +126,21 @@ class Processes:
             self._failed([Diagnostic(INTERNAL_ERROR, message)], ExitStatus.OUR_BUG)
             raise
 
-    def _failed(self, found: Sequence[Diagnostic], status: ExitStatus) -> None:
-        """Sees to it that all processes end; returns only in rank 0, whose exit ends them."""
+    def _failed(self, diagnostics: Sequence[Diagnostic], status: ExitStatus) -> None:
+        """Ends all processes; returns only in rank 0, whose exit ends the others."""
         if not self.is_ending:
             self.is_ending = True
             self.status = status
             atexit.register(self._end_all)
-        self.quiet()
-        if self.count == 1 or self.speaks:
+        self.clear_activity()
+        if self.count == 1 or self.is_reporter:
             return
-        if found:
-            self.tell("failed", findings=[_as_json(d) for d in found])
-        self.linger(found)
+        if diagnostics:
+            self.report("failed", findings=[_as_json(d) for d in diagnostics])
+        self.linger(diagnostics)
 
-    def linger(self, found: Sequence[Diagnostic] = ()) -> None:
-        """Waits to be ended by rank 0; speaks when that does not happen."""
+    def linger(self, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        """Waits to be ended by rank 0; reports the errors itself when that does not happen."""
         until = time.monotonic() + (_LINGERING_SECONDS if self.status is not ExitStatus.INTERRUPTED else 1.0)
         try:
             while time.monotonic() < until:
@@ -148,7 +148,7 @@ class Processes:
                 time.sleep(0.01)
         except KeyboardInterrupt:
             self.status = ExitStatus.INTERRUPTED
-        for finding in found:
+        for finding in diagnostics:
             sys.stderr.write(f"{finding}\n   = on rank {self.rank}\n")
         self._abort()
 
@@ -158,7 +158,7 @@ class Processes:
         for rank in range(self.count):
             if rank != self.rank:
                 data = b'{"kind": "stop"}'
-                self._told.append((self.control.Isend([data, self.mpi.BYTE], dest=rank, tag=CONTROL), data))
+                self._sends.append((self.control.Isend([data, self.mpi.BYTE], dest=rank, tag=CONTROL), data))
         self._abort()
 
     def _abort(self) -> None:
@@ -167,25 +167,25 @@ class Processes:
         time.sleep(_DELIVERING_SECONDS)
         self.mpi.COMM_WORLD.Abort(int(self.status))
 
-    # -- the process beside
+    # -- the child process
 
-    def doing(self, what: str) -> None:
-        """Says what this process is doing, for the case that it is killed."""
+    def set_activity(self, what: str) -> None:
+        """Sets the activity that is reported if this process is killed."""
         if self.guard is not None:
             self.guard.write(what)
 
-    def quiet(self) -> None:
-        """Nothing is to be told when this process ends."""
-        self.doing("")
+    def clear_activity(self) -> None:
+        """Clears the activity, so that nothing is reported when this process ends."""
+        self.set_activity("")
 
 
 class _Guard:
-    """The process beside this one."""
+    """The child process that reports the activity of this process when that is killed."""
 
     def __init__(self, rank: int) -> None:
         self._rank = rank
         self._last = ""
-        self._process = subprocess.Popen(  # noqa: S603  nothing of it comes from outside
+        self._process = subprocess.Popen(  # noqa: S603  the command is constant
             [sys.executable, "-S", "-E", "-c", _GUARD],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -193,7 +193,7 @@ class _Guard:
         )
 
     def write(self, what: str) -> None:
-        """Replaces what it would tell."""
+        """Replaces the reported activity."""
         if what == self._last or self._process.stdin is None:
             return
         self._last = what
@@ -202,32 +202,32 @@ class _Guard:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
         except OSError:
-            # It is gone; what it would have told is lost, and nothing else.
+            # The child is gone; only its report is lost.
             self._process.stdin = None
 
 
-def _as_json(found: Diagnostic) -> dict[str, Any]:
+def _as_json(diagnostic: Diagnostic) -> dict[str, Any]:
     return {
-        "code": found.code.id,
-        "message": found.message,
-        "where": found.where,
-        "file": found.file,
-        "line": found.line,
-        "column": found.column,
-        "notes": list(found.notes),
-        "help": found.help,
+        "code": diagnostic.code.id,
+        "message": diagnostic.message,
+        "where": diagnostic.where,
+        "file": diagnostic.file,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
     }
 
 
-def told_finding(rank: int, told: dict[str, Any]) -> Diagnostic:
-    """Returns a finding of another process."""
+def reported_diagnostic(rank: int, fields: dict[str, Any]) -> Diagnostic:
+    """Returns a diagnostic reported by another process."""
     return Diagnostic(
-        find_code(told["code"]),
-        told["message"],
-        where=told["where"],
-        file=told["file"],
-        line=told["line"],
-        column=told["column"],
-        notes=[*told["notes"], f"found by the process of rank {rank}"],
-        help=told["help"],
+        find_code(fields["code"]),
+        fields["message"],
+        where=fields["where"],
+        file=fields["file"],
+        line=fields["line"],
+        column=fields["column"],
+        notes=[*fields["notes"], f"reported by rank {rank}"],
+        help=fields["help"],
     )

@@ -53,7 +53,7 @@ class ReferenceEngine:
 
     name = "reference"
     is_stepwise = True
-    hands_over = True
+    uses_communicator = True
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS

@@ -46,11 +46,11 @@ class Node:
 
     @property
     def parameters(self) -> tuple[Hashable, ...]:
-        """What tells it from other nodes of its kind on the same inputs."""
+        """A key that distinguishes it from other nodes of its class with the same inputs."""
         return ()
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        """Returns the same operation on other inputs of the same shapes."""
+        """Returns the node rebuilt on other inputs of the same shapes."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -236,7 +236,7 @@ class Product(Node):
         return graph.add(Product(*inputs))
 
 
-class Place(Node):
+class PlacedNode(Node):
     """An array of `fill` with the source at `start + step * index`."""
 
     __slots__ = ("fill", "start", "step")
@@ -252,7 +252,7 @@ class Place(Node):
         return self.shape, self.start, self.step, repr(self.fill)
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        return graph.add(Place(inputs[0], self.shape, self.start, self.step, self.fill))
+        return graph.add(PlacedNode(inputs[0], self.shape, self.start, self.step, self.fill))
 
 
 class Concat(Node):
@@ -327,7 +327,7 @@ class Checked(Node):
 
 
 class Opaque(Node):
-    """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` that a plan should
+    """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` says that a plan should
     have been found, `is_drawn` that it is another one in each run.
 
     Of several results of one call the first is `primary`; the others are `Part`s of it.
@@ -393,7 +393,7 @@ class Part(Node):
 
 
 class Graph:
-    """Makes nodes, each content once, and simplifies where that is always right."""
+    """Builds nodes without duplicates, and simplifies where that is always valid."""
 
     def __init__(self, evaluate: Evaluate) -> None:
         self._known: dict[Hashable, Node] = {}
@@ -401,7 +401,7 @@ class Graph:
         self.folded = 0
 
     def add(self, node: Node) -> Node:
-        """Returns the node, or the one of the same content that is known; a node of constants becomes a constant."""
+        """Returns the node, or an equal existing one; a node of constants is folded."""
         key = (type(node), tuple([n.id for n in node.inputs]), node.parameters)
         result = self._known.get(key)
         if result is None:
@@ -412,7 +412,7 @@ class Graph:
         return result
 
     def _folded(self, node: Node) -> Node | None:
-        """Returns the constant that a node of constants is, unless it is far larger than them or a mere view."""
+        """Returns the folded constant of a node of constants, unless it is far larger than them or only a view."""
         if isinstance(node, (View, Part)) or not node.inputs:
             return None
         if isinstance(node, Opaque) and (len(node.shapes) > 1 or node.is_drawn):
@@ -426,11 +426,11 @@ class Graph:
             return Folded(node, self._evaluate)
         try:
             return self.constant(self._evaluate(node, [elements_of(n) for n in node.inputs]))
-        except OutOfRange:  # told when it runs
+        except OutOfRange:  # raised when it runs
             return None
 
     def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
-        """Returns a constant; the array is not to change any more."""
+        """Returns a constant; the array must not change afterwards."""
         built: Array = np.asarray(array, dtype, order="C")
         node = Constant(built)
         key = (Constant, (), node.parameters)
@@ -524,7 +524,7 @@ class Graph:
         return self.view(lay.base, lay.offset, strides, sizes)
 
 
-class Layout:
+class StridedLayout:
     """Where the elements of a node lie within a contiguous base. Units: elements."""
 
     __slots__ = ("base", "offset", "shape", "strides")

@@ -1,4 +1,4 @@
-"""An array program made ready to run: buffers assigned by lifetime, and one numpy call after another.
+"""Array programs prepared to run: buffers assigned by lifetime, and a sequence of numpy calls.
 
 All buffers are made once and lie in one arena, in which arrays share memory when they are not alive at the same time;
 an elementwise step writes over an operand that nothing needs any more. A plan is therefore used by one thread at a
@@ -30,7 +30,7 @@ from commonir.runtime.planner.array_graph import (
     Node,
     Opaque,
     Part,
-    Place,
+    PlacedNode,
     Product,
     Reduce,
     Shape,
@@ -119,7 +119,7 @@ class ArrayPlan:
         for node in self.nodes:
             self._bind(node)
         self._inputs = [self._arrays.get(n.id) for n in inputs]
-        self._given: list[Array | None] = [None] * len(inputs)
+        self._given_arrays: list[Array | None] = [None] * len(inputs)
         self.outputs = [self._arrays[n.id] for n in outputs]
 
     @property
@@ -129,7 +129,7 @@ class ArrayPlan:
 
     @property
     def fallbacks(self) -> list[str]:
-        """What should have been planned, and is computed directly."""
+        """Computations without a plan of their own, which should have one."""
         own = [n.label for n in self.nodes if isinstance(n, Opaque) and n.is_fallback]
         return own + [label for p in self.nested for label in p.fallbacks]
 
@@ -146,9 +146,9 @@ class ArrayPlan:
         Raises: DiagnosticError (E0711) when the deadline passes; OutOfRange for positions outside of a tensor.
         """
         for n, (own, given) in enumerate(zip(self._inputs, inputs, strict=True)):
-            if own is not None and given is not self._given[n]:
+            if own is not None and given is not self._given_arrays[n]:
                 convert(given, own)
-                self._given[n] = given
+                self._given_arrays[n] = given
         with np.errstate(all="ignore"):
             if deadline is None:
                 for step in self.steps:
@@ -166,8 +166,8 @@ class ArrayPlan:
             step()
 
     def forget(self) -> None:
-        """Makes the next run read all of its inputs."""
-        self._given = [None] * len(self._given)
+        """Makes the next run read all inputs."""
+        self._given_arrays = [None] * len(self._given_arrays)
 
     def _check_memory(self, limit: int | None) -> None:
         if limit is not None and self.size_bytes > limit:
@@ -212,7 +212,7 @@ class ArrayPlan:
 def _may_use_threads(node: Node) -> bool:
     match node:
         case Nested():
-            return False  # its plans tell
+            return False  # its plans know
         case Product():
             return node.size * node.inputs[0].shape[-1] > _FEW_PRODUCTS
         case InnerProduct() | Reduce():
@@ -228,7 +228,7 @@ class _Assignment:
 
     def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], given: Mapping[int, Array]) -> None:
         self._nodes = nodes
-        self._given = given
+        self._given_arrays = given
         self._order = {n.id: k for k, n in enumerate(nodes)}
         self._owner: dict[int, Node] = {}
         self._last = self._last_uses(outputs)
@@ -241,7 +241,7 @@ class _Assignment:
     def size_bytes(self) -> int:
         """Bytes of constants, of the arena, and of buffers outside of it."""
         constants = sum(n.size_bytes for n in self._nodes if isinstance(n, Constant))
-        private = sum(a.nbytes for n, a in self._private.items() if n not in self._given)
+        private = sum(a.nbytes for n, a in self._private.items() if n not in self._given_arrays)
         return constants + self._arena_bytes + private
 
     def _base(self, node: Node) -> Node:
@@ -268,13 +268,13 @@ class _Assignment:
         for k, node in enumerate(self._nodes):
             for offset, size in ends.pop(k, ()):
                 free.release(offset, size)
-            if node.id in self._given:
-                self._private[node.id] = self._given[node.id]
+            if node.id in self._given_arrays:
+                self._private[node.id] = self._given_arrays[node.id]
                 continue
             if isinstance(node, (View, Constant)) or node.size == 0:
                 continue
             last = self._last[node.id]
-            if isinstance(node, (Place, Input, Part)) or node.dtype.kind == "O":
+            if isinstance(node, (PlacedNode, Input, Part)) or node.dtype.kind == "O":
                 self._private[node.id] = self._private_array(node, k, last, shared)
                 continue
             over = self._overwritten(node, k)
@@ -309,7 +309,7 @@ class _Assignment:
         """Returns a buffer outside of the arena. Borders of padding are written once, so they share with their like
         only.
         """
-        if not isinstance(node, Place):
+        if not isinstance(node, PlacedNode):
             return np.empty(node.shape, node.dtype)
         key = (node.parameters, node.dtype, node.inputs[0].shape)
         pool = shared.setdefault(key, [])

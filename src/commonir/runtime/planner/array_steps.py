@@ -1,4 +1,4 @@
-"""What each node of an array program is in numpy: a call that writes into a given array.
+"""The numpy calls for the nodes of an array program, which write to given arrays.
 
 Contractions go to BLAS through `numpy.matmul`, everything else to ufuncs with `out`. Floating-point rules are
 numpy's; sums may be formed in any order.
@@ -25,7 +25,7 @@ from commonir.runtime.planner.array_graph import (
     Map,
     Node,
     Opaque,
-    Place,
+    PlacedNode,
     Product,
     Reduce,
     Scan,
@@ -43,7 +43,7 @@ CLIPPED_SIZE = 4096
 def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
     """Returns the array of a node for arrays of its inputs."""
     out: Array = np.empty(node.shape, node.dtype)
-    if isinstance(node, Place):
+    if isinstance(node, PlacedNode):
         out[...] = node.fill
     with np.errstate(all="ignore"):
         for step in bind(node, inputs, out):
@@ -66,7 +66,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
             return [partial(np.matmul, inputs[0], inputs[1], out=out)]
         case Scan():
             return _scan(node, inputs[0], out)
-        case Place():
+        case PlacedNode():
             cut = tuple(slice(a, a + s * n, s) for a, s, n in zip(node.start, node.step, inputs[0].shape, strict=True))
             return [partial(np.copyto, out[cut], inputs[0])]
         case Concat():

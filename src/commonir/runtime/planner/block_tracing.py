@@ -46,7 +46,7 @@ UNROLLED_OPERATIONS = 64
 """Operations of all rounds of a loop together up to which they are traced one after another."""
 
 
-class BlockScope(ABC):
+class BlockTracer(ABC):
     """The values of a block, as far as they are traced, in a graph."""
 
     def __init__(self, graph: Graph, sizes: dict[str, int], tracer: Tracer, memory_limit_bytes: int | None) -> None:
@@ -62,7 +62,7 @@ class BlockScope(ABC):
 
     @abstractmethod
     def need_elements(self, nodes: Sequence[Node]) -> NotTraceable:
-        """Returns what to raise when tracing goes on only where the elements of nodes are known."""
+        """Returns the exception for when tracing needs to know the elements of nodes."""
 
     def value(self, value: Value) -> Traced:
         """Returns a value as a node. Raises: NotTraceable."""
@@ -72,7 +72,7 @@ class BlockScope(ABC):
         return result
 
     def trace(self, op: Operation) -> dict[str, int]:
-        """Adds the results of an operation; returns the sizes that they tell.
+        """Adds the results of an operation; returns the sizes of the dims that they define.
 
         Raises: NotTraceable; DiagnosticError when the operands contradict the definition.
         """
@@ -85,14 +85,14 @@ class BlockScope(ABC):
         self.sizes.update(learned)
         return learned
 
-    def trace_block(self, block: Block, given: Sequence[Traced]) -> list[Traced]:
-        """Returns what a nested block yields. Raises: NotTraceable."""
+    def trace_block(self, block: Block, arguments: Sequence[Traced]) -> list[Traced]:
+        """Returns the values that a nested block yields. Raises: NotTraceable."""
         if block.last is None:
             raise NotTraceable("block")
-        refine_unknown_types(block.arguments, [t.value for t in given])
-        self.traced.update(zip(block.arguments, given, strict=True))
+        refine_unknown_types(block.arguments, [t.value for t in arguments])
+        self.traced.update(zip(block.arguments, arguments, strict=True))
         brought = dims_introduced(block.arguments, self.sizes)
-        self.sizes.update({s.name: given[s.position].node.shape[s.axis] for s in brought})
+        self.sizes.update({s.name: arguments[s.position].node.shape[s.axis] for s in brought})
         with _left_to_running():
             for op in operations_of(block):
                 self.trace(op)
@@ -149,14 +149,14 @@ class BlockScope(ABC):
             return _Inline(self).trace_block((op.then if elements_of(condition) else op.orelse).block, ())
         outside = _Outside(self)
         bodies = [_Inner(outside) for _ in range(2)]
-        found = [body.trace_block(r.block, ()) for body, r in zip(bodies, (op.then, op.orelse), strict=True)]
-        _check_alike(op, *found)
-        then, orelse = [body.made((), yielded, 1) for body, yielded in zip(bodies, found, strict=True)]
+        results = [body.trace_block(r.block, ()) for body, r in zip(bodies, (op.then, op.orelse), strict=True)]
+        _check_alike(op, *results)
+        then, orelse = [body.made((), yielded, 1) for body, yielded in zip(bodies, results, strict=True)]
         program = Branches(then, orelse, self.memory_limit_bytes)
-        return self._nested(op, program, [condition, *outside.nodes], found[0])
+        return self._nested(op, program, [condition, *outside.nodes], results[0])
 
     def _scan(self, op: core.Scan) -> Sequence[Traced]:
-        initial, sequences = ([self.value(v) for v in given] for given in (op.initial, op.sequences))
+        initial, sequences = ([self.value(v) for v in arguments] for arguments in (op.initial, op.sequences))
         count = len(initial)
         lengths = {t.node.shape[0] for t in sequences}
         if len(lengths) != 1 or lengths == {0}:
@@ -167,15 +167,15 @@ class BlockScope(ABC):
             return self._unrolled_scan(op, initial, sequences, rounds)
         outside = _Outside(self)
         body = _Inner(outside)
-        given = [body.argument(t, t.node.shape) for t in initial] + [
+        arguments = [body.argument(t, t.node.shape) for t in initial] + [
             body.argument(t, t.node.shape[1:]) for t in sequences
         ]
-        found = body.trace_block(op.body.block, given)
-        _check_alike(op, initial, found[:count])
-        first = len(given)
-        loop = Loop(body.made(given, found, first), count, self.memory_limit_bytes, rounds=rounds)
+        results = body.trace_block(op.body.block, arguments)
+        _check_alike(op, initial, results[:count])
+        first = len(arguments)
+        loop = Loop(body.made(arguments, results, first), count, self.memory_limit_bytes, rounds=rounds)
         inputs = [*[t.node for t in (*initial, *sequences)], *outside.nodes]
-        return self._nested(op, loop, inputs, found, count, length)
+        return self._nested(op, loop, inputs, results, count, length)
 
     def _unrolled_scan(
         self, op: core.Scan, initial: Sequence[Traced], sequences: Sequence[Traced], rounds: Iterable[int]
@@ -184,9 +184,9 @@ class BlockScope(ABC):
         stacks: dict[int, Sequence[Traced]] = {}
         for n in rounds:
             slices = [self._slice(t, n) for t in sequences]
-            found = _Inline(self).trace_block(op.body.block, [*states, *slices])
-            _check_alike(op, states, found[:count])
-            states, stacks[n] = found[:count], found[count:]
+            results = _Inline(self).trace_block(op.body.block, [*states, *slices])
+            _check_alike(op, states, results[:count])
+            states, stacks[n] = results[:count], results[count:]
         return [*states, *self._stacked(op, [stacks[n] for n in sorted(stacks)])]
 
     def _slice(self, sequence: Traced, n: int) -> Traced:
@@ -196,7 +196,7 @@ class BlockScope(ABC):
         return _valued(sequence, self.graph.view(lay.base, offset, lay.strides[1:], lay.shape[1:]))
 
     def _stacked(self, op: Operation, slices: Sequence[Sequence[Traced]]) -> list[Traced]:
-        """Returns what is yielded in each round along a new first axis."""
+        """Returns the values yielded in each iteration, stacked along a new first axis."""
         for other in slices[1:]:
             _check_alike(op, slices[0], other)
         out: list[Traced] = []
@@ -212,19 +212,19 @@ class BlockScope(ABC):
         if unrolled is not None:
             return unrolled
         if len(op.ys) != count:
-            raise NotTraceable(op.name)  # only running tells how many slices there are
+            raise NotTraceable(op.name)  # the number of slices is data-dependent
         outside = _Outside(self)
         built: list[Body] = []
-        found: list[Traced] = []
+        results: list[Traced] = []
         for region in (op.condition, op.body):
             inner = _Inner(outside)
-            given = [inner.argument(t, t.node.shape) for t in initial]
-            found = inner.trace_block(region.block, given)
-            built.append(inner.made(given, found, count))
-        _check_alike(op, initial, found)
+            arguments = [inner.argument(t, t.node.shape) for t in initial]
+            results = inner.trace_block(region.block, arguments)
+            built.append(inner.made(arguments, results, count))
+        _check_alike(op, initial, results)
         condition, body = built
         loop = Loop(body, count, self.memory_limit_bytes, condition=condition)
-        return self._nested(op, loop, [*[t.node for t in initial], *outside.nodes], found)
+        return self._nested(op, loop, [*[t.node for t in initial], *outside.nodes], results)
 
     def _unrolled(self, op: core.While, initial: Sequence[Traced]) -> Sequence[Traced] | None:
         """Returns a loop whose few rounds are known; None of any other."""
@@ -236,11 +236,11 @@ class BlockScope(ABC):
                 return None
             if not elements_of(again.node):
                 if len(op.ys) > count and not stacks:
-                    raise NotTraceable(op.name)  # nothing tells the sizes of what is stacked
+                    raise NotTraceable(op.name)  # the shape of the slices is not known
                 return [*states, *self._stacked(op, stacks)] if stacks else states
-            found = _Inline(self).trace_block(op.body.block, states)
-            states = found[:count]
-            stacks.append(found[count:])
+            results = _Inline(self).trace_block(op.body.block, states)
+            states = results[:count]
+            stacks.append(results[count:])
         return None
 
     def _nested(
@@ -248,25 +248,25 @@ class BlockScope(ABC):
         op: Operation,
         program: NestedProgram,
         inputs: Sequence[Node],
-        found: Sequence[Traced],
+        yielded: Sequence[Traced],
         states: int | None = None,
         length: int = 0,
     ) -> list[Traced]:
         """Returns the results of a nested program, of which all from `states` on are stacked."""
-        if not found:
+        if not yielded:
             raise NotTraceable(op.name)
-        whole = len(found) if states is None else states
-        shapes = [t.node.shape if n < whole else (length, *t.node.shape) for n, t in enumerate(found)]
-        kinds = tuple([(shape, t.node.dtype) for shape, t in zip(shapes, found, strict=True)])
+        whole = len(yielded) if states is None else states
+        shapes = [t.node.shape if n < whole else (length, *t.node.shape) for n, t in enumerate(yielded)]
+        kinds = tuple([(shape, t.node.dtype) for shape, t in zip(shapes, yielded, strict=True)])
         first = self.graph.add(Nested(op.name, program, program, tuple([self.graph.copy(n) for n in inputs]), kinds))
-        nodes = [first, *[self.graph.add(Part(first, n)) for n in range(1, len(found))]]
-        return [_valued(t, node) for t, node in zip(found, nodes, strict=True)]
+        nodes = [first, *[self.graph.add(Part(first, n)) for n in range(1, len(yielded))]]
+        return [_valued(t, node) for t, node in zip(yielded, nodes, strict=True)]
 
 
-class _Inline(BlockScope):
+class _Inline(BlockTracer):
     """A block that becomes part of the graph around it."""
 
-    def __init__(self, parent: BlockScope) -> None:
+    def __init__(self, parent: BlockTracer) -> None:
         sizes = dict(parent.sizes)
         super().__init__(parent.graph, sizes, Tracer(parent.graph, sizes), parent.memory_limit_bytes)
         self._parent = parent
@@ -279,20 +279,20 @@ class _Inline(BlockScope):
 
 
 class _Outside:
-    """What nested programs read of the graph around them, in order."""
+    """The values that nested programs read from the enclosing graph, in order."""
 
-    def __init__(self, parent: BlockScope) -> None:
+    def __init__(self, parent: BlockTracer) -> None:
         self.parent = parent
         self.nodes: list[Node] = []
 
     def place(self, node: Node) -> int:
-        """Returns the place of a node, which gets one when it has none."""
+        """Returns the index of a node among the captured ones, adding it if needed."""
         if node not in self.nodes:
             self.nodes.append(node)
         return self.nodes.index(node)
 
 
-class _Inner(BlockScope):
+class _Inner(BlockTracer):
     """A block in a graph of its own."""
 
     def __init__(self, outside: _Outside) -> None:
@@ -304,7 +304,7 @@ class _Inner(BlockScope):
         self._read: dict[int, Node] = {}
 
     def argument(self, like: Traced, shape: tuple[int, ...]) -> Traced:
-        """Returns a value that is given anew in each round."""
+        """Returns an argument that changes in each iteration."""
         return _valued(like, self._input(like.node, shape))
 
     def _input(self, like: Node, shape: tuple[int, ...]) -> Input:
@@ -334,23 +334,23 @@ class _Inner(BlockScope):
             return NotTraceable("block")
         return self._outside.parent.need_elements([self._read[n.id] for n in inputs])
 
-    def made(self, given: Sequence[Traced], yielded: Sequence[Traced], first: int) -> Body:
-        """Returns the program, of which `given` is given anew in each round; the inputs from outside have places from
-        `first` on.
+    def made(self, arguments: Sequence[Traced], yielded: Sequence[Traced], first: int) -> Body:
+        """Returns the program, of which `arguments` is given anew in each round; the inputs from outside have places
+        from `first` on.
         """
         graph = self._outside.parent.graph
-        outer = [(n, first + self._outside.place(graph.copy(self._read[n.id]))) for n in self._inputs[len(given) :]]
+        outer = [(n, first + self._outside.place(graph.copy(self._read[n.id]))) for n in self._inputs[len(arguments) :]]
         outputs = simplified(self.graph, [t.node for t in yielded])
-        return Body(tuple(self._inputs[: len(given)]), tuple(outer), tuple(outputs))
+        return Body(tuple(self._inputs[: len(arguments)]), tuple(outer), tuple(outputs))
 
 
 def operations_of(block: Block) -> list[Operation]:
-    """Returns the operations of a block but for the one that ends it."""
+    """Returns the operations of a block without the terminator."""
     return [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
 
 
 def _valued(like: Traced, node: Node) -> Traced:
-    """Returns a node as a value of the type of another one, but for its sizes."""
+    """Returns a node as a value with the type of another one and its own shape."""
     kind = like.value.type
     if not isinstance(kind, TensorType):
         raise NotTraceable(str(kind))
@@ -358,14 +358,14 @@ def _valued(like: Traced, node: Node) -> Traced:
 
 
 def _check_alike(op: Operation, first: Sequence[Traced], second: Sequence[Traced]) -> None:
-    """Raises: NotTraceable when values differ in sizes or dtypes."""
+    """Checks that values agree in shapes and dtypes. Raises: NotTraceable."""
     if [(t.node.shape, t.node.dtype) for t in first] != [(t.node.shape, t.node.dtype) for t in second]:
         raise NotTraceable(op.name)
 
 
 @contextmanager
 def _left_to_running() -> Generator[None]:
-    """Takes what fails for what cannot be traced: running may never reach it, or reaches something else before."""
+    """Returns a context in which failures mean that tracing stops: running may never get there."""
     try:
         yield
     except (DiagnosticError, OutOfRange, ValueError) as error:

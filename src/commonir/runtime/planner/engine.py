@@ -62,7 +62,7 @@ DIRECT_RUNS = 4
 """How often a whole program is evaluated without a plan for the same shapes; nested blocks are once."""
 
 DIRECT_ELEMENTS = 1 << 15
-"""What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
+"""Operations with a grid of up to this many elements may be evaluated without a plan."""
 
 NESTED_SHAPES = 3
 """Shapes for which loops are planned with what is around them; plans of their bodies hold for any number of rounds."""
@@ -72,18 +72,18 @@ class NumpyEngine:
     """Runs programs with numpy."""
 
     name = "numpy"
-    hands_over = True
+    uses_communicator = True
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
-        """Makes a function ready to run; see `Engine`."""
+        """Prepares a function; see `Engine`."""
         prepared = with_loops(with_seeds(module, options.seed, function), function)
         return NumpyExecutable(prepared, prepared.function(function), options)
 
 
 class NumpyExecutable(WithState):
-    """A function with the plans made for it so far."""
+    """A prepared function, with the plans built for it so far."""
 
     def __init__(self, module: Module, function: Function, options: EngineOptions) -> None:
         self._function = function
@@ -133,8 +133,8 @@ class NumpyExecutable(WithState):
         outputs = [(n, built[v], v.type) for n, v in self._outputs if v in built]
         if len(read) < len(segment.inputs) or len(outputs) < len(self._outputs):
             return None
-        pinned = [(places[v], bound[places[v]].tobytes()) for v in segment.pinned]
-        return _Whole(segment.plan, read, outputs, pinned)
+        guarded = [(places[v], bound[places[v]].tobytes()) for v in segment.guarded]
+        return _Whole(segment.plan, read, outputs, guarded)
 
     def _run_plan(self, whole: _Whole, arrays: Arrays) -> dict[str, Array]:
         """Returns a run of which all is one plan."""
@@ -148,7 +148,7 @@ class NumpyExecutable(WithState):
         return {name: np.array(declared(results[n], type)) for name, n, type in whole.outputs}
 
     def explain(self) -> Explanation:
-        """Returns what the plans made so far consist of."""
+        """Returns a description of the plans built so far."""
         return Explanation(tuple(self._shared.schedule.segments()))
 
 
@@ -191,7 +191,7 @@ class _Shared:
         return limited_threads(self.options.threads)
 
     def check_time(self) -> None:
-        """Raises: DiagnosticError (E0711) when the deadline of the run has passed, and what other ranks raise."""
+        """Checks the deadline and other ranks. Raises: DiagnosticError (E0711, and errors of other ranks)."""
         if self.options.communicator is not None:
             self.options.communicator.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -220,11 +220,11 @@ class _Whole(NamedTuple):
     plan: ArrayPlan
     inputs: list[int]
     outputs: list[tuple[str, int, Type]]
-    pinned: list[tuple[int, bytes]]
+    guarded: list[tuple[int, bytes]]
 
     def holds_for(self, arrays: Arrays) -> bool:
         """Returns whether inputs like those before have the contents for which it was made."""
-        return all(arrays[place].tobytes() == contents for place, contents in self.pinned)
+        return all(arrays[place].tobytes() == contents for place, contents in self.guarded)
 
 
 class _BlockRunner:
@@ -415,7 +415,7 @@ class _BlockRunner:
         return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
 
     def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
-        """Returns an operation whose meaning depends on the values of its operands."""
+        """Returns the results of an operation whose meaning depends on the elements of its operands."""
         try:
             declared = self._shared.statements.of(op, operands, self._dims)
         except DiagnosticError as error:

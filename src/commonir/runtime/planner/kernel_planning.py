@@ -52,7 +52,7 @@ from commonir.runtime.planner.array_graph import (
     Graph,
     Lookup,
     Node,
-    Place,
+    PlacedNode,
     Product,
     Reduce,
     Scan,
@@ -326,7 +326,7 @@ class _Planner:
             case Dilated(factors=factors):
                 if 0 in source.shape:
                     raise NotPlanned("an empty operand")
-                return self.graph.add(Place(source, shape, (0,) * len(shape), factors, 0))
+                return self.graph.add(PlacedNode(source, shape, (0,) * len(shape), factors, 0))
             case Padded(before=b, after=a, mode="constant", fill=fill) if not isinstance(fill, complex):
                 return self.padded(source, [_number(n) for n in b], [_number(n) for n in a], fill)
             case _:
@@ -344,7 +344,7 @@ class _Planner:
         shape = tuple([n + max(b, 0) + max(a, 0) for n, b, a in zip(sizes, before, after, strict=True)])
         if shape == tuple(sizes):
             return cut
-        return self.graph.add(Place(cut, shape, start, (1,) * len(shape), fill))
+        return self.graph.add(PlacedNode(cut, shape, start, (1,) * len(shape), fill))
 
     def repeated(self, source: Node, view: Padded | Dilated, shape: Sequence[Dim]) -> Node:
         """Returns a tensor continued by its own elements: positions along each axis are known, so elements are taken
@@ -472,27 +472,27 @@ class _Planner:
         for n, f in enumerate(factors[1:], 1):
             right = self.slot(f)
             later = {i for g in factors[n + 1 :] for i in free(g)}
-            kept = self.sorted([i for i in (*left.axes, *right.axes) if i not in over or i in later])
-            left = self.product(left, right, kept)
+            remaining = self.sorted([i for i in (*left.axes, *right.axes) if i not in over or i in later])
+            left = self.product(left, right, remaining)
         missing = prod(self.sizes([i for i in over if not any(i in free(f) for f in factors)]))
         if missing != 1:
             factor = self.graph.constant(np.asarray(missing, left.node.dtype))
             left = Slot(self.graph.map("multiply", [left.node, factor], left.node.dtype), left.axes)
         return left
 
-    def product(self, a: Slot, b: Slot, kept: tuple[str, ...]) -> Slot:
-        """Returns one product of stacks of matrices, with the indices `kept` as axes."""
-        summed = tuple([i for i in a.axes if i in b.axes and i not in kept])
-        a, b = self.summed_out(a, kept, b.axes), self.summed_out(b, kept, a.axes)
-        batch = [i for i in kept if i in a.axes and i in b.axes]
-        m = [i for i in kept if i in a.axes and i not in b.axes]
-        n = [i for i in kept if i in b.axes and i not in a.axes]
+    def product(self, a: Slot, b: Slot, remaining: tuple[str, ...]) -> Slot:
+        """Returns one product of stacks of matrices, with the indices `remaining` as axes."""
+        summed = tuple([i for i in a.axes if i in b.axes and i not in remaining])
+        a, b = self.summed_out(a, remaining, b.axes), self.summed_out(b, remaining, a.axes)
+        batch = [i for i in remaining if i in a.axes and i in b.axes]
+        m = [i for i in remaining if i in a.axes and i not in b.axes]
+        n = [i for i in remaining if i in b.axes and i not in a.axes]
         # A vector times matrices has no need for large ones: leading axes go where they leave the result in order.
         while not (m and n) and batch and (m or n) and self.order[(m or n)[0]] < self.order[batch[-1]]:
             batch.append((m or n)[0])
             m, n = m[1:], n[1:]
         # Leading axes that would make the result a transposed one become part of the batch.
-        while m and n and [i for i in kept if i in m or i in n] not in ([*m, *n], [*n, *m]):
+        while m and n and [i for i in remaining if i in m or i in n] not in ([*m, *n], [*n, *m]):
             first = m[0] if self.order[m[0]] < self.order[n[0]] else n[0]
             batch.append(first)
             m, n = ([i for i in g if i != first] for g in (m, n))
@@ -510,7 +510,7 @@ class _Planner:
         if rows is not None:
             axes = (*axes[:-1], *rows.axes)
             node = self.graph.view(built, 0, [*self.graph.layout(node).strides[:-1], rows.pitch, 1], self.sizes(axes))
-        return Slot(self.graph.transposed(node, [axes.index(i) for i in kept]), kept)
+        return Slot(self.graph.transposed(node, [axes.index(i) for i in remaining]), remaining)
 
     def running_rows(self, x: Slot, columns: Sequence[str]) -> _Rows | None:
         """Rows of windows read on from one into the next, when they lie in one image: copying takes long runs, and what
@@ -532,9 +532,9 @@ class _Planner:
         source = Slot(self.graph.view(lay.base, lay.offset, strides, self.sizes(axes)), axes)
         return _Rows(source, name, (i, j), pitch)
 
-    def summed_out(self, x: Slot, kept: Sequence[str], others: Sequence[str]) -> Slot:
+    def summed_out(self, x: Slot, remaining: Sequence[str], others: Sequence[str]) -> Slot:
         """Returns the slot without axes that are summed and that the other factor does not have."""
-        over = [i for i in x.axes if i not in kept and i not in others]
+        over = [i for i in x.axes if i not in remaining and i not in others]
         return self.reduction("add", x, over) if over else x
 
     def matrices(

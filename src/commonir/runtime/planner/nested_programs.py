@@ -1,7 +1,7 @@
-"""Array programs inside of array programs: branches and loops as steps of a plan.
+"""Nested array programs: branches and loops as steps of a plan.
 
-Their plans have buffers of their own, but read what the program around them computes where it lies. Sizes and dtypes of
-what goes around a loop are the same in every round; whoever makes these programs sees to that.
+Their plans have buffers of their own, but read values of the enclosing program in place. Shapes and dtypes of
+Their plans have buffers of their own, but read values of the enclosing program in place.
 """
 
 from __future__ import annotations
@@ -20,19 +20,17 @@ Array = NDArray[Any]
 
 
 class Body(NamedTuple):
-    """A program that is run inside of another one: what it is given in each round, what it reads of the program around
-    it, by the place among the inputs of all of them, and what it computes.
-    """
+    """A nested program: its arguments, the values of the enclosing program that it reads, by index, and its outputs."""
 
     arguments: tuple[Input, ...]
     outer: tuple[tuple[Input, int], ...]
     outputs: tuple[Node, ...]
 
     def plan(self, arguments: Sequence[Array], inputs: Sequence[Array], memory_limit_bytes: int | None) -> ArrayPlan:
-        """Returns the program with arrays for all that it reads."""
-        given = {node.id: array for node, array in zip(self.arguments, arguments, strict=True)}
-        given.update({node.id: inputs[n] for node, n in self.outer})
-        return ArrayPlan((), self.outputs, memory_limit_bytes, given)
+        """Returns the plan of the program, bound to the arrays that it reads."""
+        arrays = {node.id: array for node, array in zip(self.arguments, arguments, strict=True)}
+        arrays.update({node.id: inputs[n] for node, n in self.outer})
+        return ArrayPlan((), self.outputs, memory_limit_bytes, arrays)
 
     def buffers(self) -> list[Array]:
         """Returns an array for each argument."""
@@ -60,9 +58,9 @@ class _BoundBranches(BoundProgram):
     def __call__(self) -> None:
         plan = self.plans[0 if self._condition else 1]
         plan.compute()
-        for out, found in zip(self._outs, plan.outputs, strict=True):
+        for out, results in zip(self._outs, plan.outputs, strict=True):
             if out is not None:
-                np.copyto(out, found)
+                np.copyto(out, results)
 
 
 class Loop(NestedProgram):
@@ -113,15 +111,15 @@ class _BoundLoop(BoundProgram):
         self._last = [(out, state) for out, state in zip(outs, states, strict=False) if out is not None]
 
     def __call__(self) -> None:
-        for state, given in self._initial:
-            np.copyto(state, given)
+        for state, arguments in self._initial:
+            np.copyto(state, arguments)
         if self._condition is None:
             for n in self._rounds:
                 for part, whole in self._slices:
                     part[...] = whole[n]
                 self._plan.compute()
-                for stack, found in self._stacks:
-                    stack[n] = found
+                for stack, results in self._stacks:
+                    stack[n] = results
                 self._advance()
         else:
             self._repeat(self._condition)
@@ -137,10 +135,10 @@ class _BoundLoop(BoundProgram):
             condition.compute()
 
     def _advance(self) -> None:
-        for saved, found in self._saved:
-            np.copyto(saved, found)
-        for state, found in self._next:
-            np.copyto(state, found)
+        for saved, results in self._saved:
+            np.copyto(saved, results)
+        for state, results in self._next:
+            np.copyto(state, results)
 
 
 def _is_read_late(number: int, found: Array, states: Sequence[Array]) -> bool:

@@ -1,4 +1,4 @@
-"""Programs in which what runs nested programs is said by control operations, for engines that run by block."""
+"""Expands composites that contain control operations, for engines that run block by block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def with_loops(module: Module, function: str | None = None) -> Module:
     """Returns the module with every composite expanded whose reference runs nested programs; itself when there is none
     in the function that is to run, the main one where none is named.
     """
-    # Not the whole module: each of its functions may be run.
+    # Only the functions that this one calls: others are run on their own.
     if not any(_is_nesting(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
     result = clone(module)

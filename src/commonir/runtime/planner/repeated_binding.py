@@ -1,4 +1,4 @@
-"""Inputs of one run after another: what is like the inputs of the run before binds as they did.
+"""Fast binding of inputs for repeated runs: inputs like those of the previous run need no checks.
 
 Whether arrays fit a function, and which sizes follow from them, depends on their names, element types and shapes alone.
 """
@@ -20,69 +20,65 @@ from commonir.runtime.ports import names_of
 Array = NDArray[np.generic]
 
 
-class _Like(NamedTuple):
-    """An array that was given: all others like it are taken as it was."""
+class _ArrayPattern(NamedTuple):
+    """The dtype and shape of an array: arrays like it need no conversion."""
 
     dtype: np.dtype[np.generic]
     shape: tuple[int, ...]
 
     def fits(self, x: object) -> bool:
-        """Returns whether a value is like it."""
-        # A class of its own may have other ideas of what it is.
+        """Returns whether a value needs no conversion either."""
+        # Subclasses may behave differently.
         return type(x) is np.ndarray and x.dtype == self.dtype and x.shape == self.shape
 
 
-class _Nothing(NamedTuple):
-    """An optional value that was given as absent."""
+class _AbsentPattern(NamedTuple):
+    """An absent optional value."""
 
     def fits(self, x: object) -> bool:
         """Returns whether a value is absent, too."""
         return x is None
 
 
-class _ListLike(NamedTuple):
-    """A list that was given."""
+class _ListPattern(NamedTuple):
+    """The members of a list."""
 
-    members: tuple[_Likeness, ...]
+    members: tuple[_InputPattern, ...]
 
     def fits(self, x: object) -> bool:
-        """Returns whether a value is like it."""
+        """Returns whether a value needs no conversion either."""
         if type(x) is not list or len(x) != len(self.members):  # pyright: ignore[reportUnknownArgumentType]  of anything
             return False
-        return all(like.fits(v) for like, v in zip(self.members, x, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
+        return all(pattern.fits(v) for pattern, v in zip(self.members, x, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
 
 
-_Likeness = _Like | _ListLike | _Nothing
+_InputPattern = _ArrayPattern | _ListPattern | _AbsentPattern
 
 
-def _likeness(given: object, bound: object) -> _Likeness | None:
-    """Returns what others are like that can be taken as they are; None of what is converted, or is not an array or list
-    of them.
-    """
-    if given is None and bound is None:
-        return _Nothing()
-    if type(given) is np.ndarray:
-        return _Like(given.dtype, given.shape) if given is bound else None
-    if type(given) is not list or type(bound) is not list or len(given) != len(bound):  # pyright: ignore[reportUnknownArgumentType]  of anything
+def _pattern_of(value: object, bound: object) -> _InputPattern | None:
+    """Returns a pattern of values like one that needed no conversion; None if it needed one, or is of another class."""
+    if value is None and bound is None:
+        return _AbsentPattern()
+    if type(value) is np.ndarray:
+        return _ArrayPattern(value.dtype, value.shape) if value is bound else None
+    if type(value) is not list or type(bound) is not list or len(value) != len(bound):  # pyright: ignore[reportUnknownArgumentType]  of anything
         return None
-    members = [_likeness(x, y) for x, y in zip(given, bound, strict=True)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
+    members = [_pattern_of(x, y) for x, y in zip(value, bound, strict=True)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
     known = [m for m in members if m is not None]
-    return _ListLike(tuple(known)) if len(known) == len(members) else None
+    return _ListPattern(tuple(known)) if len(known) == len(members) else None
 
 
-def _declared(function: Function) -> dict[str, _Likeness] | None:
-    """Returns the arrays that the declared types of inputs tell; None when there is more to ask of inputs than they
-    do.
-    """
+def _declared(function: Function) -> dict[str, _InputPattern] | None:
+    """Returns patterns from the declared types of inputs; None if they are not sufficient."""
     if function.input_ports:
         return None
-    result: dict[str, _Likeness] = {}
+    result: dict[str, _InputPattern] = {}
     for name, value in zip(names_of(function), function.inputs, strict=True):
-        kind = value.type
-        if not isinstance(kind, TensorType) or not kind.is_static:
+        type = value.type
+        if not isinstance(type, TensorType) or not type.is_static:
             return None
         try:
-            result[name] = _Like(dtype_of(kind.element.name), kind.static_shape)
+            result[name] = _ArrayPattern(dtype_of(type.element.name), type.static_shape)
         except KeyError:  # numpy holds no such elements
             return None
     return result
@@ -97,31 +93,31 @@ class Binder:
         self._last = None if needed else _declared(function)
         self._sizes: dict[str, int] = {}
 
-    def bind(self, given: Mapping[str, object]) -> BoundInputs:
+    def bind(self, inputs: Mapping[str, object]) -> BoundInputs:
         """Returns values for the inputs; see `binding.bind`."""
-        arrays = self.bound_as_before(given)
+        arrays = self.bound_as_before(inputs)
         if arrays is not None:
             return BoundInputs(arrays, dict(self._sizes))
         self._last = None
-        bound = bind(self._function, given, self._needed)
+        bound = bind(self._function, inputs, self._needed)
         names = names_of(self._function)
-        # What was converted, or stands for what was not given, is made anew each time.
-        if len(given) == len(names):
+        # Converted and default values are built again in each run.
+        if len(inputs) == len(names):
             pairs = zip(names, bound.arrays, strict=True)
-            likes = {n: like for n, x in pairs if (like := _likeness(given[n], x)) is not None}
-            if len(likes) == len(names):
-                self._last, self._sizes = likes, dict(bound.sizes)
+            patterns = {n: pattern for n, x in pairs if (pattern := _pattern_of(inputs[n], x)) is not None}
+            if len(patterns) == len(names):
+                self._last, self._sizes = patterns, dict(bound.sizes)
         return bound
 
-    def bound_as_before(self, given: Mapping[str, object]) -> tuple[Array, ...] | None:
-        """Returns the values in the order of the inputs; None when one is not like that of the run before."""
+    def bound_as_before(self, inputs: Mapping[str, object]) -> tuple[Array, ...] | None:
+        """Returns the values in the order of the inputs; None when one does not match the previous run."""
         last = self._last
-        if last is None or len(given) != len(last):
+        if last is None or len(inputs) != len(last):
             return None
         result: list[Array] = []
-        for name, like in last.items():
-            x = given.get(name)
-            if not like.fits(x):
+        for name, pattern in last.items():
+            x = inputs.get(name)
+            if not pattern.fits(x):
                 return None
             result.append(x)  # pyright: ignore[reportArgumentType]  what is a list stands for a value, too (`values.py`)
         return tuple(result)

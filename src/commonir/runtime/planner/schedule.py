@@ -90,9 +90,9 @@ class ScheduleEntry:
             return segment
         may_guard = len(self._plans) < MAX_CONTENTS
         segment = build(self._guarded if may_guard else None)
-        if segment.pinned != self._guarded and may_guard:
+        if segment.guarded != self._guarded and may_guard:
             self._plans.clear()
-            self._guarded = segment.pinned
+            self._guarded = segment.guarded
         self._plans[_contents(self._guarded, values) if may_guard else None] = segment
         return segment
 

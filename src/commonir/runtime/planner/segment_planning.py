@@ -17,7 +17,7 @@ from commonir.runtime.interpreter.control import Globals, global_of, is_control
 from commonir.runtime.planner.array_graph import Graph, Input, Node, reachable
 from commonir.runtime.planner.array_plan import ArrayPlan
 from commonir.runtime.planner.array_steps import evaluate
-from commonir.runtime.planner.block_tracing import BlockScope
+from commonir.runtime.planner.block_tracing import BlockTracer
 from commonir.runtime.planner.simplification import simplified
 from commonir.runtime.planner.tracing import NotTraceable, Traced, Tracer
 from commonir.runtime.values import compute_dtype, declared_dtype, value_type
@@ -29,7 +29,7 @@ PINNED_ELEMENTS = 1 << 8
 
 
 class Segment(NamedTuple):
-    """Operations `[start, stop)` of a block as a plan, which holds while `pinned` are what they were."""
+    """Operations `[start, stop)` of a block as a plan, which is valid for these contents of `guarded` inputs."""
 
     stop: int
     plan: ArrayPlan
@@ -37,13 +37,11 @@ class Segment(NamedTuple):
     outputs: tuple[Value, ...]
     stored: tuple[Global, ...]
     sizes: dict[str, int]
-    pinned: tuple[Value, ...]
+    guarded: tuple[Value, ...]
 
 
 class Planning(NamedTuple):
-    """What segments of an executable are planned with. Where `control` is not set, operations that run nested programs
-    are left alone.
-    """
+    """The inputs of planning. Operations with nested programs are part of a segment only if `control` is set."""
 
     globals: Globals
     decoded: dict[Operation, Array]
@@ -52,7 +50,7 @@ class Planning(NamedTuple):
 
 
 class _NeedsElements(NotTraceable):
-    """Tracing goes on where the elements of values are known."""
+    """Tracing needs to know the elements of values."""
 
     def __init__(self, values: Sequence[Value]) -> None:
         super().__init__("elements")
@@ -62,24 +60,24 @@ class _NeedsElements(NotTraceable):
 def plan_segment(
     planning: Planning,
     sizes: Mapping[str, int],
-    given: Mapping[Value, Array],
+    values: Mapping[Value, Array],
     operations: Sequence[Operation],
     start: int,
     is_needed: Callable[[Value, int], bool],
-    pinned: tuple[Value, ...] | None,
+    guarded: tuple[Value, ...] | None,
 ) -> Segment:
-    """Returns the plan of the operations from `start` on, for the elements of `pinned` and of other small inputs on
+    """Returns the plan of the operations from `start` on, for the elements of `guarded` and of other small inputs on
     which it depends what operations mean; for any where that is None.
     """
     while True:
-        planner = _SegmentPlanner(planning, sizes, given, pinned)
+        planner = _SegmentPlanner(planning, sizes, values, guarded)
         try:
             return planner.planned(operations, start, is_needed)
         except _NeedsElements as needed:
-            pinned = (*(pinned or ()), *needed.values)
+            guarded = (*(guarded or ()), *needed.values)
 
 
-class _SegmentPlanner(BlockScope):
+class _SegmentPlanner(BlockTracer):
     """Traces operations into one array program until one stands alone."""
 
     def __init__(
@@ -87,13 +85,13 @@ class _SegmentPlanner(BlockScope):
         planning: Planning,
         sizes: Mapping[str, int],
         given: Mapping[Value, Array],
-        pinned: Sequence[Value] | None,
+        guarded: Sequence[Value] | None,
     ) -> None:
         graph, known = Graph(evaluate), dict(sizes)
         super().__init__(graph, known, Tracer(graph, known, planning.decoded), planning.memory_limit_bytes)
         self._planning = planning
         self._given = given
-        self._pinned = pinned
+        self._guarded = guarded
         self._globals: dict[Global, Traced] = {}
         self._stored: list[Global] = []
         self._inputs: list[tuple[Value | Global, Node]] = []
@@ -110,16 +108,16 @@ class _SegmentPlanner(BlockScope):
         nodes = simplified(self.graph, expected)
         plan = ArrayPlan([n for _, n in self._inputs], nodes, self.memory_limit_bytes)
         inputs = tuple([v for v, _ in self._inputs])
-        return Segment(stop, plan, inputs, outputs, tuple(self._stored), learned, tuple(self._pinned or ()))
+        return Segment(stop, plan, inputs, outputs, tuple(self._stored), learned, tuple(self._guarded or ()))
 
     def _is_traced(self, op: Operation, learned: dict[str, int]) -> bool:
         """Returns whether the operation is part of the segment."""
         if is_control(op) and not self._planning.control:
             return False
-        found = global_of(op) if isinstance(op, Op) else None
+        target = global_of(op) if isinstance(op, Op) else None
         try:
-            if found is not None:
-                return self._trace_global(op, found)
+            if target is not None:
+                return self._trace_global(op, target)
             learned.update(self.trace(op))
         except _NeedsElements:
             raise
@@ -127,36 +125,36 @@ class _SegmentPlanner(BlockScope):
             return False
         return True
 
-    def _trace_global(self, op: Operation, found: Global) -> bool:
+    def _trace_global(self, op: Operation, target: Global) -> bool:
         if not op.results:
-            self._globals[found] = self.value(op.operands[0])
-            if found not in self._stored:
-                self._stored.append(found)
+            self._globals[target] = self.value(op.operands[0])
+            if target not in self._stored:
+                self._stored.append(target)
             return True
-        if found not in self._globals:
-            if found in self._stored:
+        if target not in self._globals:
+            if target in self._stored:
                 return False
-            self._globals[found] = self._input(found, op.results[0], self._planning.globals.load(found))
-        self.traced[op.results[0]] = self._globals[found]
+            self._globals[target] = self._input(target, op.results[0], self._planning.globals.load(target))
+        self.traced[op.results[0]] = self._globals[target]
         return True
 
     def outer(self, value: Value) -> Traced:
         if value not in self._given:
             raise NotTraceable(str(value.type))
         array = self._given[value]
-        if self._pinned is not None and value in self._pinned:
+        if self._guarded is not None and value in self._guarded:
             return Traced(Value(value_type(value, array)), self.graph.constant(np.array(array, _dtype(value))))
         return self._input(value, value, array)
 
     def need_elements(self, nodes: Sequence[Node]) -> NotTraceable:
-        if self._pinned is None:
+        if self._guarded is None:
             return NotTraceable("elements")
         inputs = [n for n in reachable(nodes) if isinstance(n, Input)]
         values = [self._inputs[n.position][0] for n in inputs]
-        expected = [v for v in values if isinstance(v, Value) and self._may_be_pinned(v)]
+        expected = [v for v in values if isinstance(v, Value) and self._may_be_guarded(v)]
         return _NeedsElements(expected) if expected and len(expected) == len(values) else NotTraceable("elements")
 
-    def _may_be_pinned(self, value: Value) -> bool:
+    def _may_be_guarded(self, value: Value) -> bool:
         dtype, array = _dtype(value), self._given[value]
         if not isinstance(value.type, TensorType) or array.size > PINNED_ELEMENTS:
             return False

@@ -96,20 +96,20 @@ class Tracer:
         nodes = tuple([t.node for t in operands])
         match placed.form:
             case Form.KERNEL:
-                found = self._kernels(placed, nodes)
+                results = self._kernels(placed, nodes)
             case Form.COMPOSITE:
-                found = self._composite(placed, operands)
+                results = self._composite(placed, operands)
             case _:
-                found = self._algorithm(placed, nodes)
-        return tuple([_traced(v, n) for v, n in zip(placed.results, found, strict=True)])
+                results = self._algorithm(placed, nodes)
+        return tuple([_traced(v, n) for v, n in zip(placed.results, results, strict=True)])
 
     def _placed(self, op: Op, operands: Sequence[Traced]) -> Op:
         """Returns the operation on operands of known sizes.
 
-        Raises: NotTraceable when only the elements of operands tell what it means.
+        Raises: NotTraceable when its meaning depends on the elements of operands.
         """
         if op.form is Form.COMPOSITE and op.states_types:
-            # Its types tell nothing of what its reference needs to know.
+            # Its reference needs more than the types of its operands.
             raise NotTraceable(op.name)
         if is_concrete(op) and not infer(op).is_open:
             return op
@@ -176,10 +176,10 @@ class Tracer:
 
     def _composite(self, op: Op, operands: Sequence[Traced]) -> list[Node]:
         derived = infer(op)
-        given = dict(zip(op.operands, operands, strict=True))
+        by_value = dict(zip(op.operands, operands, strict=True))
         values: dict[Value, Traced] = {}
         for placeholder, value in zip(flat_values(derived.inputs), flat_values(op.grouped_operands()), strict=True):
-            values[placeholder] = given[value]
+            values[placeholder] = by_value[value]
         for inner in derived.body:
             results = self.trace(inner, [values[v] for v in inner.operands])
             values.update(zip(inner.results, results, strict=True))
@@ -197,18 +197,18 @@ class Tracer:
         return [first, *(self.graph.add(Part(first, n)) for n in range(1, len(shapes)))]
 
     def _sized_by_elements(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
-        """Returns the results of an operation on constants, whose elements tell sizes."""
+        """Returns the results of an operation on constants whose elements determine shapes."""
         if op.has_trait(traits.Random) or not operands or not all(is_constant(n) for n in operands):
             raise NotTraceable(op.name)
         try:
-            found = call_algorithm(op, *[elements_of(n) for n in operands])
+            results = call_algorithm(op, *[elements_of(n) for n in operands])
         except DiagnosticError:
             raise NotTraceable(op.name) from None
-        return [self.graph.constant(computed(x, v.type)) for x, v in zip(found, op.results, strict=True)]
+        return [self.graph.constant(computed(x, v.type)) for x, v in zip(results, op.results, strict=True)]
 
 
 def _traced(value: Value, node: Node) -> Traced:
-    """Returns a result; its type tells all sizes."""
+    """Returns a result with the static shape of its type."""
     if is_static(value.type):
         return Traced(value, node)
     assert isinstance(value.type, TensorType)

@@ -1,7 +1,7 @@
-"""The communicator of a rank: executes the operations that communicate, by a transport.
+"""The communicator of a rank, which executes communication operations over a transport.
 
-Engines hand over each such operation where it stands, with its operands rounded to their types; results are of their
-types too. An all-reduce is made of sends and receives.
+Engines call it for each such operation, with operands rounded to their types; results have their types too. An
+all-reduce consists of sends and receives.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 
 AHEAD_BYTES = 1 << 30
-"""How much memory receives may have that are posted ahead; pages of it are used when messages come."""
+"""The memory for receives posted ahead; its pages are used when messages arrive."""
 
 
 def communicates(op: Operation) -> bool:
-    """Returns whether an operation is one that a transport executes."""
+    """Returns whether an operation communicates with other ranks."""
     return isinstance(op, Op) and op.has_trait(traits.Communicates)
 
 
 class Communicator:
-    """What an engine knows of the other ranks. Without a transport the program runs alone."""
+    """Executes communication operations for an engine. Without a transport there are no other ranks."""
 
     def __init__(self) -> None:
         self._transport: Transport | None = None
         self._ahead: deque[Operation] = deque()
         self._posted: dict[Operation, tuple[Posted, ...]] = {}
         self._posted_bytes = 0
-        # Where operations stand in their blocks, each counted once.
+        # Positions of operations in their blocks.
         self._places: dict[Block, dict[Operation, int]] = {}
         self.seconds = 0.0
-        """How long the operations of the last run took that communicate, sums of all-reduces included."""
+        """The time of communication operations in the last run, including the sums of all-reduces."""
 
     def begin(self, transport: Transport, function: Function) -> None:
-        """Starts a run of a function: its receives are posted ahead, in the order of the program."""
+        """Starts a run of a function, and posts its receives ahead, in program order."""
         self._transport = transport
         self._ahead = deque(_receives(function))
         self._posted = {}
@@ -60,12 +60,12 @@ class Communicator:
         self._post_ahead()
 
     def check(self) -> None:
-        """Ends a run that has ended elsewhere; see `Transport`."""
+        """Raises if the run has failed on another rank; see `Transport`."""
         if self._transport is not None:
             self._transport.check()
 
     def execute(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
-        """Returns the results of an operation that communicates.
+        """Returns the results of a communication operation.
 
         Raises: DiagnosticError (E0708, E0709, E0717).
         """
@@ -85,7 +85,7 @@ class Communicator:
                 return ()
             case core.Recv():
                 transport = self._others(op)
-                (posted,) = self._take(op, transport, _kind(op))
+                (posted,) = self._take(op, transport, _received_type(op))
                 return (transport.wait(posted, self._wait(op, posted.key)),)
             case core.Barrier():
                 self._others(op).barrier(self._wait(op))
@@ -96,7 +96,7 @@ class Communicator:
 
     def _others(self, op: Operation) -> Transport:
         if self._transport is None:
-            message = f"{op.name} needs another rank, and the program runs as one"
+            message = f"{op.name} needs another rank, but the program runs as a single one"
             help = "run the program with all of its ranks"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op), help=help))
         return self._transport
@@ -108,24 +108,22 @@ class Communicator:
             return out
         for step in core.all_reduce_steps(transport.rank, transport.world_size):
             transport.isend(step.destination, None, x)
-        # Sizes that the program does not tell are those of this rank, which are those of all.
-        for posted in self._take(op, transport, _kind(op).with_shape(x.shape)):
-            given = transport.wait(posted, self._wait(op, posted.key))
+        # Dynamic dims have the same sizes on all ranks.
+        for posted in self._take(op, transport, _received_type(op).with_shape(x.shape)):
+            received = transport.wait(posted, self._wait(op, posted.key))
             with np.errstate(all="ignore"):
                 # The sum of two halves in single precision, rounded once, is that of half arithmetic.
-                out = np.asarray(out + given, dtype=x.dtype)
+                out = np.asarray(out + received, dtype=x.dtype)
         return out
 
-    def _take(self, op: Operation, transport: Transport, kind: TensorType) -> tuple[Posted, ...]:
-        """Returns what was posted for an operation, which is done now where it could not be ahead; `kind` is what will
-        come.
-        """
+    def _take(self, op: Operation, transport: Transport, type: TensorType) -> tuple[Posted, ...]:
+        """Returns the receives posted for an operation; posts them now if they were not posted ahead."""
         if self._ahead and self._ahead[0] is op:
             self._post_next(transport)
         result = self._posted.pop(op, None)
         if result is None:
-            return _post(op, transport, kind)
-        self._posted_bytes -= sum([_size_bytes(p.kind) for p in result])
+            return _post(op, transport, type)
+        self._posted_bytes -= sum([_size_bytes(p.type) for p in result])
         self._post_ahead()
         return result
 
@@ -139,29 +137,27 @@ class Communicator:
 
     def _post_next(self, transport: Transport) -> None:
         op = self._ahead.popleft()
-        self._posted[op] = posted = _post(op, transport, _kind(op))
-        self._posted_bytes += sum([_size_bytes(p.kind) for p in posted])
+        self._posted[op] = posted = _post(op, transport, _received_type(op))
+        self._posted_bytes += sum([_size_bytes(p.type) for p in posted])
 
 
-def _kind(op: Operation) -> TensorType:
-    """Returns the type of what an operation receives, as the program states it."""
-    kind = op.results[0].type
-    assert isinstance(kind, TensorType)
-    return kind
+def _received_type(op: Operation) -> TensorType:
+    """Returns the declared type of what an operation receives."""
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    return type
 
 
-def _post(op: Operation, transport: Transport, kind: TensorType) -> tuple[Posted, ...]:
-    """Posts the receives of an operation."""
+def _post(op: Operation, transport: Transport, type: TensorType) -> tuple[Posted, ...]:
+    """Posts the receives of an operation and returns them."""
     if isinstance(op, core.Recv):
-        return (transport.post_recv(op.source, op.tag, kind),)
+        return (transport.post_recv(op.source, op.tag, type),)
     steps = core.all_reduce_steps(transport.rank, transport.world_size)
-    return tuple([transport.post_recv(step.source, None, kind) for step in steps])
+    return tuple([transport.post_recv(step.source, None, type) for step in steps])
 
 
 def _receives(function: Function) -> Iterable[Operation]:
-    """Yields the operations of a function that receive, in order, as far as each is known to run once before the
-    next.
-    """
+    """Yields the receiving operations of a function in order, up to the first that may not run exactly once."""
     for op in function.body.operations:
         match op:
             case core.Recv():
@@ -178,8 +174,8 @@ def _receives(function: Function) -> Iterable[Operation]:
                 pass
 
 
-def _size_bytes(kind: TensorType) -> int:
-    return kind.count * kind.element.bits // 8 if kind.is_static else 0
+def _size_bytes(type: TensorType) -> int:
+    return type.count * type.element.bits // 8 if type.is_static else 0
 
 
 def _rounded(value: Value, values: Mapping[Value, Array]) -> Array:

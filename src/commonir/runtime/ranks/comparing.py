@@ -1,4 +1,4 @@
-"""Programs of ranks compared by their outputs, on two engines or as two programs."""
+"""Compares the outputs of programs of several ranks, on two engines or of two programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 
 class RanksSide(NamedTuple):
-    """One of the two sides: a lowered program of ranks, and the engine that runs it."""
+    """One side of a comparison: a lowered program of several ranks, and the engine that runs it."""
 
     module: Module
     ranks: Ranks
@@ -43,7 +43,7 @@ class RanksSide(NamedTuple):
         return prepare_ranks(self.engine, self.module, self.ranks, options).run(inputs)
 
     def tolerances(self) -> dict[Value, float]:
-        """Returns the relative tolerance of each value, by what it is computed in."""
+        """Returns the relative tolerance of each value, by the types that it is computed in."""
         return {value: rtol for f in self.ranks.functions for value, rtol in tolerances(f).items()}
 
 

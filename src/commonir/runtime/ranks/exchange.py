@@ -1,8 +1,7 @@
-"""Ranks of a program in one process: a thread for each, which take turns, and the messages between them.
+"""Runs the ranks of a program in one process, one thread each, which take turns and exchange messages.
 
-One rank runs at a time, until it has to wait for a message that is not there or for others at a barrier; then the next
-one goes on that can. So a run is the same every time, and if no rank can go on, that is known at once. Runs in parallel
-are the business of MPI.
+One rank runs at a time, until it waits for a message or at a barrier; then the next rank that can continue runs. So
+runs are deterministic, and a deadlock is detected at once. MPI runs ranks in parallel.
 """
 
 from __future__ import annotations
@@ -22,39 +21,39 @@ from commonir.base.codes import EXECUTION_FAILED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.types import TensorType
 from commonir.runtime.ranks.transport import Posted, Transport
-from commonir.runtime.ranks.waiting import Key, Tag, Wait, blocked, time_passed, told_waits
+from commonir.runtime.ranks.waiting import Key, Tag, Wait, blocked, time_passed, wait_notes
 from commonir.runtime.values import declared_dtype
 
 Array = NDArray[Any]
 T = TypeVar("T")
 
 _LISTENING_SECONDS = 0.2
-"""How often the main thread looks for interrupts, which waiting for a lock holds up on some systems."""
+"""How often the main thread checks for interrupts, which are blocked by waiting for a lock on some systems."""
 
 _ENDING_SECONDS = 1.0
-"""How long what still computes after a failure is waited for."""
+"""How long to wait for ranks that still compute after a failure."""
 
 
 class _Stopped(BaseException):
-    """The run has failed elsewhere, or is given up."""
+    """The run has failed on another rank, or was interrupted."""
 
 
-def check_message(found: Array, posted: Posted, wait: Wait) -> None:
-    """Raises: DiagnosticError (E0708) when a message is not of the type that its receiver states."""
-    expected = posted.kind
-    if found.dtype == declared_dtype(expected.element) and found.shape == expected.static_shape:
+def check_message(array: Array, posted: Posted, wait: Wait) -> None:
+    """Checks a message against the type that its receiver declares. Raises: DiagnosticError (E0708)."""
+    expected = posted.type
+    if array.dtype == declared_dtype(expected.element) and array.shape == expected.static_shape:
         return
-    sent = f"tensor<{''.join([f'{n}x' for n in found.shape])}{name_of(found.dtype)}>"
+    sent = f"tensor<{''.join([f'{n}x' for n in array.shape])}{name_of(array.dtype)}>"
     message = f"{wait.operation}: expected {expected} from rank {posted.key.source}, {posted.key}, was sent {sent}"
     raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=wait.place))
 
 
 class Exchange:
-    """The messages of a run, and whose turn it is."""
+    """The threads of a run, whose turn it is, and the messages sent but not received."""
 
     def __init__(self, world_size: int, time_limit_seconds: float | None = None) -> None:
         self.world_size = world_size
-        # Before any rank starts, so that it has passed when a rank finds that its own has.
+        # Set before any rank starts, so that it passes before the deadline of any rank.
         self._deadline = None if time_limit_seconds is None else time.monotonic() + time_limit_seconds
         self._lock = RLock()
         self._turns = [Condition(self._lock) for _ in range(world_size)]
@@ -68,21 +67,21 @@ class Exchange:
         self._threads: list[Thread] = []
 
     def run(self, work: Callable[[Transport], T]) -> list[T]:
-        """Does the work of all ranks: what it gives, by rank.
+        """Runs the work of all ranks and returns its results by rank.
 
         Raises: what the first rank that fails raises; DiagnosticError (E0711 when the time limit passes, E0717 when no
         rank can go on). An interrupt ends it at once.
         """
-        found: dict[int, T] = {}
+        results: dict[int, T] = {}
 
         def rank_runs(transport: LocalTransport) -> None:
             try:
                 self._enter(transport.rank)
-                found[transport.rank] = work(transport)
+                results[transport.rank] = work(transport)
                 self._leave(transport.rank)
             except _Stopped:
                 return
-            except BaseException as error:  # noqa: BLE001  whatever it is, who started the ranks hears of it
+            except BaseException as error:  # noqa: BLE001  any error is raised again by `run`
                 self._fail(error)
 
         for rank in range(self.world_size):
@@ -94,24 +93,24 @@ class Exchange:
             self._supervise()
         except KeyboardInterrupt as error:
             with self._lock:
-                for line in told_waits(self._waits, self._ended, self.world_size, tells_others=True):
+                for line in wait_notes(self._waits, self._ended, self.world_size, include_others=True):
                     error.add_note(line)
             self._fail(error)
             raise
         except BaseException as error:
             self._fail(error)
             raise
-        return [found[rank] for rank in range(self.world_size)]
+        return [results[rank] for rank in range(self.world_size)]
 
     def end(self) -> None:
-        """Waits a moment for what still computes, so that it does not disturb what follows."""
+        """Waits a moment for threads that still compute."""
         until = time.monotonic() + _ENDING_SECONDS
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(max(until - time.monotonic(), 0))
 
     def _supervise(self) -> None:
-        """Waits until all ranks have ended. Raises: what ends the run."""
+        """Waits until all ranks have ended. Raises: the error that ends the run."""
         deadline = self._deadline
         with self._lock:
             while len(self._ended) < self.world_size:
@@ -132,11 +131,11 @@ class Exchange:
     def _leave(self, rank: int) -> None:
         with self._lock:
             self._ended.add(rank)
-            self._hand_over(rank)
+            self._pass_turn(rank)
             self._over.notify()
 
     def _fail(self, error: BaseException) -> None:
-        """Ends the run; the first failure is the one that is told."""
+        """Ends the run with an error, unless it has failed already."""
         with self._lock:
             if self._failure is None:
                 self._failure = error
@@ -154,49 +153,49 @@ class Exchange:
         if self._failure is not None:
             raise _Stopped
 
-    def _hand_over(self, rank: int) -> None:
-        """Gives the turn to the next rank that can go on."""
+    def _pass_turn(self, rank: int) -> None:
+        """Passes the turn to the next rank that can continue."""
         for n in range(1, self.world_size + 1):
             other = (rank + n) % self.world_size
-            if other not in self._ended and self._can_go_on(other):
+            if other not in self._ended and self._can_continue(other):
                 self._turn = other
                 self._turns[other].notify()
                 return
         if len(self._ended) < self.world_size:
-            unreceived = sorted([key for key, found in self._messages.items() if found], key=str)
+            unreceived = sorted([key for key, messages in self._messages.items() if messages], key=str)
             self._fail(DiagnosticError(blocked(self._waits, self._ended, unreceived, self.world_size)))
 
-    def _can_go_on(self, rank: int) -> bool:
+    def _can_continue(self, rank: int) -> bool:
         wait = self._waits.get(rank)
         if wait is None:
             return True
         return bool(self._messages.get(wait.key)) if wait.key is not None else rank not in self._arrived
 
     def _wait(self, rank: int, wait: Wait) -> None:
-        """Lets the others run until the rank can go on."""
+        """Lets other ranks run until this one can continue."""
         self._waits[rank] = wait
-        if not self._can_go_on(rank):
-            self._hand_over(rank)
+        if not self._can_continue(rank):
+            self._pass_turn(rank)
             self._await_turn(rank)
         del self._waits[rank]
 
     # -- messages
 
-    def put(self, key: Key, array: Array) -> None:
-        """Sends a copy."""
+    def send(self, key: Key, array: Array) -> None:
+        """Sends a copy of an array."""
         with self._lock:
             self.check()
             self._messages.setdefault(key, deque()).append(np.array(array))
 
-    def take(self, key: Key, wait: Wait) -> Array:
-        """Returns the next message of a key, when there is one."""
+    def receive(self, key: Key, wait: Wait) -> Array:
+        """Waits for the next message with a key and returns it."""
         with self._lock:
             self.check()
             self._wait(key.destination, wait)
             return self._messages[key].popleft()
 
-    def meet(self, rank: int, wait: Wait) -> None:
-        """Waits until all ranks are here."""
+    def barrier(self, rank: int, wait: Wait) -> None:
+        """Waits until all ranks are at the barrier."""
         with self._lock:
             self.check()
             self._arrived.add(rank)
@@ -206,7 +205,7 @@ class Exchange:
 
 
 class LocalTransport:
-    """What one of the ranks of a process sends and receives by."""
+    """The transport of one rank that runs in this process."""
 
     def __init__(self, exchange: Exchange, rank: int) -> None:
         self._exchange = exchange
@@ -214,23 +213,23 @@ class LocalTransport:
         self.world_size = exchange.world_size
 
     def check(self) -> None:
-        """Ends a run that has failed elsewhere; see `Transport`."""
+        """Raises if the run has failed on another rank; see `Transport`."""
         self._exchange.check()
 
     def isend(self, destination: int, tag: Tag, array: Array) -> None:
         """Sends a copy of an array; see `Transport`."""
-        self._exchange.put(Key(self.rank, destination, tag), array)
+        self._exchange.send(Key(self.rank, destination, tag), array)
 
-    def post_recv(self, source: int, tag: Tag, kind: TensorType) -> Posted:
-        """Says that a message of a rank will be received; see `Transport`."""
-        return Posted(Key(source, self.rank, tag), kind)
+    def post_recv(self, source: int, tag: Tag, type: TensorType) -> Posted:
+        """Posts a receive; see `Transport`."""
+        return Posted(Key(source, self.rank, tag), type)
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
-        """Returns the array of a receive, when it has come; see `Transport`."""
-        result = self._exchange.take(posted.key, wait)
+        """Waits for the array of a receive and returns it; see `Transport`."""
+        result = self._exchange.receive(posted.key, wait)
         check_message(result, posted, wait)
         return result
 
     def barrier(self, wait: Wait) -> None:
-        """Waits until all ranks are here; see `Transport`."""
-        self._exchange.meet(self.rank, wait)
+        """Waits until all ranks are at the barrier; see `Transport`."""
+        self._exchange.barrier(self.rank, wait)

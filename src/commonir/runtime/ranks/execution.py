@@ -9,7 +9,7 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.engine import Engine, EngineOptions, Executable, hands_over, runs_ranks
+from commonir.runtime.engine import Engine, EngineOptions, Executable, runs_ranks, uses_communicator
 from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.ranks.exchange import Exchange
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 
 def prepare_ranks(engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> Executable:
-    """Returns a program of several ranks made ready to run.
+    """Prepares a program of several ranks.
 
-    Raises: DiagnosticError (E0709 for an engine that runs none).
+    Raises: DiagnosticError (E0709 for an engine that cannot run it).
     """
     if runs_ranks(engine):
         return engine.prepare(module, None, options)
-    if not hands_over(engine):
-        message = f"the engine '{engine.name}' runs no program of several ranks"
+    if not uses_communicator(engine):
+        message = f"the engine '{engine.name}' cannot run programs of several ranks"
         help = "use `numpy` or `reference`, or `mpi` for a process for each rank"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
     return RanksExecutable(engine, module, ranks, options)
 
 
 def check_rank_states(state: State, module: Module, ranks: Ranks) -> None:
-    """Raises: DiagnosticError (E0702, E0703) for contents that no state of a rank can have."""
+    """Checks contents against the states of all ranks. Raises: DiagnosticError (E0702, E0703)."""
     for own in ranks.by_rank(state, [states_of(module, f) for f in ranks.functions], "state"):
         check_state(State(own), module)
 
 
 class RanksExecutable(WithState):
-    """All ranks of a program, ready to run. States are called `rank0.NAME`: each rank has its own."""
+    """The prepared ranks of a program. Each rank has its own states, named `rank0.NAME`."""
 
     def __init__(self, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> None:
         super().__init__(Globals())
@@ -63,23 +63,23 @@ class RanksExecutable(WithState):
 
         Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on).
         """
-        given = self._ranks.inputs_by_rank(inputs)
-        kept = [State(own) for own in self._ranks.by_rank(self.state, self._state_names, "state")]
-        for executable, own in zip(self._executables, kept, strict=True):
+        inputs_by_rank = self._ranks.inputs_by_rank(inputs)
+        states = [State(own) for own in self._ranks.by_rank(self.state, self._state_names, "state")]
+        for executable, own in zip(self._executables, states, strict=True):
             executable.state = own
 
         def work(transport: Transport) -> dict[str, Array]:
             rank = transport.rank
             self._communicators[rank].begin(transport, self._ranks.functions[rank])
-            return self._executables[rank].run(given[rank])
+            return self._executables[rank].run(inputs_by_rank[rank])
 
         exchange = Exchange(self._ranks.world_size, self._options.time_limit_seconds)
-        # Threads that start and end at other times than others would leave a limit of another one behind.
+        # Set once for all ranks: concurrent changes of the limit would not be undone in order.
         with limited_threads(self._options.threads):
             try:
-                found = exchange.run(work)
+                outputs = exchange.run(work)
             finally:
                 exchange.end()
         self.state.clear()
         self.state.update(joined_names([executable.state for executable in self._executables]))
-        return joined_names(found)
+        return joined_names(outputs)

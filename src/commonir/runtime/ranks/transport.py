@@ -1,7 +1,7 @@
-"""What carries tensors between the ranks of a program, as one rank sees it.
+"""The interface by which one rank sends tensors to others and receives them.
 
-A send takes a copy and never waits. Receives are posted, ahead of time where possible, and waited for later: messages
-of one source and tag are given in the order in which their receives were posted.
+A send copies the array and never blocks. Receives are posted, ahead of time where possible, and waited for later.
+Messages with the same source and tag are matched to receives in the order in which these were posted.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Array = NDArray[Any]
 
 
 class Posted(NamedTuple):
-    """A receive: what it is for, the type of what is to come, and by which number the transport knows it."""
+    """A posted receive: the key and type of the message, and a number for the transport."""
 
     key: Key
-    kind: TensorType
+    type: TensorType
     number: int = 0
 
 
 class Transport(Protocol):
-    """What one rank sends and receives by."""
+    """The connection of one rank to the others."""
 
     @property
     def rank(self) -> int:
@@ -39,24 +39,24 @@ class Transport(Protocol):
         ...
 
     def check(self) -> None:
-        """Ends a run that has ended elsewhere; engines ask it wherever they look at the time."""
+        """Raises if the run has failed on another rank. Engines call it whenever they check the time limit."""
         ...
 
     def isend(self, destination: int, tag: Tag, array: Array) -> None:
-        """Sends a copy of an array, without waiting for anything."""
+        """Sends a copy of an array without blocking."""
         ...
 
-    def post_recv(self, source: int, tag: Tag, kind: TensorType) -> Posted:
-        """Says that a message of a rank will be received."""
+    def post_recv(self, source: int, tag: Tag, type: TensorType) -> Posted:
+        """Posts a receive of a message from a rank."""
         ...
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
-        """Returns the array of a receive, when it has come; `wait` says where the program waits.
+        """Waits for the array of a receive and returns it; `wait` describes the waiting operation.
 
         Raises: DiagnosticError (E0708 for another element type or shape; E0717 when no rank can go on).
         """
         ...
 
     def barrier(self, wait: Wait) -> None:
-        """Waits until all ranks are here. Raises: DiagnosticError (E0717 when no rank can go on)."""
+        """Waits until all ranks are at the barrier. Raises: DiagnosticError (E0717 when no rank can go on)."""
         ...

@@ -1,4 +1,4 @@
-"""What ranks wait for, and what is told when none of them can go on."""
+"""Waiting ranks, deadlocks between them, and their diagnostics."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from commonir.base.tuples import NamedTuple
 _LISTED = 8
 
 Tag = int | None
-"""What tells messages of the same two ranks apart; None for those of all-reduces."""
+"""Distinguishes messages between the same two ranks; None for those of all-reduces."""
 
 
 class Key(NamedTuple):
-    """What a message is known by. Messages of one key arrive in the order in which they were sent."""
+    """Source, destination and tag of a message. Messages with the same key arrive in the order of sending."""
 
     source: int
     destination: int
@@ -26,7 +26,7 @@ class Key(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """What a rank waits for: a message, or the others at its barrier where there is no key."""
+    """What a rank waits for: the message with a key, or the others at a barrier if `key` is None."""
 
     operation: str
     place: str
@@ -39,10 +39,10 @@ class Wait(NamedTuple):
         return tuple([rank for rank in range(world_size) if rank not in arrived])
 
 
-class Standing(NamedTuple):
-    """How far a rank is, as it tells others that do not see it: `wait` is None when it has ended.
+class RankStatus(NamedTuple):
+    """The progress of a rank, as reported to others. `wait` is None when it has ended.
 
-    `sent` and `taken` are how many messages of each key, `barriers` how many barriers it has come to.
+    `sent` and `taken` are the numbers of messages by key, `barriers` is the number of barriers it has reached.
     """
 
     wait: Wait | None
@@ -51,31 +51,32 @@ class Standing(NamedTuple):
     barriers: int
 
 
-def standing_still(standings: Mapping[int, Standing], world_size: int) -> Diagnostic | None:
-    """Returns the finding that no rank can go on, if what all ranks told at some time, each at its own, says so.
+def find_deadlock(statuses: Mapping[int, RankStatus], world_size: int) -> Diagnostic | None:
+    """Returns the error that no rank can continue, if the last reports of all ranks prove it; None otherwise.
 
-    A rank that waits stays where it is until a message comes that another one has sent. The first to have gone on since
-    it told its standing must have had a message that was sent before its sender told its own, which counts it.
+    The reports may be of different times. A waiting rank stays where it is until a message from another rank arrives.
+    The first rank to continue after its report must have received a message that was sent before the report of its
+    sender, which counts it.
     """
-    if len(standings) < world_size or all(standing.wait is None for standing in standings.values()):
+    if len(statuses) < world_size or all(status.wait is None for status in statuses.values()):
         return None
-    for standing in standings.values():
-        wait = standing.wait
+    for status in statuses.values():
+        wait = status.wait
         if wait is None:
             continue
         key = wait.key
         if key is None:
-            if all(other.barriers >= standing.barriers for other in standings.values()):
+            if all(other.barriers >= status.barriers for other in statuses.values()):
                 return None
-        elif standings[key.source].sent.get(key, 0) > standing.taken.get(key, 0):
+        elif statuses[key.source].sent.get(key, 0) > status.taken.get(key, 0):
             return None
-    waits = {rank: standing.wait for rank, standing in standings.items() if standing.wait is not None}
-    ended = [rank for rank, standing in standings.items() if standing.wait is None]
+    waits = {rank: status.wait for rank, status in statuses.items() if status.wait is not None}
+    ended = [rank for rank, status in statuses.items() if status.wait is None]
     unreceived = [
         key
-        for standing in standings.values()
-        for key, count in standing.sent.items()
-        if count > standings[key.destination].taken.get(key, 0)
+        for status in statuses.values()
+        for key, count in status.sent.items()
+        if count > statuses[key.destination].taken.get(key, 0)
     ]
     return blocked(waits, ended, sorted(unreceived, key=str), world_size)
 
@@ -83,13 +84,13 @@ def standing_still(standings: Mapping[int, Standing], world_size: int) -> Diagno
 def blocked(
     waits: Mapping[int, Wait], ended: Collection[int], unreceived: Iterable[Key], world_size: int
 ) -> Diagnostic:
-    """Returns the finding that no rank that has not ended can go on."""
+    """Returns the error that no rank can continue."""
     cycle = cycle_of(waits, world_size)
     if cycle:
         message = f"ranks {_listed(sorted(cycle))} wait for each other, and none can go on"
     else:
         message = f"{_ranks(sorted(waits))} for what never comes"
-    notes = told_waits(waits, ended, world_size)
+    notes = wait_notes(waits, ended, world_size)
     if cycle:
         notes.append("cycle: " + " -> ".join([f"rank {rank}" for rank in (*cycle, cycle[0])]))
     sent = [f"rank {k.source} to rank {k.destination}, {k}" for k in unreceived]
@@ -101,28 +102,28 @@ def blocked(
 
 
 def time_passed(waits: Mapping[int, Wait], ended: Collection[int], world_size: int) -> Diagnostic:
-    """Returns the finding that the time limit of a run of ranks has passed."""
+    """Returns the error that the time limit of a run has passed, with notes on all ranks."""
     message = "the time limit of the run has passed"
-    return Diagnostic(RUN_LIMIT_EXCEEDED, message, notes=told_waits(waits, ended, world_size, tells_others=True))
+    return Diagnostic(RUN_LIMIT_EXCEEDED, message, notes=wait_notes(waits, ended, world_size, include_others=True))
 
 
-def told_waits(
-    waits: Mapping[int, Wait], ended: Collection[int], world_size: int, *, tells_others: bool = False
+def wait_notes(
+    waits: Mapping[int, Wait], ended: Collection[int], world_size: int, *, include_others: bool = False
 ) -> list[str]:
-    """Returns a line for each rank that waits; with `tells_others`, also for those that do not."""
+    """Returns a note for each waiting rank, with `include_others` also for the others."""
     arrived = [rank for rank, wait in waits.items() if wait.key is None]
     notes: list[str] = []
     for rank in range(world_size):
         wait = waits.get(rank)
         if wait is not None:
-            notes.append(f"rank {rank} waits for {told_wait(wait, world_size, arrived, ended)}")
-        elif tells_others:
+            notes.append(f"rank {rank} waits for {wait_text(wait, world_size, arrived, ended)}")
+        elif include_others:
             notes.append(f"rank {rank} {'has ended' if rank in ended else 'computes'}")
     return notes
 
 
-def told_wait(wait: Wait, world_size: int, arrived: Collection[int], ended: Collection[int] = ()) -> str:
-    """Whom a rank waits for, and where."""
+def wait_text(wait: Wait, world_size: int, arrived: Collection[int], ended: Collection[int] = ()) -> str:
+    """Returns a description of whom a rank waits for, and where."""
     others = wait.awaited(arrived, world_size)
     gone = [rank for rank in others if rank in ended]
     after = ", which has ended" if gone and len(others) == 1 else f", of which {_have_ended(gone)}" if gone else ""
@@ -131,12 +132,12 @@ def told_wait(wait: Wait, world_size: int, arrived: Collection[int], ended: Coll
 
 
 def cycle_of(waits: Mapping[int, Wait], world_size: int) -> tuple[int, ...]:
-    """Ranks of which each waits for the next, and the last for the first; none where there is no such cycle."""
+    """Returns ranks of which each waits for the next, and the last for the first; () when there is no cycle."""
     arrived = [rank for rank, wait in waits.items() if wait.key is None]
     following = {rank: wait.awaited(arrived, world_size) for rank, wait in sorted(waits.items())}
     ends = [True]
     while any(ends):
-        # What waits only for ranks that do not wait is in no cycle.
+        # A rank that waits only for ranks that do not wait is not in a cycle.
         ends = [not any(other in following for other in following[rank]) for rank in following]
         following = {rank: others for (rank, others), is_end in zip(following.items(), ends, strict=True) if not is_end}
     path: list[int] = []

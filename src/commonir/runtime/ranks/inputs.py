@@ -1,4 +1,4 @@
-"""Inputs of all ranks of a program: those given, and random ones; and inputs of several runs."""
+"""Inputs of all ranks of a program: given and random ones, for one or several steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def random_rank_inputs(
     module: Module, ranks: Ranks, *, seed: int, dims: Mapping[str, int], given: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Inputs for all ranks by the names of the program. What ranks call by one name, and is of one type, is the same.
+    """Returns inputs for all ranks by full name. Inputs of several ranks with the same name and type are equal.
 
     Raises: as `random_inputs`; DiagnosticError (E0702) for an input that no rank has.
     """
@@ -32,8 +32,8 @@ def random_rank_inputs(
     return joined_names(drawn)
 
 
-def rank_inputs_by_step(ranks: Ranks, given: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
+def rank_inputs_by_step(ranks: Ranks, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
     """Returns the inputs of each step; see `inputs_by_step`."""
-    by_rank = zip(ranks.functions, ranks.inputs_by_rank(given), strict=True)
+    by_rank = zip(ranks.functions, ranks.inputs_by_rank(inputs), strict=True)
     parts = [inputs_by_step(f, own, steps) for f, own in by_rank]
     return [joined_names([part[n] for part in parts]) for n in range(steps)]

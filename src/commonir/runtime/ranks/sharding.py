@@ -1,7 +1,7 @@
-"""Inputs of a program for the ranks that it was divided among, and their outputs as those of the program.
+"""Shards the inputs of a program for its ranks, and joins the shards of its outputs.
 
-Types tell what is to be done: an input or output of which ranks have less along one axis is divided along it, in the
-order of ranks; any other is the same on all ranks, and the first one is taken.
+Types determine how: an input or output that is smaller along one axis on each rank is sharded along it, in the order of
+ranks. Any other is replicated; of a replicated output, that of the first rank is taken.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from commonir.runtime.state import State
 Array = NDArray[Any]
 
 
-def parts_of_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Returns the inputs of a program for the ranks, under their names.
+def shard_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns the inputs of all ranks by full name, from the inputs of the original program.
 
-    Raises: DiagnosticError (E0703) for an array that cannot be divided as the ranks ask.
+    Raises: DiagnosticError (E0703) for an array that cannot be sharded as declared.
     """
     out: dict[str, Array] = {}
     for rank, f in enumerate(ranks.functions):
-        given = adapted_inputs(before, f, inputs)
+        adapted = adapted_inputs(before, f, inputs)
         for v in f.inputs:
-            if v.name in given:
-                out[full_name(rank, v.name)] = _part(v.name, given[v.name], v.type, rank, ranks.world_size)
+            if v.name in adapted:
+                out[full_name(rank, v.name)] = _shard(v.name, adapted[v.name], v.type, rank, ranks.world_size)
     return out
 
 
-class DividedExecutable(WithState):
-    """A program divided among ranks, ready to run as the one that it was made from.
+class ShardedExecutable(WithState):
+    """A sharded program, prepared to run with the inputs and outputs of the original program.
 
-    Each rank keeps the states of the program; those of the first rank are shown.
+    Each rank has all states of the program; `state` has those of the first rank.
     """
 
     def __init__(self, before: Function, ranks: Ranks, executable: Executable) -> None:
@@ -53,11 +53,11 @@ class DividedExecutable(WithState):
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs of the program; see `Executable`."""
-        given = parts_of_inputs(self._before, self._ranks, inputs)
+        shards = shard_inputs(self._before, self._ranks, inputs)
         every = range(self._ranks.world_size)
-        kept = {full_name(rank, name): array for name, array in self.state.items() for rank in every}
-        self._executable.state = State(kept)
-        result = whole_outputs(self._before, self._ranks, self._executable.run(given))
+        states_by_rank = {full_name(rank, name): array for name, array in self.state.items() for rank in every}
+        self._executable.state = State(states_by_rank)
+        result = unshard_outputs(self._before, self._ranks, self._executable.run(shards))
         first = full_name(0, "")
         states = {name: array for name, array in self._executable.state.items() if name.startswith(first)}
         self.state.clear()
@@ -65,8 +65,8 @@ class DividedExecutable(WithState):
         return result
 
 
-def _part(name: str, array: Array, kind: Type, rank: int, ranks: int) -> Array:
-    shape = kind.shape if isinstance(kind, TensorType) else None
+def _shard(name: str, array: Array, type: Type, rank: int, ranks: int) -> Array:
+    shape = type.shape if isinstance(type, TensorType) else None
     if shape is None or len(shape) != array.ndim:
         return array
     less = [n for n, (size, have) in enumerate(zip(shape, array.shape, strict=True)) if size not in (None, have)]
@@ -75,25 +75,25 @@ def _part(name: str, array: Array, kind: Type, rank: int, ranks: int) -> Array:
         return array
     size = shape[less[0]]
     if len(less) > 1 or not isinstance(size, int) or size * ranks != array.shape[less[0]]:
-        message = f"input '{name}' has the shape {list(array.shape)}, which is not {ranks} times {kind} along an axis"
+        message = f"input '{name}' has the shape {list(array.shape)}, which is not {ranks} times {type} along an axis"
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message))
     return np.take(array, range(rank * size, (rank + 1) * size), axis=less[0])
 
 
-def whole_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Returns the outputs of ranks as outputs of the program that they were made from, under its names.
+def unshard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns the outputs of all ranks as outputs of the original program, under its names.
 
-    What only some ranks have given stays under the names of ranks, unless each has the whole.
+    An output that only some ranks have keeps its full names, unless each of them has all of it.
     """
     names = ranks.functions[0].output_names
-    kinds = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
-    by_position = list(kinds.values())
+    types = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
+    by_position = list(types.values())
     out: dict[str, Array] = {}
     rest: dict[str, Array] = {}
     for n, name in enumerate(names):
         own = {rank: outputs[full] for rank in range(ranks.world_size) if (full := full_name(rank, name)) in outputs}
-        kind = kinds.get(name, by_position[n] if n < len(by_position) else None)
-        axis = _divided_axis(list(own.values()), kind, ranks.world_size)
+        type = types.get(name, by_position[n] if n < len(by_position) else None)
+        axis = _sharded_axis(list(own.values()), type, ranks.world_size)
         if own and axis is None:
             out[name] = own[min(own)]
         elif len(own) == ranks.world_size and axis is not None:
@@ -103,11 +103,11 @@ def whole_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) 
     return renamed_outputs(before, out) | rest
 
 
-def _divided_axis(parts: Sequence[Array], kind: Type | None, ranks: int) -> int | None:
-    """Returns the axis along which arrays are parts of a value of a type."""
-    shape = kind.shape if isinstance(kind, TensorType) else None
-    if not parts or shape is None or len(shape) != parts[0].ndim:
+def _sharded_axis(shards: Sequence[Array], type: Type | None, ranks: int) -> int | None:
+    """Returns the axis along which arrays are shards of a value of a type; None for other arrays."""
+    shape = type.shape if isinstance(type, TensorType) else None
+    if not shards or shape is None or len(shape) != shards[0].ndim:
         return None
-    sizes = zip(shape, parts[0].shape, strict=True)
+    sizes = zip(shape, shards[0].shape, strict=True)
     less = [n for n, (size, have) in enumerate(sizes) if isinstance(size, int) and size != have]
-    return less[0] if len(less) == 1 and shape[less[0]] == ranks * parts[0].shape[less[0]] else None
+    return less[0] if len(less) == 1 and shape[less[0]] == ranks * shards[0].shape[less[0]] else None
