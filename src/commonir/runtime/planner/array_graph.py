@@ -456,11 +456,11 @@ class Graph:
             return source
         return self.add(View(source, offset, steps, sizes))
 
-    def layout(self, node: Node) -> Layout:
+    def layout(self, node: Node) -> StridedLayout:
         """Returns where the elements of a node lie."""
         if isinstance(node, View):
-            return Layout(node.inputs[0], node.offset, node.strides, node.shape)
-        return Layout(node, 0, plain_strides(node.shape), node.shape)
+            return StridedLayout(node.inputs[0], node.offset, node.strides, node.shape)
+        return StridedLayout(node, 0, plain_strides(node.shape), node.shape)
 
     def take(self, source: Node, positions: Node, axis: int) -> Node:
         """Returns the source with an axis replaced by positions; of a widened constant, what is taken is widened."""
@@ -515,7 +515,7 @@ class Graph:
         node = self.add(Map(fn, tuple(built), small, dtype))
         return self.view(node, 0, plain_strides(whole), whole) if small != whole else node
 
-    def _over(self, lay: Layout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:
+    def _over(self, lay: StridedLayout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:
         """Returns an input of a map over merged axes: broadcast axes have size 1, and a single element is a scalar."""
         strides = [lay.strides[g[-1]] for g in groups]
         sizes = [1 if s == 0 else n for s, n in zip(strides, shape, strict=True)]

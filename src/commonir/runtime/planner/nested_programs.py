@@ -1,7 +1,7 @@
 """Nested array programs: branches and loops as steps of a plan.
 
 Their plans have buffers of their own, but read values of the enclosing program in place. Shapes and dtypes of
-Their plans have buffers of their own, but read values of the enclosing program in place.
+loop-carried values must be the same in every iteration.
 """
 
 from __future__ import annotations
