@@ -85,7 +85,7 @@ def test_message_of_another_type_is_refused(shape: tuple[int, ...], note: str, t
         _received(transport, posted)
     (found,) = caught.value.diagnostics
     assert found.code.id == "E0708"
-    assert found.message.startswith(f"core.recv: expected {posted.kind} from rank 0, tag 7")
+    assert found.message.startswith(f"core.recv: expected {posted.type} from rank 0, tag 7")
     assert note in found.notes[0]
 
 
@@ -110,7 +110,7 @@ def test_program_of_two_ranks_is_refused_in_one_process() -> None:
     with pytest.raises(DiagnosticError) as caught:
         cir.run(parsed(all_reduce_program(2)), {"x": _X}, engine="mpi")
     (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "the program has 2 ranks, and MPI runs 1 process")
+    assert (found.code.id, found.message) == ("E0709", "the program has 2 ranks, but MPI runs 1 process")
     assert found.help == "start one for each rank: `mpiexec -n 2 cir run MODEL --engine mpi`"
 
 

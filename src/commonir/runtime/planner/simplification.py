@@ -61,18 +61,18 @@ class _Rewriter:
         self._old_uses = use_counts(nodes, outputs)
         self._uses: dict[int, int] = {}
         self._affine: dict[int, _Affine] = {}
-        self._rebuilt: dict[int, Node] = {}
+        self._replacements: dict[int, Node] = {}
         for node in nodes:
             built = self._rebuilt(node)
-            self._rebuilt[node.id] = built
+            self._replacements[node.id] = built
             self._uses[built.id] = max(self._uses.get(built.id, 0), self._old_uses[node.id])
 
     def new(self, node: Node) -> Node:
         """Returns the replacement of a node."""
-        return self._rebuilt[node.id]
+        return self._replacements[node.id]
 
     def _rebuilt(self, node: Node) -> Node:
-        inputs = tuple([self._rebuilt[n.id] for n in node.inputs])
+        inputs = tuple([self._replacements[n.id] for n in node.inputs])
         same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
         result = node if same else node.rebuilt(self._graph, inputs)
         if not isinstance(result, Map) and isinstance(result, View) and isinstance(node, Map):
