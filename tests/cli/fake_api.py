@@ -360,7 +360,9 @@ def diff(tolerance: float | None, measure: bool) -> Differences:
 
 
 @answer
-def profile(engine: str | None, function: str | None, repeat: int, on_progress: Callable[[str], None] = print) -> Profile:
+def profile(
+    engine: str | None, function: str | None, repeat: int, on_progress: Callable[[str], None] = print
+) -> Profile:
     on_progress("running the whole program")
     entries = [ProfileEntry(f"v{n}", "mil.conv", EVIL, ("core.conv",), n / 8, n / 9, n, 10**9) for n in range(1, 31)]
     return Profile(engine or "numpy", function or "main", repeat, 3.0, 2.0, 1.5e-3, 4e-6, 5000, tuple(entries))
