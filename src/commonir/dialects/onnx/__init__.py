@@ -18,9 +18,7 @@ import_members(
             "Celu Elu Gelu Hardmax Hardmax1 HardSigmoid HardSwish LeakyRelu LogSoftmax LogSoftmax1 Mish PRelu Relu "
             "Selu Shrink Sigmoid Softmax Softmax1 Softplus Softsign SwiGLU Swish ThresholdedRelu"
         ),
-        "arithmetic": (
-            "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Clip Clip6 Div Max Mean Min Mod Mul Pow Pow7 Sub Sum"
-        ),
+        "arithmetic": ("Add BitShift BitwiseAnd BitwiseOr BitwiseXor Clip Clip6 Div Max Mean Min Mod Mul Pow Sub Sum"),
         "attention": "Attention FlexAttention LinearAttention RotaryEmbedding",
         "base": "ANY OnnxOp is_deprecated",
         "cast": "BitCast Cast CastLike",
@@ -50,7 +48,7 @@ import_members(
         "ml.maps": "CastMap DictVectorizer ZipMap",
         "ml.trees": "TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor",
         "normalization": (
-            "LRN BatchNormalization BatchNormalization6 BatchNormalization7 BatchNormalization9 BatchNormalization14 "
+            "LRN BatchNormalization BatchNormalization6 BatchNormalization7 BatchNormalization9 "
             "GroupNormalization GroupNormalization18 InstanceNormalization LayerNormalization LpNormalization "
             "MeanVarianceNormalization RMSNormalization"
         ),
@@ -61,10 +59,7 @@ import_members(
             "Custom Graph Initializer Return SparseInitializer added_name ir_version_of operation_name operator_of "
             "returned shown_name version_in version_of"
         ),
-        "quantization": (
-            "DequantizeLinear DequantizeLinear10 DequantizeLinear19 DynamicQuantizeLinear QuantizeLinear "
-            "QuantizeLinear10 QuantizeLinear19"
-        ),
+        "quantization": "DequantizeLinear DynamicQuantizeLinear QuantizeLinear",
         "quantized_products": "ConvInteger MatMulInteger QLinearConv QLinearMatMul",
         "random": (
             "Bernoulli Dropout Dropout6 Dropout7 Dropout10 Multinomial RandomNormal RandomNormalLike RandomUniform "

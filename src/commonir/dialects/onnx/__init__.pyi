@@ -38,7 +38,6 @@ from commonir.dialects.onnx.arithmetic import Min as Min
 from commonir.dialects.onnx.arithmetic import Mod as Mod
 from commonir.dialects.onnx.arithmetic import Mul as Mul
 from commonir.dialects.onnx.arithmetic import Pow as Pow
-from commonir.dialects.onnx.arithmetic import Pow7 as Pow7
 from commonir.dialects.onnx.arithmetic import Sub as Sub
 from commonir.dialects.onnx.arithmetic import Sum as Sum
 from commonir.dialects.onnx.attention import Attention as Attention
@@ -167,7 +166,6 @@ from commonir.dialects.onnx.ml.trees import TreeEnsemble as TreeEnsemble
 from commonir.dialects.onnx.ml.trees import TreeEnsembleClassifier as TreeEnsembleClassifier
 from commonir.dialects.onnx.ml.trees import TreeEnsembleRegressor as TreeEnsembleRegressor
 from commonir.dialects.onnx.normalization import BatchNormalization as BatchNormalization
-from commonir.dialects.onnx.normalization import BatchNormalization14 as BatchNormalization14
 from commonir.dialects.onnx.normalization import BatchNormalization6 as BatchNormalization6
 from commonir.dialects.onnx.normalization import BatchNormalization7 as BatchNormalization7
 from commonir.dialects.onnx.normalization import BatchNormalization9 as BatchNormalization9
@@ -214,12 +212,8 @@ from commonir.dialects.onnx.program import shown_name as shown_name
 from commonir.dialects.onnx.program import version_in as version_in
 from commonir.dialects.onnx.program import version_of as version_of
 from commonir.dialects.onnx.quantization import DequantizeLinear as DequantizeLinear
-from commonir.dialects.onnx.quantization import DequantizeLinear10 as DequantizeLinear10
-from commonir.dialects.onnx.quantization import DequantizeLinear19 as DequantizeLinear19
 from commonir.dialects.onnx.quantization import DynamicQuantizeLinear as DynamicQuantizeLinear
 from commonir.dialects.onnx.quantization import QuantizeLinear as QuantizeLinear
-from commonir.dialects.onnx.quantization import QuantizeLinear10 as QuantizeLinear10
-from commonir.dialects.onnx.quantization import QuantizeLinear19 as QuantizeLinear19
 from commonir.dialects.onnx.quantized_products import ConvInteger as ConvInteger
 from commonir.dialects.onnx.quantized_products import MatMulInteger as MatMulInteger
 from commonir.dialects.onnx.quantized_products import QLinearConv as QLinearConv

@@ -28,7 +28,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f64
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, by_version, known_data, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, known_data, one_of, operand, result, same_as
 
 LARGEST_SINGLE = 3.4028234663852886e38
 
@@ -93,8 +93,8 @@ class Pow(OnnxOp, name="onnx.Pow"):
     X: Value = operand("T")
     Y: Value = operand("T1")
     Z: Value = result("T")
-    T = by_version(opset12=FLOATS_1 | POSITIONS, opset13=FLOATS | POSITIONS)
-    T1 = by_version(opset12=NUMBERS_1, opset15=NUMBERS)
+    T = by_version(opset7=FLOATS_1, opset12=FLOATS_1 | POSITIONS, opset13=FLOATS | POSITIONS)
+    T1 = by_version(opset7=same_as("T"), opset12=NUMBERS_1, opset15=NUMBERS)
 
     def reference(self, X: Value, Y: Value) -> Value:
         base, exponent = element_of(X), element_of(Y)
@@ -105,18 +105,6 @@ class Pow(OnnxOp, name="onnx.Pow"):
         if exponent.is_float and exponent.bits > base.bits:
             return core.cast(core.pow(core.cast(X, exponent), Y), base)
         return core.pow(X, core.cast(Y, base))
-
-
-class Pow7(OnnxOp, name="onnx.Pow", since="opset7"):
-    """The first to the power of the second; both have one type."""
-
-    X: Value = operand("T")
-    Y: Value = operand("T")
-    Z: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, X: Value, Y: Value) -> Value:
-        return core.pow(X, Y)
 
 
 class BitShift(OnnxOp, name="onnx.BitShift"):

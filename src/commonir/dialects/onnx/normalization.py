@@ -19,7 +19,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f32, f64
-from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, positive, result
+from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, positive, result, same_as
 
 INVERSE_DEVIATION_FLOOR = 1e-9
 """The number that mean variance normalization adds to the deviation."""
@@ -128,7 +128,7 @@ def _channel_axes(x: Value) -> tuple[int, ...]:
     return tuple([a for a in range(rank_of(x)) if a != 1])
 
 
-class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"):
+class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
     """Each channel shifted by a mean and divided by the root of a variance, then scaled and shifted.
 
     When training these are those of the batch, and what is given is moved toward them.
@@ -146,7 +146,7 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"
     running_mean: Value | None = result("T2", optional=True)
     running_var: Value | None = result("T2", optional=True)
     T = FLOATS
-    T1 = FLOATS
+    T1 = by_version(opset14=same_as("T"), opset15=FLOATS)
     T2 = FLOATS
 
     def reference(self, X: Value, scale: Value, B: Value, input_mean: Value, input_var: Value) -> tuple[Value, ...]:
@@ -158,19 +158,6 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"
             _running(input_mean, mean, self.momentum),
             _running(input_var, variance, self.momentum),
         )
-
-
-class BatchNormalization14(BatchNormalization, name="onnx.BatchNormalization", since="opset14"):
-    """As `BatchNormalization`, scale and bias being of the type of X."""
-
-    scale: Value = operand("T")
-    B: Value = operand("T")
-    input_mean: Value = operand("U")
-    input_var: Value = operand("U")
-    running_mean: Value | None = result("U", optional=True)
-    running_var: Value | None = result("U", optional=True)
-    T = FLOATS
-    U = FLOATS
 
 
 class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"):

@@ -24,7 +24,7 @@ from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, i16, i32, i64, u8, u16
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, by_version, element_type, known_data, operand, result
+from commonir.ods import attr_types, attribute, by_version, element_type, known_data, operand, result, same_as
 from commonir.symbolic import Dim
 
 SHORTS = element_type(i16, u16)
@@ -140,15 +140,27 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
     x: Value = operand("T1")
     y_scale: Value = operand("T2")
     y_zero_point: Value | None = operand("T3", default=None)
-    axis: int = attribute(attr_types.integer, default=1)
-    saturate: bool = attribute(attr_types.flag, default=True)
-    output_dtype: ElementType | None = attribute(attr_types.element, default=None)
-    block_size: int = attribute(attr_types.integer, default=0)
-    precision: ElementType | None = attribute(attr_types.element, default=None)
+    axis: int = attribute(attr_types.integer, default=1, since="opset13")
+    saturate: bool = attribute(attr_types.flag, default=True, since="opset19")
+    output_dtype: ElementType | None = attribute(attr_types.element, default=None, since="opset21")
+    block_size: int = attribute(attr_types.integer, default=0, since="opset21")
+    precision: ElementType | None = attribute(attr_types.element, default=None, since="opset23")
     y: Value = result("T3")
-    T1 = HALF_AND_SINGLE | WHOLE
-    T2 = by_version(opset23=HALF_AND_SINGLE | WHOLE, opset24=HALF_AND_SINGLE | WHOLE | SCALES_8)
-    T3 = by_version(opset23=QUANTIZED_23, opset25=QUANTIZED_25, opset28=QUANTIZED_28)
+    T1 = by_version(opset10=element_type(f32, i32), opset19=HALF_AND_SINGLE | WHOLE)
+    T2 = by_version(
+        opset10=element_type(f32),
+        opset19=same_as("T1"),
+        opset23=HALF_AND_SINGLE | WHOLE,
+        opset24=HALF_AND_SINGLE | WHOLE | SCALES_8,
+    )
+    T3 = by_version(
+        opset10=BYTES,
+        opset19=FLOATS_8 | BYTES,
+        opset21=QUANTIZED_21,
+        opset23=QUANTIZED_23,
+        opset25=QUANTIZED_25,
+        opset28=QUANTIZED_28,
+    )
 
     def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
         element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
@@ -158,92 +170,29 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
         return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
 
 
-class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
-    """As `QuantizeLinear`, the scale being of the type of x."""
-
-    x: Value = operand("T1")
-    y_scale: Value = operand("T1")
-    y_zero_point: Value | None = operand("T2", default=None)
-    axis: int = attribute(attr_types.integer, default=1)
-    saturate: bool = attribute(attr_types.flag, default=True)
-    output_dtype: ElementType | None = attribute(attr_types.element, default=None, since="opset21")
-    block_size: int = attribute(attr_types.integer, default=0, since="opset21")
-    y: Value = result("T2")
-    T1 = HALF_AND_SINGLE | WHOLE
-    T2 = by_version(opset19=FLOATS_8 | BYTES, opset21=QUANTIZED_21)
-
-    def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
-        element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
-        return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, None, self.saturate)
-
-    def infer_partially(self) -> tuple[Type, ...]:
-        return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
-
-
-class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset13"):
-    """The element divided by a scale, rounded to the nearest integer (half to even), shifted, limited to the type."""
-
-    x: Value = operand("T1")
-    y_scale: Value = operand("f32")
-    y_zero_point: Value | None = operand("T2", default=None)
-    axis: int = attribute(attr_types.integer, default=1, since="opset13")
-    y: Value = result("T2")
-    T1 = element_type(f32, i32)
-    T2 = BYTES
-
-    def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
-        return quantized(x, y_scale, y_zero_point, u8 if y_zero_point is None else element_of(y_zero_point), self.axis)
-
-    def infer_partially(self) -> tuple[Type, ...]:
-        return (_quantized_type(self.x, self.y_zero_point, u8),)
-
-
 class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
     """The element less the zero point, times a scale."""
 
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
     x_zero_point: Value | None = operand("T1", default=None)
-    axis: int = attribute(attr_types.integer, default=1)
-    block_size: int = attribute(attr_types.integer, default=0)
-    output_dtype: ElementType | None = attribute(attr_types.element, default=None)
+    axis: int = attribute(attr_types.integer, default=1, since="opset13")
+    block_size: int = attribute(attr_types.integer, default=0, since="opset21")
+    output_dtype: ElementType | None = attribute(attr_types.element, default=None, since="opset23")
     y: Value = result("T3")
-    T1 = by_version(opset23=QUANTIZED_23 | WHOLE, opset25=QUANTIZED_25 | WHOLE, opset28=QUANTIZED_28 | WHOLE)
-    T2 = by_version(opset23=HALF_AND_SINGLE, opset24=HALF_AND_SINGLE | SCALES_8)
-    T3 = HALF_AND_SINGLE
+    T1 = by_version(
+        opset10=BYTES | WHOLE,
+        opset19=FLOATS_8 | BYTES | WHOLE,
+        opset21=QUANTIZED_21 | WHOLE,
+        opset23=QUANTIZED_23 | WHOLE,
+        opset25=QUANTIZED_25 | WHOLE,
+        opset28=QUANTIZED_28 | WHOLE,
+    )
+    T2 = by_version(opset10=element_type(f32), opset19=HALF_AND_SINGLE, opset24=HALF_AND_SINGLE | SCALES_8)
+    T3 = by_version(opset10=same_as("T2"), opset23=HALF_AND_SINGLE)
 
     def reference(self, x: Value, x_scale: Value, x_zero_point: Value | None) -> Value:
         return dequantized(x, x_scale, x_zero_point, self.axis, self.block_size, self.output_dtype)
-
-
-class DequantizeLinear19(OnnxOp, name="onnx.DequantizeLinear"):
-    """As `DequantizeLinear`, in the type of the scale."""
-
-    x: Value = operand("T1")
-    x_scale: Value = operand("T2")
-    x_zero_point: Value | None = operand("T1", default=None)
-    axis: int = attribute(attr_types.integer, default=1)
-    block_size: int = attribute(attr_types.integer, default=0, since="opset21")
-    y: Value = result("T2")
-    T1 = by_version(opset19=FLOATS_8 | BYTES | WHOLE, opset21=QUANTIZED_21 | WHOLE)
-    T2 = HALF_AND_SINGLE
-
-    def reference(self, x: Value, x_scale: Value, x_zero_point: Value | None) -> Value:
-        return dequantized(x, x_scale, x_zero_point, self.axis, self.block_size)
-
-
-class DequantizeLinear10(OnnxOp, name="onnx.DequantizeLinear", since="opset10 opset13"):
-    """The element less the zero point, times a scale."""
-
-    x: Value = operand("T")
-    x_scale: Value = operand("f32")
-    x_zero_point: Value | None = operand("T", default=None)
-    axis: int = attribute(attr_types.integer, default=1, since="opset13")
-    y: Value = result("f32")
-    T = BYTES | WHOLE
-
-    def reference(self, x: Value, x_scale: Value, x_zero_point: Value | None) -> Value:
-        return dequantized(x, x_scale, x_zero_point, self.axis)
 
 
 class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="opset11"):
