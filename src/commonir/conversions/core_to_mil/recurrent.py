@@ -18,6 +18,7 @@ from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
 from commonir.dialects.mil.control import WhileLoop
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Return
+from commonir.dialects.mil.recurrent import side_by_side
 from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import boolean, f16, f32, i32
@@ -30,17 +31,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # For each gate in MIL, its place in the core.
-_LSTM_GATES = (0, 2, 1, 3)
-_PEEPHOLES = (0, 2, 1)
-_GRU_GATES = (1, 2, 0)
+_LSTM_GATES, _PEEPHOLES, _GRU_GATES = [
+    tuple(map(order.index, range(len(order)))) for order in (mil.LSTM_GATES, mil.PEEPHOLES, mil.GRU_GATES)
+]
 
-_FUNCTIONS = {
-    core.GateFunction.SIGMOID: mil.GateFunction.SIGMOID,
-    core.GateFunction.TANH: mil.GateFunction.TANH,
-    core.GateFunction.RELU: mil.GateFunction.RELU,
-    core.GateFunction.LINEAR: mil.GateFunction.LINEAR,
-    core.GateFunction.HARD_SIGMOID: mil.GateFunction.HARD_SIGMOID,
-}
+# Of several spellings of one function, the first.
+_FUNCTIONS = {f.counterpart: f for f in reversed(mil.GateFunction)}
 
 
 def _functions(*wanted: core.GateFunction) -> tuple[mil.GateFunction, ...] | None:
@@ -82,14 +78,6 @@ def _gates(weight: Value, direction: int, order: Sequence[int], extra: Value | N
         return stacked([whole], tuple(order))[0]
 
     return computed(data.element, shape, compute)
-
-
-def _state(value: Value) -> Value:
-    """A state [directions, batch, size] with the directions side by side."""
-    count, batch, size = sizes_of(value)
-    if count == 1:
-        return core.squeeze(value, (0,))
-    return core.reshape(core.transpose(value, (1, 0, 2)), (batch, size * 2))
 
 
 def _apart(value: Value, like: Value) -> Value:
@@ -167,7 +155,7 @@ def lstm(
     w, r, b, p = ways[0]
     w_back, r_back, b_back, p_back = ways[1] if len(ways) == 2 else (None,) * 4
     new_op = mil.Lstm(
-        x, _state(initial_h), _state(initial_c), w, r, b, p, w_back, r_back, b_back, p_back,
+        x, side_by_side(initial_h), side_by_side(initial_c), w, r, b, p, w_back, r_back, b_back, p_back,
         op.direction, True, functions[0], functions[1], functions[2], op.cell_clip,
     )  # fmt: skip
     y, h, c = new_op.results
@@ -198,11 +186,13 @@ def gru(
     if op.reset_after:
         inner = None if recurrent_bias is None else _gates(recurrent_bias, 0, _GRU_GATES)
         outer = None if bias is None else _gates(bias, 0, _GRU_GATES)
-        new_op = mil.Gru(x, _state(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer)
+        new_op = mil.Gru(
+            x, side_by_side(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer
+        )
     else:
         first, second = (recurrent_bias, None) if bias is None else (bias, recurrent_bias)
         whole = None if first is None else _gates(first, 0, _GRU_GATES, second)
-        new_op = mil.Gru(x, _state(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
+        new_op = mil.Gru(x, side_by_side(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
     y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
@@ -229,7 +219,14 @@ def rnn(
     one = (0,)
     b = None if bias is None else _gates(bias, 0, one)
     new_op = mil.Rnn(
-        x, _state(initial_h), _gates(weight, 0, one), _gates(recurrent, 0, one), b, op.direction, True, functions[0]
+        x,
+        side_by_side(initial_h),
+        _gates(weight, 0, one),
+        _gates(recurrent, 0, one),
+        b,
+        op.direction,
+        True,
+        functions[0],
     )
     y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from commonir.conversions.core_to_onnx.building import cast, constant
 from commonir.conversions.core_to_onnx.structure import compute_outputs
@@ -11,6 +11,7 @@ from commonir.dialects import core, onnx
 from commonir.dialects.onnx.recurrent import FUNCTIONS
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, f64, i32, i64, tensor
+from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 # Runtimes have these layers for no other element types.
@@ -48,17 +49,41 @@ def _bias(context: Context, of_input: Value | None, of_state: Value | None, elem
     return cast(onnx.Concat(tuple(parts), axis=1).concat_result, element)
 
 
-def _lengths(lengths: Value | None) -> Value | None:
-    return None if lengths is None else cast(lengths, i32)
+def _layer(
+    definition: Callable[..., Op],
+    op: core.Recurrent,
+    context: Context,
+    operands: tuple[Value, Value, Value, Value],
+    biases: tuple[Value | None, Value | None],
+    lengths: Value | None,
+    usual: Sequence[core.GateFunction],
+    **own: object,
+) -> Result:
+    """Returns the results of a layer of onnx.
 
-
-def _back(results: Sequence[Value], element: ElementType) -> tuple[Value, ...]:
-    return tuple([cast(v, element) for v in results])
-
-
-def _hidden_size(recurrent: Value) -> int | Mismatch:
+    `operands` are x, the weights and the initial h, `biases` are those of input and state, and `usual` are the
+    functions of a layer that names none. `own` are operands and attributes of this layer alone.
+    """
+    x, weight, recurrent, initial_h = operands
     size = sizes_of(recurrent)[2]
-    return size if isinstance(size, int) else Mismatch("the size of the state is not fixed")
+    if not isinstance(size, int):
+        return Mismatch("the size of the state is not fixed")
+    wide = _wide(element_of(x))
+    functions = _Functions(op, usual)
+    new_op = definition(
+        cast(x, wide),
+        cast(weight, wide),
+        cast(recurrent, wide),
+        _bias(context, *biases, wide),
+        sequence_lens=None if lengths is None else cast(lengths, i32),
+        initial_h=cast(initial_h, wide),
+        hidden_size=size,
+        direction=op.order.value,
+        activation_alpha=functions.alpha,
+        activation_beta=functions.beta,
+        **{"activations": functions.names, **own},
+    )
+    return tuple([cast(v, element_of(x)) for v in new_op.results])
 
 
 @rule(core.Rnn)
@@ -72,26 +97,9 @@ def rnn(
     bias: Value | None,
     lengths: Value | None,
 ) -> Result:
-    size = _hidden_size(recurrent)
-    if isinstance(size, Mismatch):
-        return size
-    wide = _wide(element_of(x))
-    functions = _Functions(op, [core.GateFunction.TANH])
-    new_op = onnx.RNN(
-        cast(x, wide),
-        cast(weight, wide),
-        cast(recurrent, wide),
-        _bias(context, bias, None, wide),
-        sequence_lens=_lengths(lengths),
-        initial_h=cast(initial_h, wide),
-        hidden_size=size,
-        direction=op.direction.value,
-        activations=functions.names or ("Tanh",) * op.direction.count,
-        activation_alpha=functions.alpha,
-        activation_beta=functions.beta,
-        clip=op.clip,
-    )
-    return _back(new_op.results, element_of(x))
+    operands, usual = (x, weight, recurrent, initial_h), (core.GateFunction.TANH,)
+    names = [FUNCTIONS[f] for f in op.functions] * op.direction.count
+    return _layer(onnx.RNN, op, context, operands, (bias, None), lengths, usual, clip=op.clip, activations=tuple(names))
 
 
 @rule(core.Gru)
@@ -106,28 +114,9 @@ def gru(
     recurrent_bias: Value | None,
     lengths: Value | None,
 ) -> Result:
-    size = _hidden_size(recurrent)
-    if isinstance(size, Mismatch):
-        return size
-    wide = _wide(element_of(x))
-    usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH]
-    functions = _Functions(op, usual)
-    new_op = onnx.GRU(
-        cast(x, wide),
-        cast(weight, wide),
-        cast(recurrent, wide),
-        _bias(context, bias, recurrent_bias, wide),
-        sequence_lens=_lengths(lengths),
-        initial_h=cast(initial_h, wide),
-        hidden_size=size,
-        direction=op.direction.value,
-        activations=functions.names,
-        activation_alpha=functions.alpha,
-        activation_beta=functions.beta,
-        clip=op.clip,
-        linear_before_reset=int(op.reset_after),
-    )
-    return _back(new_op.results, element_of(x))
+    operands, usual = (x, weight, recurrent, initial_h), (core.GateFunction.SIGMOID, core.GateFunction.TANH)
+    own = {"clip": op.clip, "linear_before_reset": int(op.reset_after)}
+    return _layer(onnx.GRU, op, context, operands, (bias, recurrent_bias), lengths, usual, **own)
 
 
 @rule(core.Lstm)
@@ -145,30 +134,15 @@ def lstm(
 ) -> Result:
     if op.cell_clip is not None:
         return Mismatch("onnx.LSTM limits what goes into the gates, not the cell")
-    size = _hidden_size(recurrent)
-    if isinstance(size, Mismatch):
-        return size
-    wide = _wide(element_of(x))
-    usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
-    functions = _Functions(op, usual)
-    new_op = onnx.LSTM(
-        cast(x, wide),
-        cast(weight, wide),
-        cast(recurrent, wide),
-        _bias(context, bias, None, wide),
-        sequence_lens=_lengths(lengths),
-        initial_h=cast(initial_h, wide),
-        initial_c=cast(initial_c, wide),
-        P=None if peephole is None else cast(peephole, wide),
-        hidden_size=size,
-        direction=op.direction.value,
-        activations=functions.names,
-        activation_alpha=functions.alpha,
-        activation_beta=functions.beta,
-        clip=op.clip,
-        input_forget=int(op.coupled),
-    )
-    return _back(new_op.results, element_of(x))
+    operands = (x, weight, recurrent, initial_h)
+    usual = (core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH)
+    own = {
+        "clip": op.clip,
+        "initial_c": cast(initial_c, _wide(element_of(x))),
+        "P": None if peephole is None else cast(peephole, _wide(element_of(x))),
+        "input_forget": int(op.coupled),
+    }
+    return _layer(onnx.LSTM, op, context, operands, (bias, None), lengths, usual, **own)
 
 
 @rule(core.Scan)

@@ -60,9 +60,9 @@ DIRECTION = attr_types.enumeration(core.Direction)
 ONE_WAY = one_of(core.Direction.FORWARD, core.Direction.REVERSE)
 
 # For each gate of the core, its place here.
-_LSTM_GATES = (0, 2, 1, 3)
-_PEEPHOLES = (0, 2, 1)
-_GRU_GATES = (2, 0, 1)
+LSTM_GATES = (0, 2, 1, 3)
+PEEPHOLES = (0, 2, 1)
+GRU_GATES = (2, 0, 1)
 
 
 def _stacked(parts: tuple[Value, ...], order: tuple[int, ...] = (0,)) -> Value:
@@ -110,7 +110,7 @@ def _outputs(y: Value, last: Value, direction: core.Direction, all_steps: bool) 
     """The outputs of all steps or of the last one, directions side by side."""
     count, batch, size = shape_of(last)
     if not all_steps:
-        return core.unsqueeze(_side_by_side(last), (0,))
+        return core.unsqueeze(side_by_side(last), (0,))
     if direction is core.Direction.REVERSE:
         y = core.reverse(y, (0,))
     if count == 1:
@@ -118,8 +118,8 @@ def _outputs(y: Value, last: Value, direction: core.Direction, all_steps: bool) 
     return core.reshape(core.transpose(y, (0, 2, 1, 3)), (shape_of(y)[0], batch, size * 2))
 
 
-def _side_by_side(state: Value) -> Value:
-    """A state with the directions side by side in its last axis."""
+def side_by_side(state: Value) -> Value:
+    """Returns a state [directions, batch, size] with the directions side by side in its last axis."""
     count, batch, size = shape_of(state)
     if count == 1:
         return core.squeeze(state, (0,))
@@ -169,7 +169,7 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
             direction=self.direction,
             activation=self.activation.counterpart,
         )
-        return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h)
+        return _outputs(y, h, self.direction, self.output_sequence), side_by_side(h)
 
 
 class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
@@ -214,17 +214,17 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
     ) -> tuple[Value, ...]:
         y, h = core.gru(
             x,
-            _stacked((weight_ih,), _GRU_GATES),
-            _stacked((weight_hh,), _GRU_GATES),
+            _stacked((weight_ih,), GRU_GATES),
+            _stacked((weight_hh,), GRU_GATES),
             _apart(initial_h, weight_hh),
-            None if input_bias is None else _stacked((input_bias,), _GRU_GATES),
-            None if bias is None else _stacked((bias,), _GRU_GATES),
+            None if input_bias is None else _stacked((input_bias,), GRU_GATES),
+            None if bias is None else _stacked((bias,), GRU_GATES),
             direction=self.direction,
             recurrent_activation=self.recurrent_activation.counterpart,
             activation=self.activation.counterpart,
             reset_after=bool(self.reset_after),
         )
-        return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h)
+        return _outputs(y, h, self.direction, self.output_sequence), side_by_side(h)
 
 
 class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
@@ -300,19 +300,19 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
         count = self.direction.count
         y, h, c = core.lstm(
             x,
-            _both(weight_ih, weight_ih_back, _LSTM_GATES),
-            _both(weight_hh, weight_hh_back, _LSTM_GATES),
+            _both(weight_ih, weight_ih_back, LSTM_GATES),
+            _both(weight_hh, weight_hh_back, LSTM_GATES),
             _apart(initial_h, weight_hh, count),
             _apart(initial_c, weight_hh, count),
-            self._or_zero(bias, bias_back, weight_ih, 4, _LSTM_GATES),
-            self._or_zero(peephole, peephole_back, weight_ih, 3, _PEEPHOLES),
+            self._or_zero(bias, bias_back, weight_ih, 4, LSTM_GATES),
+            self._or_zero(peephole, peephole_back, weight_ih, 3, PEEPHOLES),
             direction=self.direction,
             recurrent_activation=self.recurrent_activation.counterpart,
             cell_activation=self.cell_activation.counterpart,
             activation=self.activation.counterpart,
             cell_clip=self.clip,
         )
-        return _outputs(y, h, self.direction, self.output_sequence), _side_by_side(h), _side_by_side(c)
+        return _outputs(y, h, self.direction, self.output_sequence), side_by_side(h), side_by_side(c)
 
     def _or_zero(
         self, there: Value | None, back: Value | None, weight: Value, gates: int, order: tuple[int, ...]
