@@ -10,6 +10,7 @@ import pytest
 
 from commonir.formats.coreml.messages import message_class
 
+from tests import message_stubs
 from tests.formats.coreml import building as b
 from tests.oracles import require_package
 
@@ -70,3 +71,7 @@ def test_maps_keep_the_order_of_the_file_and_repeated_keys() -> None:
     made.functions.add(key="b")
     again: b.Message = message_class("MILSpec.Program").FromString(made.SerializeToString())
     assert [entry.key for entry in again.functions] == ["b", "a", "b"]
+
+
+def test_types_of_messages_are_those_of_their_declarations() -> None:
+    assert message_stubs.STUB.read_text() == message_stubs.stub(), "run `python -m tests.message_stubs`"

@@ -36,7 +36,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, f32, f64, none, string, tensor
 
 if TYPE_CHECKING:
-    from commonir.formats.coreml.message_types import NonMaximumSuppressionMessage
+    from commonir.formats.coreml.messages import NonMaximumSuppressionMessage
 
 SUPPRESSION = "nonMaximumSuppression"
 Defaults = dict[str, int | float]

@@ -44,7 +44,7 @@ from commonir.ods import path_of
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-    from commonir.formats.coreml.message_types import (
+    from commonir.formats.coreml.messages import (
         AnyMessage,
         BindingMessage,
         BlockMessage,

@@ -22,7 +22,7 @@ from commonir.ir.module import Module
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-    from commonir.formats.coreml.message_types import MetadataMessage, ModelMessage
+    from commonir.formats.coreml.messages import MetadataMessage, ModelMessage
 
 
 class ModelForm(NamedTuple):

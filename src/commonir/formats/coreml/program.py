@@ -48,7 +48,7 @@ from commonir.ods import Dialects
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-    from commonir.formats.coreml.message_types import (
+    from commonir.formats.coreml.messages import (
         AnyMessage,
         ArgumentMessage,
         BlockMessage,

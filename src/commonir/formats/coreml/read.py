@@ -41,7 +41,7 @@ from commonir.ir.types import tensor, u8
 from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
-    from commonir.formats.coreml.message_types import ProgramMessage
+    from commonir.formats.coreml.messages import ProgramMessage
 
 
 class ModelOutline(NamedTuple):

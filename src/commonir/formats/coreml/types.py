@@ -47,7 +47,7 @@ from commonir.ir.types import (
 from commonir.symbolic import Dim
 
 if TYPE_CHECKING:
-    from commonir.formats.coreml.message_types import DimensionMessage, TensorTypeMessage, ValueTypeMessage
+    from commonir.formats.coreml.messages import DimensionMessage, TensorTypeMessage, ValueTypeMessage
 
 DATA_TYPES: Mapping[int, ElementType] = MappingProxyType(
     {

@@ -49,16 +49,16 @@ from commonir.ods import are_compatible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.formats.coreml.message_types import (
+    from commonir.formats.coreml.messages import (
         BlobFileValueMessage,
         ImmediateValueMessage,
         NumbersMessage,
-        TensorField,
+        TensorValueField,
         TensorValueMessage,
         ValueMessage,
     )
 
-FIELDS: Mapping[ElementType, TensorField] = MappingProxyType(
+FIELDS: Mapping[ElementType, TensorValueField] = MappingProxyType(
     {
         f32: "floats",
         i16: "ints",
@@ -72,7 +72,7 @@ FIELDS: Mapping[ElementType, TensorField] = MappingProxyType(
     }
 )
 """The field of `TensorValue` that holds elements of a type. All others are in `bytes`, little-endian and packed."""
-PACKED: TensorField = "bytes"
+PACKED: TensorValueField = "bytes"
 _VALUES = 1
 
 _U64_RANGE = 2**64

@@ -31,7 +31,7 @@ from commonir.ir.data import Data, FileData, MappedFile
 from commonir.ir.module import Module
 
 if TYPE_CHECKING:
-    from commonir.formats.coreml.message_types import ModelMessage
+    from commonir.formats.coreml.messages import ModelMessage
     from commonir.formats.coreml.values import Blob
     from commonir.formats.coreml.weights import PlannedFile
 

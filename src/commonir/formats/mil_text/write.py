@@ -27,7 +27,7 @@ from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
 
 if TYPE_CHECKING:
-    from commonir.formats.coreml.message_types import BlobFileValueMessage
+    from commonir.formats.coreml.messages import BlobFileValueMessage
     from commonir.formats.coreml.weights import PlannedFile
 
 WEIGHTS_SUFFIX = ".weights"
