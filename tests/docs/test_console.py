@@ -1,7 +1,7 @@
 """Command lines in the documentation print what it says.
 
-A block of the kind `console` has commands after `$ ` and their output, standard output and findings in the order in
-which a reader looks for them, and `[exit status N]` unless it is 0; `...` stands for anything. A block of the kind
+A block of the kind `console` has commands after `$ ` and their output as a terminal shows it, findings before the
+answer, and `[exit status N]` unless it is 0; `...` stands for anything. A block of the kind
 `mlir file=NAME` or `tablegen file=NAME` is a file that the commands after it find. The examples of the repository are
 in the current folder, with a Git LFS pointer named `model.onnx`.
 """
@@ -19,6 +19,8 @@ import pytest
 
 from commonir.cli.main import main
 
+from tests import mpiexec
+
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(
     r"^```(?P<kind>console|(?:mlir|tablegen) file=(?P<file>\S+))\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -31,7 +33,7 @@ _LFS_POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + 64 * 
 
 
 class Command(NamedTuple):
-    """A command line of a page, what it prints and how it ends; or a file that it finds."""
+    """A command line of a page, what it prints and how it ends."""
 
     words: list[str]
     printed: str
@@ -43,6 +45,31 @@ def commands(text: str) -> Iterator[Command]:
         line, _, printed = part.partition("\n")
         found = _STATUS.search(printed)
         yield Command(shlex.split(line), _STATUS.sub("", printed), int(found.group(1)) if found else 0)
+
+
+class Page:
+    """A page whose blocks are gone through in a folder with the examples."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self._text = path.read_text("utf-8")
+        self._folder = folder
+        for example in (ROOT / "examples").iterdir():
+            (folder / example.name).symlink_to(example)
+        (folder / "model.onnx").write_text(_LFS_POINTER)
+
+    def commands(self) -> Iterator[Command]:
+        """Yields the commands in order; files that stand before one are written."""
+        for block in _BLOCK.finditer(self._text):
+            if block["file"]:
+                (self._folder / block["file"]).write_text(block["text"])
+            else:
+                yield from commands(block["text"])
+
+
+def _check(command: Command, status: int, printed: str) -> None:
+    matches = doctest.OutputChecker().check_output(command.printed, printed, doctest.ELLIPSIS)
+    assert matches, f"{command.words}\n{printed}"
+    assert status == command.status
 
 
 @pytest.mark.slow_cases(
@@ -57,22 +84,31 @@ def commands(text: str) -> Iterator[Command]:
 def test_commands_of_a_page_print_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for example in (ROOT / "examples").iterdir():
-        (tmp_path / example.name).symlink_to(example)
-    (tmp_path / "model.onnx").write_text(_LFS_POINTER)
     monkeypatch.chdir(tmp_path)
-    checker = doctest.OutputChecker()
-    for block in _BLOCK.finditer(page.read_text("utf-8")):
-        if block["file"]:
-            (tmp_path / block["file"]).write_text(block["text"])
+    for command in Page(page, tmp_path).commands():
+        if command.words[0] == "mpiexec":
             continue
-        for command in commands(block["text"]):
-            assert command.words[0] == "cir"
-            capsys.readouterr()
-            status = main(command.words[1:])
-            out, err = capsys.readouterr()
-            # A page shows the answer, the findings where there is no answer, or both as a terminal does.
-            shown = (out or err, err + out)
-            matches = [checker.check_output(command.printed, got, doctest.ELLIPSIS) for got in shown]
-            assert any(matches), f"{command.words}\n{out}\n{err}"
-            assert status == command.status
+        assert command.words[0] == "cir"
+        capsys.readouterr()
+        status = main(command.words[1:])
+        out, err = capsys.readouterr()
+        _check(command, status, err + out)
+
+
+@pytest.mark.slow
+def test_command_of_several_processes_prints_what_the_tutorial_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found: list[Command] = []
+    for command in Page(ROOT / "docs/tutorials/ark.md", tmp_path).commands():
+        match command.words:
+            case ["cir", "convert", *_]:
+                main(command.words[1:])
+            case ["mpiexec", "-n", count, "cir", *arguments]:
+                found.append(command)
+                ended = mpiexec.run(int(count), ["-m", "commonir", *arguments])
+                _check(command, ended.status, ended.err + ended.out)
+            case _:
+                pass
+    assert len(found) == 1
