@@ -110,7 +110,8 @@ class Certainty(IntEnum):
     """The content has what other formats do not have."""
 
     MARK = 5
-    """The content begins with a mark of the format: it is not of a format that is not read here either."""
+    """The content begins with a mark of the format. Only this overrules what is said of JSON documents, archives and
+    other well-known files that are no programs."""
 
 
 class Recognition(NamedTuple):
