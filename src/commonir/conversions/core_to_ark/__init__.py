@@ -23,6 +23,7 @@ from commonir.conversions.core_to_ark import (
     reduction,
     windows,
 )
+from commonir.conversions.core_to_core import einsum, reshaping
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.interface import Port, metadata_of
@@ -36,7 +37,19 @@ from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target, legalize
 
-_FAMILIES = (ranks, moves, indexing, products, communication, reduction, elementwise, functions, windows)
+_FAMILIES = (
+    einsum,
+    reshaping,
+    ranks,
+    moves,
+    indexing,
+    products,
+    communication,
+    reduction,
+    elementwise,
+    functions,
+    windows,
+)
 
 RULES = Rules([*Rules.members(*map(vars, _FAMILIES)), *elementwise.BINARY, *elementwise.UNARY, *reduction.REDUCTIONS])
 

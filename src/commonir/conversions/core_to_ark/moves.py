@@ -194,31 +194,4 @@ def reverse(op: core.Reverse, work: Work, x: Value) -> Made:
     return x
 
 
-def _blocks(sizes: Sequence[int], block: int) -> tuple[int, int, int, int]:
-    n, c, h, w = sizes
-    return n, c, h // block, w // block
-
-
-@rule(core.DepthToSpace)
-def depth_to_space(op: core.DepthToSpace, work: Work, x: Value) -> Made:
-    """Blocks as axes of their own, which change places."""
-    n, channels, h, w = shape_of(x)
-    b, depth = op.block, channels // (op.block * op.block)
-    if op.order is core.BlockOrder.DCR:
-        blocks = core.transpose(core.reshape(x, (n, b, b, depth, h, w)), (0, 3, 4, 1, 5, 2))
-    else:
-        blocks = core.transpose(core.reshape(x, (n, depth, b, b, h, w)), (0, 1, 4, 2, 5, 3))
-    return core.reshape(blocks, shape_of(op.y))
-
-
-@rule(core.SpaceToDepth)
-def space_to_depth(op: core.SpaceToDepth, work: Work, x: Value) -> Made:
-    """Blocks as axes of their own, which change places."""
-    n, channels, height, width = _blocks(shape_of(x), op.block)
-    b = op.block
-    blocks = core.reshape(x, (n, channels, height, b, width, b))
-    order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
-    return core.reshape(core.transpose(blocks, order), shape_of(op.y))
-
-
 __all__ = ["concat", "movement", "pad", "slice_", "split", "tile", "transpose"]

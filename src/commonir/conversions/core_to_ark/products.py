@@ -12,7 +12,6 @@ from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import refused
 from commonir.dialects import ark, core
 from commonir.ir.operation import Value
-from commonir.rewrite.legalize import Mismatch
 
 
 @rule(core.MatMul)
@@ -172,35 +171,4 @@ def linear(op: core.Linear, work: Work, x: Value, weight: Value, bias: Value | N
     return y if bias is None else core.add(y, bias)
 
 
-@rule(core.Einsum)
-def einsum(op: core.Einsum, work: Work, xs: tuple[Value, ...]) -> Made:
-    """Of two tensors: common axes of the result first, then those of each, and what is summed over last."""
-    terms, right = op.equation.replace(" ", "").split("->")
-    names = terms.split(",")
-    if len(names) != 2 or any(len(set(t)) != len(t) for t in names):
-        return Mismatch("products of other than two tensors, or along a diagonal, have no rule")
-    a, b = names
-    alone = [c for c in a + b if c not in right and not (c in a and c in b)]
-    if alone:
-        return Mismatch("a sum along an axis of one tensor only has no rule")
-    stack = [c for c in right if c in a and c in b]
-    rows, columns = [c for c in right if c not in b], [c for c in right if c not in a]
-    summed = [c for c in a if c in b and c not in right]
-    x, y = xs
-    size = dict(zip(a + b, (*shape_of(x), *shape_of(y)), strict=True))
-    counts = [prod([size[c] for c in part]) for part in (rows, columns, summed)]
-    left = core.transpose(x, tuple([a.index(c) for c in (*stack, *rows, *summed)]))
-    other = core.transpose(y, tuple([b.index(c) for c in (*stack, *columns, *summed)]))
-    leading = tuple([size[c] for c in stack])
-    found = core.matmul(
-        core.reshape(left, (*leading, counts[0], counts[2])),
-        core.reshape(other, (*leading, counts[1], counts[2])),
-        False,
-        True,
-    )
-    order = [*stack, *rows, *columns]
-    apart = core.reshape(found, tuple([size[c] for c in order]))
-    return core.transpose(apart, tuple([order.index(c) for c in right]))
-
-
-__all__ = ["einsum", "linear", "matmul", "product"]
+__all__ = ["linear", "matmul", "product"]
