@@ -17,13 +17,14 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import plural
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.notation import formula
 from commonir.ods.dialect import Dialect
 from commonir.ods.examples import example_of
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.forms import Form
 from commonir.ods.inference import Derived, infer, operations_behind
+from commonir.ods.known import known_dims
 from commonir.ods.operation import Op
 from commonir.ods.version_changes import changes_between
 
@@ -266,6 +267,7 @@ def _fresh() -> Iterator[str]:
 
 def _without_type(text: str) -> str:
     """Returns numbers and lists without their types, for people."""
+    text = re.sub(r"#commonir\.dims<([^<>]*)>", lambda found: f"[{found[1].replace(chr(34), '')}]", text)
     listed = re.sub(r"array<\w+(?:: ([^<>]*))?>", lambda found: f"[{found[1] or ''}]", text)
     return re.sub(r" : (?:i64|f64)\b", "", listed)
 
@@ -323,10 +325,10 @@ def _example(definition: type[Op], example: Op | None) -> list[str]:
     except DiagnosticError:
         return []
     results = [_type_text(t) for t in types]
-    if not results or any("?" in text for text in results):
+    if not results or any(isinstance(t, TensorType) and t.shape is None for t in types):
         return []
     given = [
-        f"{f.spelling}: {', '.join([_type_text(v.type) for v in values])}"
+        f"{f.spelling}: {', '.join([_operand_text(v) for v in values])}"
         for f in definition.layout.inputs
         if f.kind is FieldKind.OPERAND and (values := _values_of(example, f))
     ]
@@ -342,8 +344,19 @@ def _values_of(op: Op, field: Field) -> Sequence[Value]:
     return () if found is None else (found,) if isinstance(found, Value) else found
 
 
+def _operand_text(value: Value) -> str:
+    """Returns the type of an operand, and its elements where they are known."""
+    dims, text = known_dims(value), _type_text(value.type)
+    if dims is None:
+        return text
+    elements = ", ".join(map(str, dims))
+    return f"{text} = {elements}" if text.endswith("[]") else f"{text} = [{elements}]"
+
+
 def _type_text(type: Type) -> str:
     """Returns a type as index notation writes it, such as f32[n, c]; a question mark stands for what is not known."""
+    if isinstance(type, ListType | OptionalType):
+        return f"{'list' if isinstance(type, ListType) else 'optional'}<{_type_text(type.element)}>"
     if not isinstance(type, TensorType):
         return str(type)
     dims = "?" if type.shape is None else ", ".join(["?" if d is None else str(d) for d in type.shape])

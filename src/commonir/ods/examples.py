@@ -1,98 +1,262 @@
-"""One small operation of a definition, made from its declaration: what its documentation is shown at.
+"""One small operation of a definition, which its documentation shows.
 
-Operands have the names of their patterns as dimensions; attributes without a default are tried from a few plain values
-of their kind, until the definition accepts the operation.
+A file `examples.txt` beside the modules of a dialect gives some, one a line, as `mil.conv(x: f32[n, 3, h, w], weight:
+f32[8, 3, 5, 5], strides = (2, 2))`, with `x = (1, 2)` for an operand of known elements and `and` between the values of
+a variadic one. Others are guessed, like required fields that a line leaves out: dimensions have the names that stand in
+the patterns, or are small numbers, and a few plain values of each attribute are tried until the definition accepts the
+operation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
+from commonir.base.tuples import NamedTuple
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, f32, i32
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    ElementType,
+    ListType,
+    MapType,
+    OptionalType,
+    SparseTensorType,
+    TensorType,
+    Type,
+    boolean,
+    complex64,
+    f32,
+    i32,
+    index,
+)
 from commonir.notation import NotationError
 from commonir.ods import attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.known import Known
 from commonir.ods.operation import Op
-from commonir.ods.patterns import Pattern, wrapped
+from commonir.ods.patterns import Mapped, Pattern, TypeClass, TypeConstraint, TypeVariable, Wrapped, wrapped
 from commonir.symbolic import Dim, symbol
 
 _RANKS = (2, 1, 3, 4)
 _TRIALS = 8
 _PREFERRED = (f32, i32)
 _CLASSES = {"float": f32, "number": f32, "any": f32, "": f32, "int": i32}
+_GIVEN = re.compile(r"(\w+)(: | = )(.*?)(?=, \w+(?:: | = )|$)")
+_ERRORS = (DiagnosticError, NotationError, InternalError, TypeError, ValueError, IndexError, KeyError)
+
+Dims = Callable[[str], Dim]
+"""Returns the dim that a name of a pattern stands for."""
+
+
+def _numbered() -> Dims:
+    """Returns a function that gives each name a number of its own, from 2 on."""
+    known: dict[str, int] = {}
+    return lambda name: known.setdefault(name, len(known) + 2)
+
+
+class _Guess(NamedTuple):
+    """How an operation is made up: dims of the first operand and of the others, axes of a wildcard, which of the values
+    of each attribute, and whether with all optional operands.
+    """
+
+    first: Dims
+    others: Dims
+    rank: int
+    trial: int
+    is_whole: bool
+
+
+def _guesses(trials: int) -> Iterator[_Guess]:
+    def equal(name: str) -> Dim:  # noqa: ARG001  all names stand for one number
+        return 4
+
+    for dims in ("names", "numbers after names", "numbers", "equal"):
+        for is_whole, rank, trial in product((True, False), _RANKS, range(trials)):
+            others = symbol if dims == "names" else equal if dims != "numbers" else _numbered()
+            first = symbol if dims.endswith("names") else others
+            yield _Guess(first, others, rank, trial, is_whole)
 
 
 def example_of(definition: type[Op]) -> Op | None:
-    """Returns an operation of the definition, with all optional operands where it accepts them; None when none was
-    found.
+    """Returns an operation of the definition: that of `examples.txt`, else a guess, with all optional operands
+    where it accepts them; None when none was found.
     """
     if definition.layout.regions:
         return None
-    for whole, rank, trial in product((True, False), _RANKS, range(_TRIALS)):
+    stated = _stated(definition)
+    counts = [
+        len(_candidates(f, 1)) for f in definition.layout.arguments if f.kind is not FieldKind.OPERAND and f.is_required
+    ]
+    for guess in _guesses(min(max(counts, default=1), _TRIALS)):
         try:
-            return definition(**_arguments(definition, rank, trial, whole))
-        except (DiagnosticError, NotationError, InternalError, TypeError, ValueError, IndexError, KeyError):
+            return definition(**_arguments(definition, guess, stated))
+        except _ERRORS:
             continue  # this guess does not fit the definition
     return None
 
 
-def _arguments(definition: type[Op], rank: int, trial: int, whole: bool) -> dict[str, object]:
+def _stated(definition: type[Op]) -> Mapping[str, tuple[bool, str]]:
+    """Returns the fields that `examples.txt` gives for an operation: whether by type, and the text of it."""
+    found: list[tuple[str, str, str]] = _GIVEN.findall(_lines(definition.__module__).get(definition.name, ""))
+    return {name: (mark == ": ", text) for name, mark, text in found}
+
+
+@cache
+def _lines(module: str) -> Mapping[str, str]:
+    """Returns the arguments of the examples beside a module, by the name of the operation."""
+    package = find_spec(module.rpartition(".")[0]) if "." in module else None
+    path = Path(package.origin or "").with_name("examples.txt") if package is not None else None
+    if path is None or not path.is_file():
+        return {}
+    lines = [line.partition("(") for line in path.read_text(encoding="utf-8").splitlines()]
+    return {name: text.removesuffix(")") for name, _, text in lines}
+
+
+def _arguments(definition: type[Op], guess: _Guess, stated: Mapping[str, tuple[bool, str]]) -> dict[str, object]:
     out: dict[str, object] = {}
-    for f in definition.layout.arguments:
-        if f.kind is FieldKind.OPERAND:
-            if f.variadic:
-                out[f.name] = (_operand(definition, f, rank), _operand(definition, f, rank))
-            elif f.is_required or whole:
-                out[f.name] = _operand(definition, f, rank)
+    for n, f in enumerate(definition.layout.arguments):
+        dims = guess.others if n else guess.first
+        if f.spelling in stated:
+            out[f.name] = _given(definition, f, *stated[f.spelling])
+        elif f.kind is FieldKind.OPERAND:
+            if f.variadic and (guess.is_whole or not stated):
+                out[f.name] = (_operand(definition, f, guess, dims), _operand(definition, f, guess, dims))
+            elif f.is_required or (guess.is_whole and not stated):
+                out[f.name] = _operand(definition, f, guess, dims)
         elif f.is_required:
-            found = _values(f.type, rank)
-            out[f.name] = found[trial % len(found)]
+            found = _candidates(f, guess.rank)
+            out[f.name] = found[guess.trial % len(found)]
     return out
 
 
-def _operand(definition: type[Op], field: Field, rank: int) -> Value:
-    type = _type(definition, field.pattern, rank)
-    if field.pattern is not None and field.pattern.content is not None:
-        return Value(wrapped(field.pattern.wrapper, _type(definition, field.pattern.content, rank)))
-    if field.by_value:
-        sizes = tuple([symbol(f"{field.spelling}{n}") for n in range(rank)])
-        return Known(TensorType(type.element, (rank,)), sizes).result
+def _given(definition: type[Op], field: Field, is_type: bool, text: str) -> object:
+    """Returns an argument that `examples.txt` gives."""
+    if field.kind is not FieldKind.OPERAND:
+        value = literal_eval(text)
+        return ELEMENT_TYPES.get(value, value) if field.type is attr_types.element else value
+    values = [_value(definition, field, is_type, part) for part in text.split(" and ")]
+    return tuple(values) if field.variadic else values[0]
+
+
+def _value(definition: type[Op], field: Field, is_type: bool, text: str) -> Value:
+    """Returns a value of a type, or one of known elements."""
+    if is_type:
+        return Value(_type(definition, Pattern(text), 0, symbol))
+    given = literal_eval(text)
+    elements = given if isinstance(given, tuple) else (given,)
+    shape = (len(elements),) if isinstance(given, tuple) else ()
+    name = "" if field.pattern is None else field.pattern.element
+    variable = definition.layout.variables.get(name)
+    is_whole = (variable is None and name == "any") or (variable is not None and i32 in variable.elements)
+    element = i32 if is_whole and all(isinstance(e, int) for e in elements) else _element(definition, name)
+    dims = elements if element.is_integer else None
+    return Known(TensorType(element, shape), dims, data_of(element, shape, elements)).result
+
+
+def _operand(definition: type[Op], field: Field, guess: _Guess, dims: Dims) -> Value:
+    type = _type(definition, field.pattern, guess.rank, dims)
+    if field.by_value and isinstance(type, TensorType):
+        if field.pattern is not None and field.pattern.dims == ():
+            return Known(type, (dims(field.spelling),)).result
+        sizes = tuple([dims(f"{field.spelling}{n}") for n in range(guess.rank)])
+        return Known(TensorType(type.element, (guess.rank,)), sizes).result
     return Value(type)
 
 
-def _type(definition: type[Op], pattern: Pattern | None, rank: int) -> TensorType:
+def _type(definition: type[Op], pattern: Pattern | None, rank: int, dims: Dims) -> Type:
     if pattern is None:
-        return TensorType(f32, (symbol("m"), symbol("n")))
+        return TensorType(f32, (dims("m"), dims("n")))
+    if isinstance(pattern, TypeConstraint):
+        return _admitted(pattern, rank, dims)
+    if pattern.content is not None:
+        content = _type(definition, pattern.content, rank, dims)
+        return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else content
     shape: list[Dim] = []
     for name, many in pattern.dims if pattern.dims is not None else (("s", True),):
         if many:
-            shape += [symbol(f"{name or 'd'}{n}") for n in range(rank)]
+            shape += [dims(f"{name or 'd'}{n}") for n in range(rank)]
         else:
-            shape.append(int(name) if name.isdigit() else symbol(name or "d"))
+            shape.append(int(name) if name.isdigit() else dims(name or "d"))
+    variable = definition.layout.variables.get(pattern.element)
+    if isinstance(variable, TypeClass):
+        return _member(variable, tuple(shape))
     return TensorType(_element(definition, pattern.element), tuple(shape))
+
+
+def _admitted(pattern: TypeConstraint, rank: int, dims: Dims) -> Type:
+    """Returns a type of a set: the only one, else the first of some plain types that is in it."""
+    if pattern.builds is not None:
+        return pattern.builds
+    shape = tuple([dims(f"s{n}") for n in range(rank)])
+    elements = (f32, i32, boolean, index, complex64)
+    plain: list[Type] = [TensorType(e, shape) for e in elements]
+    plain += [*elements, *[TensorType(e, ()) for e in elements]]
+    return next((t for t in plain if pattern.admits(t)), plain[0])
+
+
+def _member(variable: TypeVariable, shape: tuple[Dim, ...]) -> Type:
+    """Returns a type of a set of which not all are tensors."""
+    match variable:
+        case TypeClass():
+            return _member(variable.members[0], shape)
+        case Wrapped(wrapper=wrapper, content=content):
+            inside = _member(content, shape)
+            if wrapper == "sparse" and isinstance(inside, TensorType):
+                return SparseTensorType(inside.element, inside.shape)
+            return ListType(inside) if wrapper == "list" else OptionalType(inside)
+        case Mapped():
+            return MapType(_preferred(variable.key.elements), _member(variable.content, ()))
+        case _:
+            return TensorType(_preferred(variable.elements), shape)
 
 
 def _element(definition: type[Op], name: str) -> ElementType:
     variable = definition.layout.variables.get(name)
     if variable is None:
         return ELEMENT_TYPES.get(name) or _CLASSES.get(name, f32)
-    for e in _PREFERRED:
-        if e in variable.elements:
-            return e
-    return min(variable.elements, key=lambda e: e.name)
+    return _preferred(variable.elements)
 
 
-def _values(kind: AttrType[Any] | None, rank: int) -> Sequence[object]:
-    """Returns a few values of a kind."""
-    match "" if kind is None else kind.name:
-        case _ if kind is not None and kind.cases:
+def _preferred(elements: frozenset[ElementType]) -> ElementType:
+    return next((e for e in _PREFERRED if e in elements), None) or min(elements, key=lambda e: e.name)
+
+
+def _candidates(field: Field, rank: int) -> Sequence[object]:
+    """Returns a few values that an attribute may have."""
+    kind = field.type
+    if kind is None:
+        return (None,)
+    found = [v for v in _values(kind, rank) if _is_accepted(kind, field, v)]
+    return found or [v for v in _plain(rank) if _is_accepted(kind, field, v)] or (None,)
+
+
+def _is_accepted(kind: AttrType[Any], field: Field, value: object) -> bool:
+    try:
+        stored = kind.coerce(value)
+    except _ERRORS:
+        return False
+    return field.check is None or field.check.holds(stored)
+
+
+def _plain(rank: int) -> Sequence[object]:
+    """Returns values of several types, for attributes of types that are not listed."""
+    lists = ((1,) * rank, tuple(range(rank)), (0,), (1,), (1.0,) * rank, (True,) * rank, ((0, 1),))
+    return (1, 0, 2, 0.5, 0.0, -1, True, *lists, "name", f32, i32, TensorType(f32, (2, 3)))
+
+
+def _values(kind: AttrType[Any], rank: int) -> Sequence[object]:
+    """Returns a few values of a type of attributes."""
+    match kind.name:
+        case _ if kind.cases:
             return kind.cases
         case attr_types.integer.name:
             return (1, 0, 2)
@@ -123,4 +287,4 @@ def _values(kind: AttrType[Any] | None, rank: int) -> Sequence[object]:
         case attr_types.flags.name:
             return ((False,) * rank, (True,), ())
         case _:
-            return (None,)
+            return ()
