@@ -50,8 +50,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             report = next(r for r in reports if r.when == "call")
             report.outcome = "failed"
             report.longrepr = (
-                f"takes {item.stash[_taken]:.2f} s, {limit()} s are allowed (TEST_SECONDS allows more on a slow machine): "
-                "make it smaller, or mark it slow (docs/testing.md) and leave a fast test of the same"
+                f"takes {item.stash[_taken]:.2f} s, {limit()} s are allowed: make it smaller, or mark it slow "
+                "(docs/testing.md) and leave a fast test of the same; on a slow machine TEST_SECONDS=3 allows more"
             )
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
