@@ -34,7 +34,7 @@ def load(
 
     Several paths are the files of one program, such as those of the ranks of an ARK program, and nothing beside them.
     `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
-    only look; `verify` tells what is wrong with the operations themselves. Libraries that a Common IR file imports are
+    only look; `verify` reports errors of the operations themselves. Libraries that a Common IR file imports are
     looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`. `dialects` are used
     beside those that are installed, as those of `load_dialects`.
 
@@ -42,17 +42,17 @@ def load(
     """
     formats = Formats()
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
-    found = _format_of(formats, paths) if format is None else formats.get(format)
-    if not found.is_readable:
-        raise DiagnosticError(not_read(found.name, paths[0]))
+    chosen = _format_of(formats, paths) if format is None else formats.get(format)
+    if not chosen.is_readable:
+        raise DiagnosticError(not_read(chosen.name, paths[0]))
     for each in paths if format is not None else ():
-        _require_format(formats, found, each)
+        _require_format(formats, chosen, each)
     with no_collection():
         options = _read_options(library_path, allow_fetch=allow_fetch)
         if isinstance(path, str | os.PathLike):
-            module, diagnostics = found.read(path, Dialects(given=dialects), options)
+            module, diagnostics = chosen.read(path, Dialects(given=dialects), options)
         else:
-            module, diagnostics = found.read_files(paths, Dialects(given=dialects))
+            module, diagnostics = chosen.read_files(paths, Dialects(given=dialects))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -94,17 +94,17 @@ def check(
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it.
 
-    Several paths are the files of one program, as of `load`; `programs_of` tells which are. `dialects` is as
-    of `load`; what their definitions leave to C++ is told in notes.
+    Several paths are the files of one program, as of `load`; `programs_of` groups them. `dialects` is as
+    of `load`; what their definitions leave to C++ is reported in notes.
     """
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
-    found = _format_of(Formats(), paths)
+    chosen = _format_of(Formats(), paths)
     options = _read_options(library_path, allow_fetch=allow_fetch)
     if isinstance(path, str | os.PathLike):
-        module, diagnostics = found.check(path, Dialects(given=dialects), options)
+        module, diagnostics = chosen.check(path, Dialects(given=dialects), options)
     else:
-        module, diagnostics = found.check_files(paths, Dialects(given=dialects))
-    if module is not None and not found.dialect and not any(d.is_error for d in diagnostics):
+        module, diagnostics = chosen.check_files(paths, Dialects(given=dialects))
+    if module is not None and not chosen.dialect and not any(d.is_error for d in diagnostics):
         # The syntax of all programs demands nothing of those of a format.
         diagnostics = [*diagnostics, *_demanded(module)]
     if module is not None and dialects:
@@ -117,23 +117,23 @@ def check(
 def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:
     """Paths of models, those of the files of one program together, such as those of the ranks of an ARK program.
 
-    A path of which no format can be told stays by itself.
+    A path of no known format is a program by itself.
     """
     formats = Formats()
     out: list[tuple[str, ...]] = []
     several: dict[Format, list[str]] = {}
     for path in dict.fromkeys([os.fspath(p) for p in paths]):
         try:
-            found = formats.of_file(path)
+            chosen = formats.of_file(path)
         except DiagnosticError:
             out.append((path,))
             continue
         if Path(path).is_dir():
             out.append((path,))
         else:
-            several.setdefault(found, []).append(path)
-    for found, files in several.items():
-        out += found.programs(files)
+            several.setdefault(chosen, []).append(path)
+    for chosen, files in several.items():
+        out += chosen.programs(files)
     first = {os.fspath(path): n for n, path in reversed(list(enumerate(paths)))}
     return sorted(out, key=lambda files: first[files[0]])
 
@@ -163,9 +163,9 @@ def check_pieces(
     """
     from commonir.formats.mlir.checking import check_pieces as checked_pieces  # noqa: PLC0415  loads the parser
 
-    found = Formats().of_file(path)
-    if found.name != MLIR:
-        message = f"a file of format '{found.name}' is not MLIR text: it has no pieces and no comments"
+    chosen = Formats().of_file(path)
+    if chosen.name != MLIR:
+        message = f"a file of format '{chosen.name}' is not MLIR text: it has no pieces and no comments"
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
     return checked_pieces(path, Dialects(given=dialects), split=split, expects=expects)
 
@@ -178,8 +178,8 @@ def loads(
 
     Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
     """
-    found = Formats().get(format)
-    module, diagnostics = found.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
+    chosen = Formats().get(format)
+    module, diagnostics = chosen.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
     if module is None or any(d.is_error for d in diagnostics):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -280,8 +280,8 @@ def _size_bytes(path: Path) -> int:
 
 def _require_format(formats: Formats, expected: Format, path: Path_) -> None:
     """Raises: DiagnosticError (WRONG_FORMAT) for a file of another format."""
-    found = formats.recognize(path)
-    if found.format.name != expected.name:
+    chosen = formats.recognize(path)
+    if chosen.format.name != expected.name:
         message = f"the file is not of the format '{expected.name}'"
-        notes = (f"found: {found.description}",)
+        notes = (f"found: {chosen.description}",)
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path), notes=notes))

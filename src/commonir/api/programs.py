@@ -47,7 +47,7 @@ def lower(module: Module, *, defer: bool = False) -> Module:
 
 
 def infer(module: Module) -> None:
-    """Fills in the types of all values of a program, as far as its definitions tell them: sizes become expressions of
+    """Fills in the types of all values of a program, as far as its definitions infer them: sizes become expressions of
     the sizes of inputs. Changes nothing else.
     """
     from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
@@ -137,7 +137,7 @@ def _report_annotations(module: Module, own: Format | None, findings: Diagnostic
 
 
 def _cannot_express_ranks(to: str) -> DiagnosticError:
-    message = f"a program divided among ranks cannot be told in '{to}'"
+    message = f"a sharded program cannot be expressed in '{to}'"
     return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="it can in ark and mlir"))
 
 
@@ -146,7 +146,7 @@ def _refuse_ranks(module: Module, to: str) -> None:
 
     ranks = ranks_of(module)
     if len(ranks) > 1:
-        message = f"a program of {len(ranks)} ranks cannot be told in '{to}', whose files are one program"
+        message = f"a program of {len(ranks)} ranks cannot be expressed in '{to}', whose files are one program"
         help = (
             f"it can in ark and mlir; `--function {ranks[0].symbol_name}` converts what one rank runs, "
             "if it exchanges nothing with others"

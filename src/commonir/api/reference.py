@@ -39,13 +39,13 @@ def summarize(
 
 
 _WITH_RANKS = frozenset({"ark", "core"})
-"""The dialects that tell which rank runs a function: by the function itself, or by an attribute of it."""
+"""The dialects that can express which rank runs a function: by the function itself, or by an attribute of it."""
 
 
 def _may_have_ranks(module: Module) -> bool:
     """Returns whether something is said of ranks: of other programs, nothing is loaded to find out."""
-    said = {name.partition(".")[0] for f in module.functions.values() for name in (f.name, *f.extra)}
-    return not said.isdisjoint(_WITH_RANKS)
+    dialects = {name.partition(".")[0] for f in module.functions.values() for name in (f.name, *f.extra)}
+    return not dialects.isdisjoint(_WITH_RANKS)
 
 
 def _ranks(module: Module) -> RanksSummary | None:
@@ -111,7 +111,7 @@ def view(
     """Writes a drawing of a program: of ranks as lanes, with what they send each other as arrows; of others as graphs
     of their operations. With another program both as graphs side by side, in which stands out what differs (`diff`).
 
-    `to` is `svg`, or `html` for a page with zoom and search; without, the suffix of the path tells.
+    `to` is `svg`, or `html` for a page with zoom and search; by default, it follows from the suffix of the path.
 
     Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no drawing, E08xx).
     """
@@ -133,7 +133,7 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
     Programs of one format are compared as they are, others by what they are in the core. What stands for what follows
     from what is computed from what; names of values decide only where that leaves a choice. A weight whose elements
     differ by no more than `tolerance` times its largest magnitude is the same, without one it is when all bits are;
-    `measure` tells how far weights are apart.
+    `measure` compares weights by value.
 
     Raises: DiagnosticError (as `lower`) when programs of two formats cannot be lowered.
     """
@@ -160,10 +160,10 @@ def library(dialect: str) -> Module:
     from commonir.passes.dialect_library import dialect_library  # noqa: PLC0415
 
     dialects = Dialects()
-    found = dialects.get(dialect)
-    if found is None:
+    definitions = dialects.get(dialect)
+    if definitions is None:
         raise DiagnosticError(_unknown("dialect", dialect, dialects.names()))
-    return valid(dialect_library(found))
+    return valid(dialect_library(definitions))
 
 
 def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Sequence[OperationEntry]:
@@ -174,10 +174,10 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
     names = sorted(d.name for d in dialects or known.working()) if dialect is None else [dialect]
     out: list[OperationEntry] = []
     for name in names:
-        found = known.get(name)
-        if found is None:
+        definition = known.get(name)
+        if definition is None:
             raise DiagnosticError(_unknown("dialect", name, known.names()))
-        out += [OperationEntry(op, summary_of(d[-1]), d[0].since) for op, d in found.operations.items()]
+        out += [OperationEntry(op, summary_of(d[-1]), d[0].since) for op, d in definition.operations.items()]
     return out
 
 
@@ -195,7 +195,7 @@ def declared_operations(module: Module) -> Sequence[OperationEntry]:
     """Returns the operators and functions that a Common IR file and its libraries declare."""
     from commonir.dialects.common_ir.pages import declared_in, declared_summary  # noqa: PLC0415
 
-    return [OperationEntry(name, declared_summary(found), "") for name, found in declared_in(module).items()]
+    return [OperationEntry(name, declared_summary(operations), "") for name, operations in declared_in(module).items()]
 
 
 def declared_page(module: Module, name: str) -> str:

@@ -75,13 +75,13 @@ def run(
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
-    given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    all_inputs = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
     if ranks is not None:
-        division = Division(ranks, parallel, findings)
-        return _prepared_on_ranks(module, given, engine, function, state, options, division).run(given)
-    return _prepared(module, lowered, engine, function, state, options).run(given)
+        sharding = Sharding(ranks, parallel, findings)
+        return _prepared_on_ranks(module, all_inputs, engine, function, state, options, sharding).run(all_inputs)
+    return _prepared(module, lowered, engine, function, state, options).run(all_inputs)
 
 
 def prepare(
@@ -92,7 +92,7 @@ def prepare(
     state: State | None = None,
     options: EngineOptions | None = None,
 ) -> Executable:
-    """Returns a function made ready to run many times; its `state` is the one given, or a new one.
+    """Returns a function prepared to run many times; its `state` is the one given, or a new one.
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
@@ -107,7 +107,7 @@ def _prepared(
     state: State | None,
     options: EngineOptions | None,
 ) -> Executable:
-    """Returns a function made ready to run; one that was lowered here may be lowered again for other sizes."""
+    """Returns a function prepared to run; one that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.execution import check_rank_states, prepare_ranks  # noqa: PLC0415
@@ -132,7 +132,7 @@ def _prepared(
     return executable
 
 
-class Division(NamedTuple):
+class Sharding(NamedTuple):
     """Parameters of sharding a program among ranks before it runs, and the receiver of its findings."""
 
     ranks: int
@@ -147,9 +147,9 @@ def _prepared_on_ranks(
     function: str | None,
     state: State | None,
     options: EngineOptions | None,
-    division: Division,
+    sharding: Sharding,
 ) -> Executable:
-    """Returns a function divided among ranks for inputs of some shapes, and made ready to run."""
+    """Returns a function divided among ranks for inputs of some shapes, and prepared to run."""
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
     from commonir.runtime.ranks.sharding import ShardedExecutable  # noqa: PLC0415
@@ -162,7 +162,7 @@ def _prepared_on_ranks(
     # Lists and maps have no shape.
     shapes = {name: tuple(array.shape) for name, array in inputs.items() if is_array(array)}
     whole = lower_module(module, shapes=shapes, function=function)
-    divided = shard(whole, division.ranks, division.parallel, function=function, findings=division.findings)
+    divided = shard(whole, sharding.ranks, sharding.parallel, function=function, findings=sharding.findings)
     ranks = ranks_of(divided)
     if ranks is None:
         return _prepared(divided, divided, engine, None, state, options)
@@ -178,7 +178,7 @@ def _prepared_on_ranks(
 def together(engine: str | None) -> AbstractContextManager[bool]:
     """Returns a context for the processes of an engine that has several: an error in one ends all.
 
-    Gives whether this process is the one that tells the answer, as is the only one of other engines.
+    Yields whether this process reports results, which is True with other engines.
 
     Raises: DiagnosticError (E0705).
     """
@@ -189,7 +189,7 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
     try:
         chosen = Engines().get(engine)
     except DiagnosticError:
-        # It is told when the program is to run, after what is wrong with the program.
+        # It is reported when the program runs, after errors of the program itself.
         return nullcontext(True)
     return chosen.together() if runs_ranks(chosen) else nullcontext(True)
 
@@ -269,15 +269,16 @@ def run_steps(
     from commonir.runtime.steps import Steps, joined  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
-    given = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
+    step_inputs = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
     drawn = [
-        random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part) for n, part in enumerate(given)
+        random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part)
+        for n, part in enumerate(step_inputs)
     ]
     if ranks is None:
         executable = _prepared(module, lowered, engine, function, state, options)
     else:
-        division = Division(ranks, parallel, findings)
-        executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, division)
+        sharding = Sharding(ranks, parallel, findings)
+        executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, sharding)
     outputs = [executable.run(part) for part in drawn]
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
@@ -363,11 +364,11 @@ def run_converted(
         return dict(run(converted, inputs, state=state, options=options))
     before = lowered.function(function)
     if ranks is not None:
-        found = run(converted, shard_inputs(before, ranks, inputs), state=state, options=options)
-        return unshard_outputs(before, ranks, found)
+        outputs = run(converted, shard_inputs(before, ranks, inputs), state=state, options=options)
+        return unshard_outputs(before, ranks, outputs)
     name = function if function in after.functions else None
-    given = adapted_inputs(before, after.function(name), inputs)
-    return renamed_outputs(before, run(converted, given, function=name, state=state, options=options))
+    adapted = adapted_inputs(before, after.function(name), inputs)
+    return renamed_outputs(before, run(converted, adapted, function=name, state=state, options=options))
 
 
 def run_with_onnxruntime(
@@ -459,9 +460,9 @@ def compare(
         return _compare_ranks(*of_ranks, inputs or {}, seed, rtol, atol, measure, options or DEFAULT_OPTIONS)
     left = divergence.Side(a, known.get(names[0]), function, seed)
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
-    given = {**right.initial, **left.initial, **(inputs or {})}
+    all_inputs = {**right.initial, **left.initial, **(inputs or {})}
     name = left.function.symbol_name
-    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
+    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
     result = divergence.compare(comparing, on_progress)
@@ -469,20 +470,20 @@ def compare(
 
 
 def _with_reproducer(
-    found: Comparison, comparing: Comparing, folder: Path_, findings: Diagnostics | None
+    comparison: Comparison, comparing: Comparing, folder: Path_, findings: Diagnostics | None
 ) -> Comparison:
     """Returns a comparison whose first divergence, if there is one, is saved as programs of their own."""
-    if found.first_divergence is None:
-        return found
+    if comparison.first_divergence is None:
+        return comparison
     from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
 
     try:
-        return reproduce(comparing, found, folder)
+        return reproduce(comparing, comparison, folder)
     except DiagnosticError as error:
         if findings is None:
             raise
         findings.extend(error.diagnostics)
-        return found
+        return comparison
 
 
 def profile(
@@ -511,21 +512,21 @@ def profile(
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     if _run_alone(module, function) is None:
-        message = "programs of several ranks are not profiled: what a rank waits for is no cost of an operation"
+        message = "programs of several ranks cannot be profiled: waiting for other ranks is not a cost of an operation"
         help = "name the function of a rank that exchanges nothing (`--function`)"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
     side = Side(module, Engines().get(engine or DEFAULT_ENGINE), function, seed)
-    given = {**side.initial, **(inputs or {})}
-    drawn = draw(side.module, function=side.function.symbol_name, seed=seed, dims=dims or {}, given=given)
+    all_inputs = {**side.initial, **(inputs or {})}
+    drawn = draw(side.module, function=side.function.symbol_name, seed=seed, dims=dims or {}, given=all_inputs)
     repeats = profiling.Repeats(warmup, repeat)
     return profiling.profile(side, drawn, repeats, options or DEFAULT_OPTIONS, on_progress)
 
 
-def save_trace(found: Profile, path: Path_) -> None:
+def save_trace(profile: Profile, path: Path_) -> None:
     """Writes a profile for viewers of traces, such as chrome://tracing. Raises: DiagnosticError (E08xx)."""
     from commonir.runtime.comparing.profile import save_trace as save  # noqa: PLC0415
 
-    save(found, path)
+    save(profile, path)
 
 
 def _metric_named(name: str) -> Metric:
@@ -555,12 +556,12 @@ def _compared_ranks(
         return None
     lowered = [lower(module, defer=True) for module in programs]
     known = Engines()
-    found = [
+    sides = [
         None if ranks is None else RanksSide(module, ranks, known.get(engine))
         for module, engine in zip(lowered, (engines[0], engines[-1]), strict=True)
         for ranks in [ranks_of(module, function)]
     ]
-    left, right = found
+    left, right = sides
     if left is None and right is None:
         return None
     if any(runs_ranks(known.get(engine)) for engine in engines):

@@ -139,7 +139,7 @@ UNTRUSTED_SHAPE = Code(
     "the declared shape contradicts the inferred one, and does not count",
     "Shapes within an ONNX model and of its outputs are notes that no runtime relies on, and tools that change models "
     "leave them as they were. The shape that follows from the operators counts here; a contradicting element type is "
-    "E0506. What follows from a declared shape that is wrong is not told.",
+    "E0506. Errors that follow from a wrong declared shape are not reported.",
     severity=Severity.WARNING,
 )
 
@@ -197,7 +197,7 @@ INCOMPLETE_RULE = Code(
     "E0605",
     "the result of a rewrite rule is incomplete",
     "An operation that a rule makes must be said in whole: every operand and every attribute without a default needs a "
-    "value, because nothing else tells it. So do the types of its results, where they follow neither from its operands "
+    "value, because nothing else determines it. So do the types of its results, where they follow neither from its operands "
     "nor from what it replaces: `(returnType ..)` in a file, `.typed(..)` in Python. The source of a rule may leave "
     "out whatever does not matter.",
 )
@@ -206,7 +206,7 @@ AMBIGUOUS_RULES = Code(
     "two rewrite rules match the same operations equally well",
     "Of several rules that match, the most discriminating one is used: the one with more operations in its source, "
     "then with more constrained operands and attributes. These two are equal in that and can match the same "
-    "operation, so that nothing tells which to use. Constrain one of them further, or prefer one by a benefit.",
+    "operation, so that the order is ambiguous. Constrain one of them further, or prefer one by a benefit.",
 )
 ENDLESS_REWRITING = Code(
     "E0607",
@@ -380,14 +380,14 @@ RANKS_BLOCKED = Code(
     "E0717",
     "the ranks of a program wait for each other",
     "Every rank that has not ended waits: for a message that nobody has sent, or at a barrier that not all ranks "
-    "reach. The notes tell for each what it waits for and where, the cycle if there is one, and what was sent but "
+    "reach. The notes say for each what it waits for and where, the cycle if there is one, and what was sent but "
     "never received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` "
     "of the rank that it names, with the same tag; sends do not wait.",
 )
 RANK_ENDED = Code(
     "E0718",
     "a rank of a program ended before it was done",
-    "The process of a rank under MPI ended, or one of another rank did while this one waited for it. The notes tell "
+    "The process of a rank under MPI ended, or one of another rank did while this one waited for it. The notes say "
     "who waited for whom. What the rank itself said stands above, if it could say anything.",
 )
 

@@ -43,5 +43,5 @@ def end_without_search() -> None:
 
 
 def end_with_search() -> None:
-    """Makes the process end as it does by itself again, for a library that tells of objects of its own left then."""
+    """Restores the usual end of the process, for a library that reports leaked objects at exit."""
     atexit.unregister(gc.freeze)

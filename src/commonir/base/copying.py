@@ -72,7 +72,7 @@ def _copied_by(copy: _Copy, dst: int, src: int, offset: int, length: int) -> int
         except OSError as error:
             if error.errno in NO_SPACE:
                 raise
-            # Different file systems, special files, old kernels: the next method tells whether it is a real fault.
+            # Different file systems, special files, old kernels: if it is a real error, the next method raises it too.
             return done
         if count == 0:
             return done

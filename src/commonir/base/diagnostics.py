@@ -160,8 +160,8 @@ class Diagnostics:
 
     __slots__ = ("_found",)
 
-    def __init__(self, found: Iterable[Diagnostic] = ()) -> None:
-        self._found = list(found)
+    def __init__(self, diagnostics: Iterable[Diagnostic] = ()) -> None:
+        self._found = list(diagnostics)
 
     def add(
         self,
@@ -177,9 +177,9 @@ class Diagnostics:
         """Records a finding."""
         self._found.append(Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help))
 
-    def extend(self, found: Iterable[Diagnostic]) -> None:
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Records findings made elsewhere."""
-        self._found.extend(found)
+        self._found.extend(diagnostics)
 
     @property
     def has_errors(self) -> bool:

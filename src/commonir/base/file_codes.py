@@ -267,7 +267,7 @@ NO_DESCRIPTION = Code(
     "W0202",
     "the description of a model is missing",
     "The folder of a compiled model has no `coremldata.bin` from which the description of inputs and outputs could be "
-    "read. It is made of the types of the program and of `metadata.json`, as far as they tell it. Copy the folder as a "
+    "read. It is made of the types of the program and of `metadata.json`, as far as they have it. Copy the folder as a "
     "whole.",
     severity=Severity.WARNING,
 )
@@ -404,9 +404,9 @@ ARK_TENSOR = Code(
     "wherever it is mentioned, always with the same content; one operation produces it, and what an operation gives is "
     "the tensor that it writes under another number.",
 )
-ARK_PEER = Code(
+ARK_RANK = Code(
     "E0274",
-    "an ARK program names a rank that is not a peer",
+    "an ARK program names a rank that does not exist or is its own",
     "What is sent goes to another rank of the program, and what is received comes from one: ranks are numbered from 0 "
     "to `WorldSize` - 1. The rank that is meant is that of the buffer that the proxy stands for, `Buffer.Rank`.",
 )
@@ -504,7 +504,7 @@ ARK_PLAN = Code(
     "an ARK plan is read as the model that it runs",
     "A plan of ARK's executor holds the operations of a model in the order in which they run, and says besides which "
     "processors run them in which pieces. The operations are read as a model of one rank, with the edges that their "
-    "tensors tell. The division into tasks and the configuration of operations are checked and not kept.",
+    "tensors imply. The division into tasks and the configuration of operations are checked and not kept.",
     severity=Severity.WARNING,
 )
 ARK_PADS = Code(

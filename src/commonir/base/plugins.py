@@ -43,11 +43,11 @@ class Plugins(Generic[T]):
     """
 
     def __init__(
-        self, kind: type[T], group: str, ours: Mapping[str, str], given: Iterable[T] = (), *, discover: bool = True
+        self, cls: type[T], group: str, ours: Mapping[str, str], extra: Iterable[T] = (), *, discover: bool = True
     ) -> None:
-        self._kind = kind
+        self._kind = cls
         self._group = group
-        self._loaded = {thing.name: thing for thing in given}
+        self._loaded = {thing.name: thing for thing in extra}
         self._references = dict(ours) if discover else {}
         self._own = tuple(dict.fromkeys((*self._loaded, *self._references)))
         self._is_scanned = not discover
@@ -75,11 +75,11 @@ class Plugins(Generic[T]):
     def _working(self, names: Iterable[str]) -> Iterator[T]:
         for name in names:
             try:
-                found = self.get(name)
+                plugin = self.get(name)
             except DiagnosticError:
                 continue
-            if found is not None:
-                yield found
+            if plugin is not None:
+                yield plugin
 
     def get(self, name: str) -> T | None:
         """Returns the thing of a name; None when there is none.

@@ -81,21 +81,21 @@ def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str
     if size_bytes < _LENGTH_BYTES or length > min(size_bytes - _LENGTH_BYTES, limits.max_text_bytes):
         raise ValueError("its header is longer than the file, or than is allowed")
     try:
-        found = parse(stream.read(length))
+        header = parse(stream.read(length))
     except JsonError as error:
         raise ValueError(f"its header is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(header, dict):
         raise ValueError("its header is not a JSON object")
-    return {**found}, _LENGTH_BYTES + length
+    return {**header}, _LENGTH_BYTES + length
 
 
 def _entry(name: str, entry: object) -> tuple[np.dtype[np.generic], tuple[int, ...], int, int]:
     """Type, shape and place of an array by its part of the header."""
-    held: dict[object, object] = entry if isinstance(entry, dict) else {}  # pyright: ignore[reportUnknownVariableType]  JSON
-    element = _TYPES.get(str(held.get("dtype")))
+    fields: dict[object, object] = entry if isinstance(entry, dict) else {}  # pyright: ignore[reportUnknownVariableType]  JSON
+    element = _TYPES.get(str(fields.get("dtype")))
     if element is None:
-        raise ValueError(f"'{name}' has the unknown type '{held.get('dtype')}'")
-    shape, place = _numbers(held.get("shape")), _numbers(held.get("data_offsets"))
+        raise ValueError(f"'{name}' has the unknown type '{fields.get('dtype')}'")
+    shape, place = _numbers(fields.get("shape")), _numbers(fields.get("data_offsets"))
     if shape is None or place is None or len(place) != 2:
         raise ValueError(f"'{name}' has no shape, or no place in the file")
     return dtype_of(element), shape, place[0], place[1]

@@ -43,10 +43,10 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
         >>> did_you_mean("convert_", ["convert", "run"])
         "did you mean 'convert'?"
     """
-    found = [f"'{known}'" for known in nearest(name, candidates)]
-    if not found:
+    quoted = [f"'{known}'" for known in nearest(name, candidates)]
+    if not quoted:
         return None
-    return f"did you mean {' or '.join(filter(None, [', '.join(found[:-1]), found[-1]]))}?"
+    return f"did you mean {' or '.join(filter(None, [', '.join(quoted[:-1]), quoted[-1]]))}?"
 
 
 def _folded(name: str) -> str:

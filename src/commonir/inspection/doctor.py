@@ -79,8 +79,8 @@ def _engines() -> list[EngineReport]:
 
 
 def _formats() -> list[FormatReport]:
-    found = sorted(Formats().working(), key=lambda f: f.name)
-    return [FormatReport(f.name, f.suffixes, f.is_readable, f.is_writable) for f in found]
+    formats = sorted(Formats().working(), key=lambda f: f.name)
+    return [FormatReport(f.name, f.suffixes, f.is_readable, f.is_writable) for f in formats]
 
 
 def _plugins() -> list[PluginReport]:

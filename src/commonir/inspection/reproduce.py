@@ -34,12 +34,12 @@ Array = NDArray[np.generic]
 _TEXT = "mlir"
 
 
-def reproduce(comparing: Comparing, found: Comparison, folder: str | os.PathLike[str]) -> Comparison:
-    """Writes the first divergence, and tells of it whether it shows on its own.
+def reproduce(comparing: Comparing, comparison: Comparison, folder: str | os.PathLike[str]) -> Comparison:
+    """Writes the first divergence, and reports whether it can be reproduced on its own.
 
     Raises: DiagnosticError (E0603 for operations that cannot be cut out, E08xx).
     """
-    first = found.divergences[0]
+    first = comparison.divergences[0]
     pair = next(p for p in comparing.pairs if p.name == first.name)
     a, b = comparing.a, comparing.b
     inputs: list[dict[str, Array]] = []
@@ -70,21 +70,21 @@ def reproduce(comparing: Comparing, found: Comparison, folder: str | os.PathLike
     _save(target / "inputs.npz", {**inputs[1], **inputs[0]})
     _save(target / "expected.npz", {pair.name: results[0]})
     _save(target / "actual.npz", {pair.other: results[1]})
-    command = _command(models, found.engines, first.difference.rtol, atol, metric)
+    command = _command(models, comparison.engines, first.difference.rtol, atol, metric)
     with atomic_file(target / "command.txt") as stream:
         stream.write(f"{command}\n".encode())
     written = first.replaced(is_isolated=is_isolated, folder=os.fspath(folder))
-    return found.replaced(divergences=(written, *found.divergences[1:]))
+    return comparison.replaced(divergences=(written, *comparison.divergences[1:]))
 
 
 def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:
     return (pair.name, pair.a), (pair.other, pair.b)
 
 
-def _part(side: Side, sources: Sequence[str], target: str, given: Mapping[str, Array]) -> Module:
+def _part(side: Side, sources: Sequence[str], target: str, inputs: Mapping[str, Array]) -> Module:
     """Returns the operations at fault as a program in the dialect of the side, or in the core where that cannot be."""
     try:
-        whole = _sized(side.original, side.source.symbol_name, given)
+        whole = _sized(side.original, side.source.symbol_name, inputs)
         part = extract(whole, sources, [target], function=side.source.symbol_name)
     except DiagnosticError:
         part = None
@@ -93,16 +93,16 @@ def _part(side: Side, sources: Sequence[str], target: str, given: Mapping[str, A
     if part is not None and not has_states and not any(d.is_error for d in _faults(part)):
         return part
     name = side.function.symbol_name
-    return extract(_sized(side.module, name, given), sources, [target], function=name)
+    return extract(_sized(side.module, name, inputs), sources, [target], function=name)
 
 
-def _sized(module: Module, function: str, given: Mapping[str, Array]) -> Module:
+def _sized(module: Module, function: str, inputs: Mapping[str, Array]) -> Module:
     """Returns a program of the sizes of some inputs: those of values inside then need no input that has them."""
     sizes = {
-        f"{v.name}.{axis}": given[v.name].shape[axis]
+        f"{v.name}.{axis}": inputs[v.name].shape[axis]
         for v in module.function(function).inputs
-        if isinstance(v.type, TensorType) and not v.type.is_static and v.name in given
-        for axis in range(given[v.name].ndim)
+        if isinstance(v.type, TensorType) and not v.type.is_static and v.name in inputs
+        for axis in range(inputs[v.name].ndim)
     }
     return edit(module, Edits(sizes=sizes), function=function) if sizes else module
 

@@ -108,9 +108,9 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
         return Port(name, text or str(type), outline.ports.get((function.symbol_name, name), ""))
 
     def given(value: Value) -> Port:
-        kind = value.type
-        shown = sizes.named(kind, value.name or f"input{value.index}", 1) if isinstance(kind, TensorType) else kind
-        return port(names[value], shown, _declared_type(kind, received.get(value.name)))
+        type = value.type
+        shown = sizes.named(type, value.name or f"input{value.index}", 1) if isinstance(type, TensorType) else type
+        return port(names[value], shown, _declared_type(type, received.get(value.name)))
 
     return FunctionSummary(
         name=name,
@@ -123,14 +123,12 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
 
 
 def _declared_type(type: Type, port: Declared | None) -> str:
-    """Returns a type with wildcards as the signature states it, of an input or output whose rank nothing else tells."""
+    """Returns the declared type with wildcards of an input or output of otherwise unknown rank."""
     return "" if port is None or (isinstance(type, TensorType) and type.shape is not None) else port.declared
 
 
 def _declared_types(function: Function) -> Mapping[Value, str]:
-    """Returns types with wildcards as the signature states them, of inputs and outputs whose rank nothing else
-    tells.
-    """
+    """Returns the declared types with wildcards of inputs and outputs of otherwise unknown rank."""
     declared = [
         *zip(function.inputs, (v.name for v in function.inputs), repeat(function.input_ports), strict=False),
         *zip(function.outputs, function.output_names, repeat(function.output_ports), strict=False),
@@ -168,8 +166,8 @@ def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
     for function in module.functions.values():
         # Exporters may list weights among the inputs, with their contents as defaults.
         ports = function.input_ports
-        given = ((v, default_data(v.type, ports[v.name])) for v in function.inputs if v.name in ports)
-        yield from ((v, data) for v, data in given if data is not None)
+        defaults = ((v, default_data(v.type, ports[v.name])) for v in function.inputs if v.name in ports)
+        yield from ((v, data) for v, data in defaults if data is not None)
     # What is decoded from other constants is not a weight of its own.
     for op in (op for op in module.nested() if not op.operands):
         data = op.constant_data()
@@ -189,10 +187,10 @@ def _entries(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[We
         yield WeightEntry(name, str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
 
 
-def _distinct(found: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple[Operation | Value, Data]]:
+def _distinct(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple[Operation | Value, Data]]:
     """Yields each constant once: functions of one model share weights by referring to the same place of a file."""
     seen: set[object] = set()
-    for holder, data in found:
+    for holder, data in constants:
         key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
         if key not in seen:
             seen.add(key)

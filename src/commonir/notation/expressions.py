@@ -135,7 +135,7 @@ class Expr(Interned):
 
 
 Scalar = Expr | DimExpr | Number
-"""What arithmetic takes: an index expression stands for its value, a Python number adapts to its partner."""
+"""An operand of arithmetic: an index expression stands for its value, a Python number adapts to the other operand."""
 
 
 class Const(Expr):

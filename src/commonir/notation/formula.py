@@ -31,11 +31,11 @@ _RIGHT_BOUND = frozenset({"subtract", "divide", "remainder", "truncated_remainde
 def formula(kernel: Kernel | Kernels, results: str | tuple[str, ...] = "y") -> str:
     """Returns the kernel as mathematics, `y[m, n] = Σ_{k} a[m, k]·b[k, n]`; one line for each result."""
     kernels = (kernel,) if isinstance(kernel, Kernel) else kernel
-    given = (results,) if isinstance(results, str) else results
-    if len(given) != len(kernels):
-        given = tuple(f"{given[0]}{n}" for n in range(len(kernels)))
+    names = (results,) if isinstance(results, str) else results
+    if len(names) != len(kernels):
+        names = tuple(f"{names[0]}{n}" for n in range(len(kernels)))
     return "\n".join(
-        f"{name}[{', '.join(map(str, k.axes))}] = {math(k.body)}" for name, k in zip(given, kernels, strict=True)
+        f"{name}[{', '.join(map(str, k.axes))}] = {math(k.body)}" for name, k in zip(names, kernels, strict=True)
     )
 
 

@@ -196,7 +196,7 @@ def identity(fn: str, dtype: ElementType) -> Number:
 
 
 def number_key(value: Number) -> str:
-    """Returns a string that tells constants apart: 0.0 from -0.0, 1 from 1.0 from True. Every NaN has the same key."""
+    """Returns a key that distinguishes constants: 0.0 from -0.0, 1 from 1.0 from True. All NaNs have the same key."""
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, complex):

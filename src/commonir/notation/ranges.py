@@ -67,9 +67,9 @@ _Read = tuple[Tensor, int, Dim]
 class _Ranges:
     """Collects the extents of the indices of one body."""
 
-    def __init__(self, given: Mapping[str, Dim], stated: Mapping[str, Dim]) -> None:
-        self.known: dict[str, Dim] = {**given, **stated}
-        self.stated = frozenset(stated)
+    def __init__(self, extents: Mapping[str, Dim], declared: Mapping[str, Dim]) -> None:
+        self.known: dict[str, Dim] = {**extents, **declared}
+        self.stated = frozenset(declared)
         self.constraints: list[Constraint] = []
         self.sizes: list[Dim] = []
         self.unsettled: tuple[_Read, ...] = ()
@@ -239,7 +239,7 @@ def _collect(e: Expr, accesses: dict[Access, None], joins: list[Join]) -> None:
 def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
     """Returns the largest `n` such that `at` stays on one side of `low <= at < high` while `i < n`.
 
-    The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from
+    The other indices range over `known`. The second part of the answer is the side: True when `n` follows from
     `high` (`at` grows with `i`), False when it follows from `low`. None when `at` is neither linear in `i` nor linear
     in one floor of it.
     """
@@ -288,15 +288,15 @@ def _linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
 
 
 def ranges(
-    kernel: Kernel | Kernels, given: Mapping[str, Dim] | None = None
+    kernel: Kernel | Kernels, extents: Mapping[str, Dim] | None = None
 ) -> tuple[dict[str, Dim], tuple[Constraint, ...]]:
     """Returns the extent of every index of a kernel (or of several that share indices), and what could not be decided.
 
-    `given` are extents known from elsewhere, such as the dimensions that an operation's definition names.
+    `extents` are extents known from elsewhere, such as the dimensions that an operation's definition names.
     Raises: NotationError when a range is missing or a read cannot stay inside.
     """
     kernels = (kernel,) if isinstance(kernel, Kernel) else kernel
-    finder = _Ranges(given or {}, {n: v for k in kernels for n, v in k.extents})
+    finder = _Ranges(extents or {}, {n: v for k in kernels for n, v in k.extents})
     finder.constraints += [c for k in kernels for c in k.constraints]
     for i, n in (declared for k in kernels for declared in k.extents):
         if n != finder.known[i]:
@@ -365,18 +365,18 @@ def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Cons
     """
     rank = max(map(len, shapes), default=0)
     out: list[Dim] = []
-    found: list[Constraint] = []
+    shape: list[Constraint] = []
     for axis in range(-rank, 0):
         sizes = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
         fixed = next((n for n in sizes if isinstance(n, int)), None)
         first = sizes[0] if fixed is None else fixed
         for n in sizes:
             if n is not first:
-                found += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
+                shape += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
         # Where one of two turns out to be 1, it is the other one.
         size = reduce(largest, sizes) if fixed is None else fixed
         out.append(size)
-    return tuple(out), tuple(dict.fromkeys(found))
+    return tuple(out), tuple(dict.fromkeys(shape))
 
 
 def broadcast(tensor: Tensor, at: Sequence[Dim]) -> Access:

@@ -101,8 +101,8 @@ class AttrType(Generic[T]):
         return f"<attr type {self.name}>"
 
 
-def _expect(value: object, kind: type[T], name: str) -> T:
-    if not isinstance(value, kind):
+def _expect(value: object, cls: type[T], name: str) -> T:
+    if not isinstance(value, cls):
         raise ValueError(f"expected {name}, found {value!r}")
     return value
 
@@ -256,11 +256,11 @@ pairs: AttrType[tuple[tuple[int, int], ...]] = AttrType(
 )
 
 
-def _typed(kind: type[TypeT], name: str) -> AttrType[TypeT]:
+def _typed(cls: type[TypeT], name: str) -> AttrType[TypeT]:
     def decode(attr: Attribute) -> TypeT:
-        return _expect(attr.type if isinstance(attr, TypeAttr) else attr, kind, name)
+        return _expect(attr.type if isinstance(attr, TypeAttr) else attr, cls, name)
 
-    return AttrType(name, lambda v: _expect(v, kind, name), TypeAttr, decode)
+    return AttrType(name, lambda v: _expect(v, cls, name), TypeAttr, decode)
 
 
 type_: AttrType[Type] = _typed(Type, "a type")

@@ -1,4 +1,4 @@
-"""Queries of analyses about operations that lead to blocks and regions.
+"""Interfaces by which analyses query the control flow of operations with successors and regions.
 
 Source: MLIR, interfaces of branch operations and of operations that branch into their regions.
 """
@@ -17,33 +17,33 @@ KnownData = Callable[[Value], Data | None]
 
 
 class Branch:
-    """Mixed into the definitions of terminators that lead to blocks."""
+    """A mixin for definitions of terminators with successors."""
 
     __slots__ = ()
 
-    def passed(self, number: int) -> tuple[Value, ...]:
-        """Returns the values that become the arguments of a successor, by its number."""
+    def successor_operands(self, number: int) -> tuple[Value, ...]:
+        """Returns the values passed to the arguments of a successor, by its index."""
         raise NotImplementedError
 
-    def passing(self, passed: Sequence[Sequence[Value]]) -> Op:
-        """Returns the same branch, in no block, that passes other values to its successors."""
+    def with_successor_operands(self, passed: Sequence[Sequence[Value]]) -> Op:
+        """Returns a detached copy of the branch that passes other values to its successors."""
         raise NotImplementedError
 
-    def decided_by(self) -> tuple[Value, ...]:
+    def selector_operands(self) -> tuple[Value, ...]:
         """Returns the operands that decide which successor runs next."""
         return ()
 
-    def taken(self, known: KnownData) -> int | None:
-        """Returns the number of the successor that runs next, when what is known tells."""
+    def taken_successor(self, known: KnownData) -> int | None:
+        """Returns the index of the successor that runs next, if the known values determine it."""
         del known
         return None
 
 
-class Way(NamedTuple):
-    """Where control may go: to a region of an operation, by its number, or on after the operation when None.
+class RegionSuccessor(NamedTuple):
+    """An edge of control flow: to a region of an operation, by its index, or out of the operation when None.
 
-    `values` become the last arguments of the first block of the region, or the results; those before them are made by
-    the operation itself.
+    `values` are passed to the last arguments of the first block of the region, or to the last results; the operation
+    itself computes those before.
     """
 
     target: int | None
@@ -51,33 +51,31 @@ class Way(NamedTuple):
 
 
 class RegionBranch:
-    """Mixed into the definitions of operations that run their regions in ways that are known."""
+    """A mixin for definitions of operations whose control flow between regions is known."""
 
     __slots__ = ()
 
-    def entered(self, known: KnownData) -> Iterable[Way]:
-        """Returns where control may go first."""
+    def entry_successors(self, known: KnownData) -> Iterable[RegionSuccessor]:
+        """Returns the edges by which control may enter the operation."""
         raise NotImplementedError
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterable[Way]:
-        """Returns where control may go from a region, by its number, that ends with an operation."""
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterable[RegionSuccessor]:
+        """Returns the edges by which control may leave a region, given by its index and terminator."""
         raise NotImplementedError
 
 
 class Choice(RegionBranch, Op):
     """Base of operations that run one of two regions: the first operand is the condition, which is one bool.
 
-    Both regions receive the other operands; what they end with becomes the results.
+    Both regions receive the other operands; the operands of their terminators become the results.
     """
 
     def choices(self) -> tuple[Region, Region | None]:
-        """Returns the region that runs when the condition holds, and the one that runs when it does not, if there is
-        one.
-        """
+        """Returns the region that runs when the condition holds, and the other one, if there is one."""
         raise NotImplementedError
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
-        if not self.operands:  # which the verifier tells
+    def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
+        if not self.operands:  # reported by the verifier
             return
         condition, *passed = self.operands
         data = known(condition)
@@ -85,17 +83,17 @@ class Choice(RegionBranch, Op):
             if data is not None and bool(data.values()[0]) is not holds:
                 continue
             is_there = chosen is not None and chosen.blocks
-            yield Way(self.regions.index(chosen), tuple(passed)) if is_there else Way(None)
+            yield RegionSuccessor(self.regions.index(chosen), tuple(passed)) if is_there else RegionSuccessor(None)
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         del number, known
-        yield Way(None, last.operands)
+        yield RegionSuccessor(None, last.operands)
 
 
-class Passage(NamedTuple):
-    """The only way through an operation: `block` runs, once, if one does, and receives `received`.
+class SinglePath(NamedTuple):
+    """The only path through an operation: `block`, if not None, runs once with the arguments `received`.
 
-    `given` are what become the results.
+    `given` are the values of the results.
     """
 
     block: Block | None
@@ -103,26 +101,24 @@ class Passage(NamedTuple):
     given: tuple[Value, ...]
 
 
-def only_passage(op: Operation, known: KnownData) -> Passage | None:
-    """Returns the only way through an operation, where what is known tells that there is one and that it repeats
-    nothing.
-    """
+def single_path(op: Operation, known: KnownData) -> SinglePath | None:
+    """Returns the path through an operation, if the known values determine a single one without loops; else None."""
     if not isinstance(op, RegionBranch):
         return None
-    ways = tuple(op.entered(known))
+    ways = tuple(op.entry_successors(known))
     if len(ways) != 1:
         return None
     target, received = ways[0]
     if target is None:
-        return Passage(None, (), received) if len(received) == len(op.results) else None
+        return SinglePath(None, (), received) if len(received) == len(op.results) else None
     blocks = op.regions[target].blocks
     last = blocks[0].last if len(blocks) == 1 else None
     if not isinstance(last, Op) or not last.has_trait(Terminator) or len(received) != len(blocks[0].arguments):
         return None
-    onward = tuple(op.left(target, last, known))
+    onward = tuple(op.region_successors(target, last, known))
     if [way.target for way in onward] != [None] or len(onward[0].values) != len(op.results):
         return None
-    return Passage(blocks[0], received, onward[0].values)
+    return SinglePath(blocks[0], received, onward[0].values)
 
 
-__all__ = ["Branch", "Choice", "KnownData", "Passage", "RegionBranch", "Way", "only_passage"]
+__all__ = ["Branch", "Choice", "KnownData", "RegionBranch", "RegionSuccessor", "SinglePath", "single_path"]

@@ -1,7 +1,7 @@
-"""Data-dependent dims: symbols that the result of an operation, or an argument of a nested block, brings in.
+"""Data-dependent dims: symbols defined by the result of an operation, or an argument of a nested block.
 
-A symbol of a function's input is bound before the program runs. Every other one stands for the size of an axis of the
-value that has it first; from there on, and in what is nested there, expressions may use it.
+A symbol of a function's input is bound before the program runs. Any other symbol is defined as the size of an axis of
+the first value that has it; expressions may use it from there on, also in nested blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
 
 class DataDependentDim(NamedTuple):
-    """A symbol, and the axis of one of several values that it is the size of."""
+    """A symbol, defined as the size of an axis of one of several values."""
 
     position: int
     axis: int
@@ -24,7 +24,7 @@ class DataDependentDim(NamedTuple):
 
 
 def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[DataDependentDim, ...]:
-    """Returns the symbols that values have as sizes of axes, but for those that are known before."""
+    """Returns the symbols defined by the dims of values, without those that are known before."""
     seen = set(known)
     out: list[DataDependentDim] = []
     for position, v in enumerate(values):
@@ -37,9 +37,7 @@ def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[Data
 
 
 def defined_dims(op: Operation) -> tuple[DataDependentDim, ...]:
-    """Returns the symbols that the results of an operation bring in: neither its operands nor its attributes have
-    them.
-    """
+    """Returns the symbols defined by the results of an operation: neither its operands nor its attributes have them."""
     if not any(isinstance(d, DimExpr) for r in op.results for d in _shape(r.type)):
         return ()
     return dims_introduced(op.results, {*symbols_of([v.type for v in op.operands]), *symbols_mentioned(op)})
@@ -52,7 +50,7 @@ def symbols_mentioned(op: Operation) -> Iterator[str]:
 
 
 def symbols_within(value: object) -> Iterator[str]:
-    """Yields the symbols in the value of an attribute, or in several."""
+    """Yields the symbols in the value of an attribute."""
     match value:
         case DimExpr():
             yield from symbols(value)

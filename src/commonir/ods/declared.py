@@ -38,7 +38,7 @@ from commonir.ods.patterns import ElementClass, Mismatch, Pattern
 
 
 class AmbiguousName(ValueError):
-    """A name stands for one dimension and for any number of them."""
+    """A name is used both for one dimension and for any number of them."""
 
 
 class Multiplicity(Enum):
@@ -122,9 +122,9 @@ class Signature(_Signature):
                     raise ValueError(f"no input determines the element type {leaf.pattern.element} of '{p.name}'")
 
     def __str__(self) -> str:
-        given = ", ".join(map(str, self.inputs))
+        shown = ", ".join(map(str, self.inputs))
         attributes = f"; {', '.join(map(str, self.attributes))}" if self.attributes else ""
-        return f"({given}{attributes}) -> ({', '.join(map(str, self.outputs))})"
+        return f"({shown}{attributes}) -> ({', '.join(map(str, self.outputs))})"
 
 
 class Declaration(NamedTuple):
@@ -153,7 +153,7 @@ class DeclaredOp(Op):
         try:
             return self.unified().constraints
         except DiagnosticError:
-            return ()  # `infer` tells it, with every place
+            return ()  # `infer` reports it, with all occurrences
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
@@ -172,13 +172,13 @@ class DeclaredOp(Op):
         return self.made_results or ()
 
     def infer(self) -> tuple[Type, ...]:
-        found = self.unified()
+        unified = self.unified()
         declared = self._stated
         out: list[Type] = []
         for p, count in zip(self.signature.outputs, self._result_counts(), strict=True):
             for _ in range(count):
                 try:
-                    out.append(p.type.resolve(found))
+                    out.append(p.type.resolve(unified))
                 except Undetermined:
                     out.append(declared[len(out)].type if len(out) < len(declared) else unknown)
         return tuple(out)
@@ -210,13 +210,13 @@ class DeclaredOp(Op):
 
         operands = [f for f in self.layout.inputs if f.kind is FieldKind.OPERAND]
         for f, p in zip(operands, self.signature.inputs, strict=True):
-            given = self.field_value(f)
-            for n, (declared, v) in enumerate(_pairs(p, given)):
+            value = self.field_value(f)
+            for n, (declared, v) in enumerate(_pairs(p, value)):
                 match(declared, v.type, f"operand '{p.name}'" + (f"[{n}]" if f.variadic else ""))
         for f, a in zip(self._attribute_fields, self._plain_attributes, strict=True):
-            given = a.kind.tensor_type(self.field_value(f))
-            if given is not None and a.kind.type is not None:
-                match(a.kind.type, given, f"attribute '{a.name}'")
+            value = a.kind.tensor_type(self.field_value(f))
+            if value is not None and a.kind.type is not None:
+                match(a.kind.type, value, f"attribute '{a.name}'")
         if wrong:
             raise DiagnosticError(*wrong)
         return result
@@ -230,9 +230,9 @@ class DeclaredOp(Op):
         return tuple([a for a in self.signature.attributes if a.kind.kind is not None])
 
 
-def _pairs(p: Parameter, given: Value | tuple[Value, ...] | None) -> Iterable[tuple[DeclaredType, Value]]:
-    """Returns the values that a use gives a parameter, each with what it must be."""
-    values = () if given is None else given if isinstance(given, tuple) else (given,)
+def _pairs(p: Parameter, operand: Value | tuple[Value, ...] | None) -> Iterable[tuple[DeclaredType, Value]]:
+    """Returns the values that a use passes to a parameter, each with its declared type."""
+    values = () if operand is None else operand if isinstance(operand, tuple) else (operand,)
     declared = p.type
     if isinstance(declared, ListOf) and p.multiplicity is not Multiplicity.MANY:
         is_whole = len(values) == 1 and isinstance(values[0].type, ListType)
@@ -293,11 +293,11 @@ def _is_open(signature: Signature) -> bool:
 def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
     out: dict[str, Field] = {}
 
-    def add(name: str, made: Field) -> None:
+    def add(name: str, field: Field) -> None:
         free = name
         while free in reserved or free in out:
             free += "_"
-        out[free] = made
+        out[free] = field
 
     for p in signature.inputs:
         is_optional = p.multiplicity is Multiplicity.OPTIONAL and not p.takes_many
@@ -356,7 +356,7 @@ def _attribute_field(a: DeclaredAttribute) -> Field:
 class OperatorUse(NamedTuple):
     """A node that calls an operator.
 
-    `operands` are flat, None for one that is not given; `counts` tell how many of them each parameter takes, None when
+    `operands` are flat, None for one that is not given; `counts` are how many of them each parameter takes, None when
     the node does not say. `results` is the number of its results. `references` are attributes whose values are those of
     attributes of the function around the node.
     """
@@ -436,19 +436,19 @@ def _divided(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object
     wrong: list[Diagnostic] = []
     at = 0
     for f, count in zip(inputs, counts, strict=True):
-        given = [v for v in use.operands[at : at + count] if v is not None]
+        present = [v for v in use.operands[at : at + count] if v is not None]
         at += count
         if f.variadic:
-            out[f.name] = tuple(given)
-        elif len(given) == 1:
-            out[f.name] = given[0]
-        elif len(given) > 1 or not f.optional:
+            out[f.name] = tuple(present)
+        elif len(present) == 1:
+            out[f.name] = present[0]
+        elif len(present) > 1 or not f.optional:
             expected = "at most one value" if f.optional else "one value"
             wrong.append(
                 Diagnostic(
                     WRONG_OPERAND_COUNT,
-                    f"{definition.name}: parameter '{f.spelling}' takes {expected}, found {len(given)}",
-                    help="declare it as a list, or as repeated, to pass several" if len(given) > 1 else None,
+                    f"{definition.name}: parameter '{f.spelling}' takes {expected}, found {len(present)}",
+                    help="declare it as a list, or as repeated, to pass several" if len(present) > 1 else None,
                 )
             )
     if wrong:
@@ -475,20 +475,20 @@ def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
     fitting: list[type[DeclaredOp]] = []
     reasons: list[str] = []
     for definition in candidates:
-        found = _misfit(definition, use)
-        if found is None:
+        misfit = _misfit(definition, use)
+        if misfit is None:
             fitting.append(definition)
         else:
-            reasons.append(f"signature {definition.number + 1} {definition.signature}: {found}")
+            reasons.append(f"signature {definition.number + 1} {definition.signature}: {misfit}")
     called = candidates[0].called
     if len(fitting) == 1:
         return Choice(fitting[0], arguments_of(fitting[0], use))
-    given = ", ".join("nothing" if v is None else str(v.type) for v in use.operands)
+    operand_types = ", ".join("nothing" if v is None else str(v.type) for v in use.operands)
     if not fitting:
-        message = f"{called}: none of its {len(candidates)} signatures fits operands ({given})"
+        message = f"{called}: none of its {len(candidates)} signatures fits operands ({operand_types})"
         raise DiagnosticError(Diagnostic(NO_SIGNATURE, message, notes=reasons))
     notes = [f"signature {d.number + 1} {d.signature}" for d in fitting]
-    message = f"{called}: operands ({given}) fit {len(fitting)} of its signatures"
+    message = f"{called}: operands ({operand_types}) fit {len(fitting)} of its signatures"
     help = "declare signatures that differ in the types of operands, or state the types of inputs"
     raise DiagnosticError(Diagnostic(AMBIGUOUS_SIGNATURE, message, notes=notes, help=help))
 

@@ -43,20 +43,20 @@ _PLAIN: dict[str, AttrType[Any]] = {
 
 
 class DeclaredAttrType:
-    """What an attribute of a declared type is. `kind` is None for a graph, `type` for what is not a value."""
+    """The type of a declared attribute. `kind` is None for a graph, `type` for an attribute that is not a value."""
 
     __slots__ = ("check", "is_optional", "kind", "text", "type")
 
     def __init__(
         self,
         text: str,
-        kind: AttrType[Any] | None,
+        attr_type: AttrType[Any] | None,
         type: DeclaredType | None = None,
         check: Check | None = None,
         is_optional: bool = False,
     ) -> None:
         self.text = text
-        self.kind = kind
+        self.kind = attr_type
         self.type = type
         self.check = check
         self.is_optional = is_optional
@@ -68,7 +68,7 @@ class DeclaredAttrType:
         return hash(self.text)
 
     def tensor_type(self, value: object) -> Type | None:
-        """Returns the type of the value of a list or tensor; None for one whose shape says nothing."""
+        """Returns the type of the value of a list or tensor; None for one of any shape."""
         if isinstance(value, Data):
             return value.type
         if isinstance(self.type, TensorOf) and is_sequence(value):
@@ -86,15 +86,15 @@ def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttr
     if inside in _PLAIN:
         return DeclaredAttrType(stripped, _PLAIN[inside], is_optional=inside is not stripped)
     try:
-        found = declared_type(stripped, variables)
+        declared = declared_type(stripped, variables)
     except ValueError as error:
         near = did_you_mean(stripped, [GRAPH, *_PLAIN])
         raise type(error)(f"{error}; {near}" if near else str(error)) from None
-    if isinstance(found, OptionalOf):
-        kind, check = _kind_of(found.element)
-        return DeclaredAttrType(str(found), kind, found.element, check, is_optional=True)
-    kind, check = _kind_of(found)
-    return DeclaredAttrType(str(found), kind, found, check)
+    if isinstance(declared, OptionalOf):
+        attr_type, check = _kind_of(declared.element)
+        return DeclaredAttrType(str(declared), attr_type, declared.element, check, is_optional=True)
+    attr_type, check = _kind_of(declared)
+    return DeclaredAttrType(str(declared), attr_type, declared, check)
 
 
 def _kind_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
@@ -113,15 +113,17 @@ def _kind_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
     return attr_types.any_attribute, None
 
 
-def _strict(kind: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
+def _strict(attr_type: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
     """Returns a kind that takes only some forms of attributes."""
 
     def decode(attr: Attribute) -> Any:
         if not accepts(attr):
-            raise ValueError(f"expected {kind.name}, found {_named(attr)}")
-        return kind.from_attribute(attr)
+            raise ValueError(f"expected {attr_type.name}, found {_named(attr)}")
+        return attr_type.from_attribute(attr)
 
-    return AttrType(kind.name, kind.coerce, kind.to_attribute, decode, kind.from_elements, kind.cases)
+    return AttrType(
+        attr_type.name, attr_type.coerce, attr_type.to_attribute, decode, attr_type.from_elements, attr_type.cases
+    )
 
 
 def _named(attr: Attribute) -> str:

@@ -1,8 +1,8 @@
 """Declarations of the operations that a dialect defines, as a file would state them.
 
-A declaration says less than a definition: what constraints, traits and the meaning tell is left out. Where the type of
-a parameter cannot be stated (a type variable that ranges over lists and tensors, a result whose type an attribute
-tells) it may be anything. Source: Common IR specification, operators.
+A declaration has less than a definition: constraints, traits and the meaning are left out. Where the type of
+a parameter cannot be declared (a type variable that ranges over lists and tensors, a result whose type an attribute
+determines) it may be anything. Source: Common IR specification, operators.
 """
 
 from __future__ import annotations
@@ -91,21 +91,21 @@ class _Declaring:
             return AnyOf()
         if element in ELEMENT_TYPES or element in self.variables:
             return TensorOf(pattern)
-        held = any_element if not element else CLASSES.get(element)
-        if held is None:
+        element_type = any_element if not element else CLASSES.get(element)
+        if element_type is None:
             return AnyOf()
         name = f"E{len(self.variables)}"
-        self.variables[name] = ElementClass(held.members)
+        self.variables[name] = ElementClass(element_type.members)
         return TensorOf(Pattern(name + pattern.spec.removeprefix(element)))
 
 
 def _attribute(field: Field) -> DeclaredAttribute:
-    kind = field.type
-    text = "any" if kind is None else _STRING if kind.cases else _TEXTS.get(kind, "any")
+    type = field.type
+    text = "any" if type is None else _STRING if type.cases else _TEXTS.get(type, "any")
     found = declared_attr_type(text)
     if field.default is MISSING:
         return DeclaredAttribute(field.spelling, found, doc=field.doc)
-    declared = None if kind is None or field.default is None else _plain(kind.to_attribute(field.default))
+    declared = None if type is None or field.default is None else _plain(type.to_attribute(field.default))
     if declared is not None and _fits(found, declared):
         return DeclaredAttribute(field.spelling, found, declared, field.doc)
     return DeclaredAttribute(field.spelling, declared_attr_type(f"optional<{text}>"), doc=field.doc)
@@ -124,8 +124,8 @@ def _plain(value: Attribute) -> Attribute:
             return value
 
 
-def _fits(kind: DeclaredAttrType, value: Attribute) -> bool:
+def _fits(attr_type: DeclaredAttrType, value: Attribute) -> bool:
     try:
-        return kind.kind is not None and kind.kind.from_attribute(value) is not None
+        return attr_type.kind is not None and attr_type.kind.from_attribute(value) is not None
     except ValueError:
         return False

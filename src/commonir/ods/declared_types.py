@@ -50,11 +50,11 @@ class DeclaredType:
 
     __slots__ = ()
 
-    def match(self, found: Unification, type: Type) -> None:
+    def match(self, unification: Unification, type: Type) -> None:
         """Matches the type of a value. Raises: Mismatch or NotationError when it does not fit."""
         raise NotImplementedError
 
-    def resolve(self, found: Unification) -> Type:
+    def resolve(self, unification: Unification) -> Type:
         """Returns the type it stands for; what is not determined is unknown. Raises: Undetermined."""
         raise NotImplementedError
 
@@ -87,11 +87,11 @@ class AnyOf(DeclaredType):
 
     __slots__ = ()
 
-    def match(self, found: Unification, type: Type) -> None:
-        del found, type
+    def match(self, unification: Unification, type: Type) -> None:
+        del unification, type
 
-    def resolve(self, found: Unification) -> Type:
-        del found
+    def resolve(self, unification: Unification) -> Type:
+        del unification
         raise Undetermined
 
     def __str__(self) -> str:
@@ -112,17 +112,17 @@ class TensorOf(DeclaredType):
         """Names of dimensions, each with whether it is a wildcard; nothing for any shape."""
         return self.pattern.dims or ()
 
-    def match(self, found: Unification, type: Type) -> None:
+    def match(self, unification: Unification, type: Type) -> None:
         match type:
             case TensorType() if not self.is_sparse:
-                found.tensor(self.pattern, type)
+                unification.tensor(self.pattern, type)
             case SparseTensorType(element=element, shape=shape) if self.is_sparse:
-                found.tensor(self.pattern, TensorType(element, shape))
+                unification.tensor(self.pattern, TensorType(element, shape))
             case _:
                 raise Mismatch(f"expected {self}, found {type}")
 
-    def resolve(self, found: Unification) -> Type:
-        built = found.resolved(self.pattern)
+    def resolve(self, unification: Unification) -> Type:
+        built = unification.resolved(self.pattern)
         return SparseTensorType(built.element, built.shape) if self.is_sparse else built
 
     def __str__(self) -> str:
@@ -144,13 +144,13 @@ class _Wrapped(DeclaredType):
     def parts(self) -> tuple[DeclaredType, ...]:
         return (self.element,)
 
-    def match(self, found: Unification, type: Type) -> None:
+    def match(self, unification: Unification, type: Type) -> None:
         if not isinstance(type, self.wrapper):
             raise Mismatch(f"expected {self}, found {type}")
-        found.match(self.element, type.element)
+        unification.match(self.element, type.element)
 
-    def resolve(self, found: Unification) -> Type:
-        return self.wrapper(self.element.resolve(found))
+    def resolve(self, unification: Unification) -> Type:
+        return self.wrapper(self.element.resolve(unification))
 
     def __str__(self) -> str:
         return f"{self.keyword}<{self.element}>"
@@ -186,14 +186,14 @@ class TupleOf(DeclaredType):
     def parts(self) -> tuple[DeclaredType, ...]:
         return self.elements
 
-    def match(self, found: Unification, type: Type) -> None:
+    def match(self, unification: Unification, type: Type) -> None:
         if not isinstance(type, TupleType) or len(type.elements) != len(self.elements):
             raise Mismatch(f"expected {self}, found {type}")
-        for declared, given in zip(self.elements, type.elements, strict=True):
-            found.match(declared, given)
+        for declared, types in zip(self.elements, type.elements, strict=True):
+            unification.match(declared, types)
 
-    def resolve(self, found: Unification) -> Type:
-        return TupleType(tuple([e.resolve(found) for e in self.elements]))
+    def resolve(self, unification: Unification) -> Type:
+        return TupleType(tuple([e.resolve(unification) for e in self.elements]))
 
     def __str__(self) -> str:
         return f"tuple<{', '.join(map(str, self.elements))}>"
@@ -212,15 +212,15 @@ class MapOf(DeclaredType):
     def parts(self) -> tuple[DeclaredType, ...]:
         return (self.key, self.value)
 
-    def match(self, found: Unification, type: Type) -> None:
+    def match(self, unification: Unification, type: Type) -> None:
         if not isinstance(type, MapType):
             raise Mismatch(f"expected {self}, found {type}")
-        found.match(self.key, _as_value(type.key))
-        found.match(self.value, _as_value(type.value))
+        unification.match(self.key, _as_value(type.key))
+        unification.match(self.value, _as_value(type.value))
 
-    def resolve(self, found: Unification) -> Type:
-        key = self.key.resolve(found)
-        return MapType(key.element if isinstance(key, TensorType) else key, self.value.resolve(found))
+    def resolve(self, unification: Unification) -> Type:
+        key = self.key.resolve(unification)
+        return MapType(key.element if isinstance(key, TensorType) else key, self.value.resolve(unification))
 
     def __str__(self) -> str:
         return f"map<{self.key}, {self.value}>"
@@ -411,11 +411,11 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self._wrong(f"it nests deeper than {MAX_DEPTH}")
         self._skip()
-        found = _ELEMENT.match(self.text, self.at)
-        if found is None:
+        match = _ELEMENT.match(self.text, self.at)
+        if match is None:
             raise self._wrong("expected an element type or a collection")
-        self.at = found.end()
-        word = found[0]
+        self.at = match.end()
+        word = match[0]
         if word in _WRAPPERS and self._take("<"):
             return self._wrapped(word, depth)
         if word == "any" and not self._take("["):

@@ -146,12 +146,12 @@ T = TypeVar("T")
 class _Fact(Generic[T]):
     """A lazily computed class attribute: most definitions are imported and never used."""
 
-    def __init__(self, name: str, told: Callable[[type[Definition]], T]) -> None:
+    def __init__(self, name: str, compute: Callable[[type[Definition]], T]) -> None:
         self.name = name
-        self._told = told
+        self._compute = compute
 
     def __get__(self, op: object, definition: type[Definition]) -> T:
-        result = self._told(definition)
+        result = self._compute(definition)
         setattr(definition, self.name, result)
         return result
 
@@ -174,8 +174,8 @@ def _versions(cls: type[Definition]) -> tuple[str, ...]:
     later = {v for f in layout.by_name.values() for v in (f.since, f.relaxed_in)}
     later |= {c.since for c in layout.constraints.values()}
     oldest = min(map(version_number, first), default=0)
-    found = first | {v for v in later if v and version_number(v) > oldest}
-    return tuple(sorted(found, key=version_number)) or inherited
+    versions = first | {v for v in later if v and version_number(v) > oldest}
+    return tuple(sorted(versions, key=version_number)) or inherited
 
 
 def _since(cls: type[Definition]) -> str:
@@ -254,7 +254,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
     changed_in: ClassVar[tuple[str, ...]] = ()
     """The versions of the dialect that are said to have changed it."""
     held_in: ClassVar[str] = ""
-    """The version that it is told as of; "" for the newest."""
+    """The version that it is compute as of; "" for the newest."""
     layout: ClassVar[_Fact[Layout]] = _LAYOUT
     places: ClassVar[_Fact[dict[Field, Places]]] = _PLACES
     versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
@@ -376,8 +376,8 @@ class Definition(TextForm, metaclass=DefinitionMeta):
             # As most have; a loop costs three times as much.
             result.results[0].name = results[0].name
         else:
-            for mine, its in zip(results, result.results, strict=True):
-                its.name = mine.name
+            for mine, copied in zip(results, result.results, strict=True):
+                copied.name = mine.name
         return result
 
     def _own(self, regions: tuple[Region, ...]) -> None:
@@ -406,8 +406,8 @@ class Definition(TextForm, metaclass=DefinitionMeta):
             return self._successor(field, place)
         if field.variadic:
             return self.regions[place.group : len(self.regions) - (len(self.layout.regions) - 1 - place.group)]
-        found = self.regions[place.group] if place.group < len(self.regions) else None
-        return None if field.optional and found is not None and not found.blocks else found
+        region = self.regions[place.group] if place.group < len(self.regions) else None
+        return None if field.optional and region is not None and not region.blocks else region
 
     def _operand(self, field: Field, place: Places) -> Any:
         if self._offsets is None:
@@ -593,10 +593,10 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         return None
 
 
-def _stored(kind: AttrType[Any], value: object) -> Attribute:
+def _stored(attr_type: AttrType[Any], value: object) -> Attribute:
     """Returns the storage form, also of a value that is not of its kind, which the verifier reports."""
     try:
-        return kind.to_attribute(value)
+        return attr_type.to_attribute(value)
     except (ValueError, TypeError, AttributeError):
         return attribute_of(value)
 

@@ -172,10 +172,10 @@ class Dialect:
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
         """Returns the dialect with other definitions; those that it has and that are not among them stay."""
-        given = {definition.name: definition for definition in operations}
+        by_name = {definition.name: definition for definition in operations}
         return Dialect(
             self.name,
-            [*given.values(), *[d for d in self._definitions if d.name not in given]],
+            [*by_name.values(), *[d for d in self._definitions if d.name not in by_name]],
             summary=summary or self.summary,
             versions=self.versions,
             constants=" ".join(self.constants),

@@ -88,8 +88,10 @@ class _Doc:
 def _conditions(definition: type[Op]) -> dict[str, str]:
     """Labelled conditions: those with a method of their own, and those that the docstring states."""
     methods = {c.label: c.text for c in definition.layout.constraints.values()}
-    found = {**_Doc(_described(definition)).conditions, **_Doc(definition).conditions, **methods}
-    return {label: text.rstrip(".") for label, text in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))}
+    conditions = {**_Doc(_described(definition)).conditions, **_Doc(definition).conditions, **methods}
+    return {
+        label: text.rstrip(".") for label, text in sorted(conditions.items(), key=lambda item: (len(item[0]), item[0]))
+    }
 
 
 def _changes(definitions: Sequence[type[Op]]) -> dict[str, str]:
@@ -150,8 +152,13 @@ def operation_record(dialect: Dialect, name: str) -> Record:
 
 def dialect_record(dialect: Dialect) -> Record:
     """Returns a dialect and its operations as plain data."""
-    found = {name: summary_of(definitions[-1]) for name, definitions in sorted(dialect.operations.items())}
-    return {"name": dialect.name, "summary": dialect.summary, "versions": list(dialect.versions), "operations": found}
+    summaries = {name: summary_of(definitions[-1]) for name, definitions in sorted(dialect.operations.items())}
+    return {
+        "name": dialect.name,
+        "summary": dialect.summary,
+        "versions": list(dialect.versions),
+        "operations": summaries,
+    }
 
 
 def _first_line(doc: str | None) -> str:
@@ -253,9 +260,9 @@ def _line(op: Operation, names: dict[Value, str], taken: set[str]) -> str:
         if r not in names:
             names[r] = next(n for n in _fresh() if n not in taken)
             taken.add(names[r])
-    given = [names.get(v, "?") for v in op.operands]
-    given += [f"{key} = {_without_type(attribute_text(value))}" for key, value in op.properties.items()]
-    return f"{', '.join([names[r] for r in op.results])} = {op.name}({', '.join(given)})"
+    operands = [names.get(v, "?") for v in op.operands]
+    operands += [f"{key} = {_without_type(attribute_text(value))}" for key, value in op.properties.items()]
+    return f"{', '.join([names[r] for r in op.results])} = {op.name}({', '.join(operands)})"
 
 
 def _fresh() -> Iterator[str]:
@@ -340,8 +347,8 @@ def _example(definition: type[Op], example: Op | None) -> list[str]:
 
 def _values_of(op: Op, field: Field) -> Sequence[Value]:
     """Returns the operands of a field."""
-    found: Value | tuple[Value, ...] | None = getattr(op, field.name)
-    return () if found is None else (found,) if isinstance(found, Value) else found
+    value: Value | tuple[Value, ...] | None = getattr(op, field.name)
+    return () if value is None else (value,) if isinstance(value, Value) else value
 
 
 def _operand_text(value: Value) -> str:

@@ -23,8 +23,8 @@ class Effects(IntEnum):
 
 def effects_of(op: Operation) -> Effects:
     """Returns the effects of an operation and everything in it; an undefined one may have any."""
-    found = _own_effects(op)
-    return _nested_effects(op) if found is None else found
+    own_effects = _own_effects(op)
+    return _nested_effects(op) if own_effects is None else own_effects
 
 
 def _own_effects(op: Operation) -> Effects | None:
@@ -52,7 +52,7 @@ def _nested_effects(op: Operation) -> Effects:
                 for inner in block.operations:
                     result = _own_effects(inner)
                     if result is Effects.ANY:
-                        # Of a long region the first tells it.
+                        # In a long region, the first such operation suffices.
                         return result
                     if result is None:
                         pending.append(inner)
@@ -70,7 +70,7 @@ def may_have_no_effect(definition: type[Operation]) -> bool:
 
 
 def is_unneeded(op: Operation) -> bool:
-    """Returns whether an operation may go: nobody uses its results, and it does nothing but, perhaps, read."""
+    """Returns whether an operation is dead: its results are unused, and it has no effects but reads."""
     if any(r.is_used for r in op.results) or not may_have_no_effect(type(op)):
         return False
     return effects_of(op) <= Effects.READS

@@ -268,7 +268,7 @@ def operand(
 
 @overload
 def parameter(
-    kind: AttrType[T],
+    attr_type: AttrType[T],
     *,
     spec: str | Pattern = ...,
     default: T = ...,
@@ -279,7 +279,7 @@ def parameter(
 ) -> T: ...
 @overload
 def parameter(
-    kind: AttrType[T],
+    attr_type: AttrType[T],
     *,
     spec: str | Pattern = ...,
     default: None,
@@ -289,7 +289,7 @@ def parameter(
     relaxed_in: str = ...,
 ) -> T | None: ...
 def parameter(
-    kind: AttrType[Any],
+    attr_type: AttrType[Any],
     *,
     spec: str | Pattern = any_type,
     default: Any = MISSING,
@@ -306,7 +306,7 @@ def parameter(
     return Field(
         FieldKind.PARAMETER,
         pattern=_pattern(spec),
-        type=kind,
+        type=attr_type,
         default=default,
         optional=default is None,
         check=check,
@@ -317,12 +317,14 @@ def parameter(
 
 
 @overload
-def attribute(kind: AttrType[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
-@overload
-def attribute(kind: AttrType[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...) -> T: ...
+def attribute(attr_type: AttrType[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
 @overload
 def attribute(
-    kind: AttrType[T],
+    attr_type: AttrType[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...
+) -> T: ...
+@overload
+def attribute(
+    attr_type: AttrType[T],
     *,
     default: None,
     elided: object = ...,
@@ -331,7 +333,7 @@ def attribute(
     since: str = ...,
 ) -> T | None: ...
 def attribute(
-    kind: AttrType[Any],
+    attr_type: AttrType[Any],
     *,
     default: Any = MISSING,
     elided: object = MISSING,
@@ -344,7 +346,7 @@ def attribute(
     """
     optional = default is None
     result = Field(
-        FieldKind.ATTRIBUTE, type=kind, default=default, optional=optional, check=check, doc=doc, since=since
+        FieldKind.ATTRIBUTE, type=attr_type, default=default, optional=optional, check=check, doc=doc, since=since
     )
     result.elided = elided
     return result

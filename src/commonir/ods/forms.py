@@ -16,9 +16,7 @@ class Form(Enum):
 
 
 def form_of(reference: Callable[..., object]) -> Form:
-    """Returns the form of a reference, told by its return annotation: it must be known before the reference is
-    called.
-    """
+    """Returns the form of a reference by its return annotation, because it must be known before the call."""
     returns = str(reference.__annotations__.get("return", ""))
     if "Kernel" in returns or "Expr" in returns:
         return Form.KERNEL

@@ -1,7 +1,7 @@
 """Types, shapes and constraints of an operation, derived from its definition.
 
-A reference is traced at most once per (operand types, attributes) and class; everything derived from it is kept under
-that key. Unknown dimensions become symbols of their own for the trace, and are unknown again in the result.
+A reference is traced at most once per (operand types, attributes) and class; everything derived from it is cached under
+that key. Unknown dimensions become symbols for the trace, and are unknown again in the result.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class Derived:
 
     `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared
     operand) and `outputs` are the placeholder values of a composite and what it returns for them. `is_open`: its
-    meaning cannot be stated before running, which is no fault. `calculation` is what an engine keeps here, for all
-    operations that one trace tells of.
+    meaning is data-dependent, so that only its types are inferred.
     """
 
     __slots__ = ("body", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
@@ -84,7 +83,7 @@ def infer(op: Definition) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    # Each is asked for once: this is asked of every operation that is read, made or run.
+    # Attributes are read once each, because this runs for every operation that is read, built or run.
     operands, offsets = op.operands, op.operand_offsets
     if offsets is None and op.follows_from_types:
         key: object = tuple([v.type for v in operands])
@@ -130,9 +129,7 @@ def _key(op: Definition, layout: Layout, operands: tuple[Value, ...], offsets: t
 
 
 def _constant_key(op: Definition) -> object:
-    """Returns what decides what follows from a constant; None where contents do that are more than a few numbers, which
-    would fill what is kept.
-    """
+    """Returns the key by which a constant operation is inferred; None if its contents are too large for a key."""
     if not op.type_says or ATTRIBUTE_REFERENCES in op.extra:
         return None
     parts: list[object] = []
@@ -148,12 +145,12 @@ def _constant_key(op: Definition) -> object:
 
 
 def _few_numbers(stored: object) -> object:
-    """Returns a number, or a few of them, in a form that can be compared; None for anything else."""
+    """Returns a number, or a few of them, in a hashable form; None for anything else."""
     numbers: tuple[object, ...] = stored if isinstance(stored, tuple) else (stored,)  # pyright: ignore[reportUnknownVariableType]  of anything
-    kinds = tuple(map(type, numbers))
-    if len(numbers) > _KEPT_NUMBERS or not _NUMBERS.issuperset(kinds):
+    types = tuple(map(type, numbers))
+    if len(numbers) > _KEPT_NUMBERS or not _NUMBERS.issuperset(types):
         return None
-    return numbers is stored, numbers, kinds
+    return numbers is stored, numbers, types
 
 
 def known_elements(value: Value) -> object:
@@ -166,7 +163,7 @@ def known_elements(value: Value) -> object:
 
 
 def _missing_operands(op: Definition) -> list[Field]:
-    """Required operands that are absent, as a reader may leave them; nothing else of such an operation can be asked."""
+    """Returns required operands that are absent, as a reader may leave them; no other check applies then."""
     offsets, inputs = op.operand_offsets, op.layout.inputs
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
 
@@ -186,7 +183,7 @@ class _Trace:
         self.bindings = Bindings()
         self.found: list[Diagnostic] = []
         self.own: set[str] = set()
-        # Whether something is not known of an operand without which the meaning cannot be stated.
+        # Whether something is not known of an operand on which the meaning depends.
         self.is_open = False
 
     def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
@@ -214,10 +211,10 @@ class _Trace:
         return any(isinstance(d, DimExpr) and any(s in self.own for s in symbols(d)) for d in dims)
 
     def forget_unknown(self, type: Type) -> Type:
-        """Returns the type with dimensions unknown again that were symbols for the time of the trace.
+        """Returns the type with the symbols of this trace replaced by unknown dimensions.
 
-        So are those that say too much to go on with: where open sizes meet again and again, each layer of a network
-        doubles the expression of the layer before.
+        Large expressions become unknown too: where dynamic dims meet repeatedly, each layer of a network would double
+        the expression of the previous layer.
         """
         if not isinstance(type, TensorType) or type.shape is None or are_numbers(type.shape):
             return type
@@ -299,8 +296,8 @@ def _values(op: Definition, field: Field) -> tuple[Value, ...]:
     """Returns the values of an operand or parameter, as many as there are."""
     if field.variadic:
         return op.field_value(field)
-    found = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
-    return () if found is None else (found,)
+    value = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
+    return () if value is None else (value,)
 
 
 def _check_attributes(trace: _Trace) -> None:
@@ -311,10 +308,10 @@ def _check_attributes(trace: _Trace) -> None:
     references = dict(stands_for.entries) if isinstance(stands_for, DictionaryAttr) else {}
     for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
         if references and f.spelling in references:
-            # The function around it is told the value when it is called.
+            # The enclosing function receives the value when it is called.
             trace.is_open = trace.is_open or stored is MISSING
             if any(isinstance(a, Function) and not a.is_template for a in op.ancestors()):
-                message = f"{op.name}: attribute '{f.name}' is that of a function, and the operation is in none"
+                message = f"{op.name}: attribute '{f.name}' is that of a function, but the operation is not in one"
                 trace.found.append(Diagnostic(WRONG_ATTRIBUTE, message))
             continue
         if f.type is None:
@@ -381,28 +378,28 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
         case Form.COMPOSITE if not op.states_types:
             return _derive_composite(trace, shapes)
         case _:
-            return Derived(_stated_results(trace))
+            return Derived(_declared_results(trace))
 
 
-def _stated_results(trace: _Trace) -> tuple[Type, ...]:
+def _declared_results(trace: _Trace) -> tuple[Type, ...]:
     op = trace.op
     if op.states_types:
         return op.infer()
     out: list[Type] = []
     for f in op.layout.results:
-        found = None if f.pattern is None else trace.bindings.resolve(f.pattern)
-        if found is None:
+        resolved = None if f.pattern is None else trace.bindings.resolve(f.pattern)
+        if resolved is None:
             raise InternalError(
                 f"{op.name}: the pattern of result '{f.name}' does not determine its type; define infer()"
             )
-        out.append(found)
+        out.append(resolved)
     return tuple(out)
 
 
 def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
-    """Returns the types of results as far as element types tell them.
+    """Returns the types of results with the element types that can be inferred, and unknown rank.
 
-    Raises: NotKnownError when those of one cannot be told, or how many there are.
+    Raises: NotKnownError when the type of a result, or their number, cannot be inferred.
     """
     fields = trace.op.layout.results
     if any(f.variadic or f.optional for f in fields):
@@ -417,7 +414,7 @@ def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
 
 
 def _unranked(trace: _Trace, field: Field) -> Type | None:
-    """Returns what element types tell of the type of a result."""
+    """Returns the type of a result with an inferred element type and unknown rank; None if there is none."""
     if field.pattern is None:
         return None
     results = trace.bindings.resolve(field.pattern)
@@ -432,19 +429,19 @@ def _unranked(trace: _Trace, field: Field) -> Type | None:
 
 
 def is_not_known(error: DiagnosticError) -> bool:
-    """Returns whether something cannot be stated only because running tells what it depends on."""
+    """Returns whether inference failed only because the meaning is data-dependent."""
     return all(d.code is NOT_KNOWN_BEFORE_RUNNING for d in error.diagnostics)
 
 
 def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
-    """Returns what is known of an operation whose meaning is stated when it runs: what the program says of its results,
-    else what the definition tells, else their element types.
+    """Returns the types of an operation with data-dependent meaning: those of the program, else those that the
+    definition infers partially, else only element types.
 
-    Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
+    Raises: DiagnosticError (E0509) for an operation that is being built, of whose results nothing is known.
     """
     op = trace.op
     declared = op.made_results
-    reported = _told(op)
+    reported = _partial_types(op)
     if declared is None:
         try:
             types = _unranked_results(trace) if reported is None else reported
@@ -457,7 +454,7 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     return Derived(types, trace.bindings.constraints, is_open=True)
 
 
-def _told(op: Definition) -> tuple[Type, ...] | None:
+def _partial_types(op: Definition) -> tuple[Type, ...] | None:
     try:
         return op.infer_partially()
     except NotationError:
@@ -469,7 +466,7 @@ def _has_rank(type: Type) -> bool:
 
 
 def not_known(op: Definition, reason: NotKnownError) -> Diagnostic:
-    """Returns the finding that the meaning of an operation depends on data-dependent values."""
+    """Returns the error that the meaning of an operation depends on data-dependent values."""
     return Diagnostic(NOT_KNOWN_BEFORE_RUNNING, f"{op.name}: {reason}")
 
 
@@ -485,13 +482,13 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
 
     inputs: list[Any] = []
     for f in op.layout.formals:
-        given = op.field_value(f)
+        value = op.field_value(f)
         inputs.append(
-            given
-            if given is None
-            else tuple([placeholder(v, f) for v in given])
+            value
+            if value is None
+            else tuple([placeholder(v, f) for v in value])
             if f.variadic
-            else placeholder(given, f)
+            else placeholder(value, f)
         )
     outputs = results_of(op.reference(*inputs))
     constraints: list[Constraint] = []
@@ -513,10 +510,10 @@ def results_of(returned: Any) -> tuple[Value, ...]:
 
 
 class Settled:
-    """Operations nested in what a reference or a rule is given, inside of which all that is used is in a block.
+    """The operations in given regions whose transitive uses are all in blocks already.
 
-    So that not all nested blocks are searched again at each level. Nothing in a block is settled any more when
-    something took the place of one of its arguments, which may be used anywhere inside.
+    They need not be searched again at each level of nesting. A block with a replaced argument has no such operations,
+    because the replacement may be used anywhere in it.
     """
 
     def __init__(self, regions: Iterable[Region]) -> None:
@@ -535,9 +532,7 @@ _NOTHING_SETTLED = Settled(())
 def operations_behind(
     outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), settled: Settled = _NOTHING_SETTLED
 ) -> list[Operation]:
-    """Returns operations that are in no block yet and that the values depend on, each after what it uses, also
-    inside.
-    """
+    """Returns the detached operations that values depend on, in topological order, including uses in regions."""
     order: dict[Operation, None] = {}
     pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
     while pending:
@@ -574,12 +569,12 @@ def _is_loose(value: Value, stop: frozenset[Value]) -> bool:
 def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
     from commonir.ods.kernels import kernels_of  # noqa: PLC0415  loads the notation, which MLIR's operations do not need
 
-    found = kernels_of(trace.op, trace.bindings, shapes)
-    return Derived(found.types, found.constraints, found.kernels, found.extents)
+    kernels = kernels_of(trace.op, trace.bindings, shapes)
+    return Derived(kernels.types, kernels.constraints, kernels.kernels, kernels.extents)
 
 
 def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
-    """Checks inferred types against the patterns of the results; they may disagree by a fault of definition or use."""
+    """Checks inferred types against the patterns of the results."""
     fields = trace.op.layout.results
     for f, t in result_fields(fields, types):
         if f.pattern is None:
@@ -591,7 +586,7 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
 
 
 def operand_names(op: Definition) -> list[str]:
-    """Returns the names under which a kernel reads its operands, in order: those of a group are counted."""
+    """Returns the names by which a kernel reads its operands, in order; those of a group are numbered."""
     out: list[str] = []
     for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
         out += [f"{f.name}{n}" for n in range(count)] if f.variadic else [f.name] * count
@@ -599,7 +594,7 @@ def operand_names(op: Definition) -> list[str]:
 
 
 def typing_of(op: Definition, results: Sequence[Type] | None) -> Typing:
-    """Returns the types of an operation by field, of results as given; None where those are to be told."""
+    """Returns the types of an operation by field, with these types of results; None if they are to be inferred."""
     layout = op.layout
     counts = dict(zip([f.name for f in layout.inputs], op.group_sizes, strict=True))
     types = {f.name: tuple([v.type for v in _values(op, f)]) for f in layout.inputs}
@@ -625,7 +620,7 @@ def _check_rules(trace: _Trace, results: Sequence[Type]) -> None:
 
 
 def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:
-    """Pairs every result with the field that declares it. Of optional ones the last are those that are not there."""
+    """Returns each result with the field that declares it. Absent optional results are the last ones."""
     spare = len(types) - len(fields)
     if not spare and not any(f.optional or f.variadic for f in fields):
         return list(zip(fields, types, strict=True))
@@ -643,7 +638,7 @@ def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[
 
 
 def unknown_symbols(types: Iterable[Type]) -> set[str]:
-    """Symbols in types that stand for unknown dimensions of a definition being traced."""
+    """Returns the symbols in types for unknown dimensions of a definition that is being traced."""
     return {name for name in symbols_of(types) if name.startswith(_UNKNOWN)}
 
 

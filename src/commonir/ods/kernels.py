@@ -29,7 +29,7 @@ class Kernels(NamedTuple):
 
 
 def kernels_of(op: Definition, b: Bindings, shapes: Mapping[Value, tuple[Dim, ...] | None]) -> Kernels:
-    """Returns what the reference of an operation gives for its operands, whose patterns were matched.
+    """Returns the kernels of an operation, after the patterns of its operands were matched.
 
     Raises: NotationError.
     """
@@ -63,9 +63,9 @@ def kernels_of(op: Definition, b: Bindings, shapes: Mapping[Value, tuple[Dim, ..
     extents: list[dict[str, Dim]] = []
     constraints: tuple[Constraint, ...] = ()
     for k in kernels:
-        found, more = ranges(k, known)
-        types.append(TensorType(k.body.dtype, shape_of(k, found)))
-        extents.append(found)
+        inferred, more = ranges(k, known)
+        types.append(TensorType(k.body.dtype, shape_of(k, inferred)))
+        extents.append(inferred)
         constraints += more
     return Kernels(tuple(types), constraints, kernels, tuple(extents))
 

@@ -58,14 +58,14 @@ def known_data(value: Value) -> Data | None:
 def known_integer(value: Value) -> int | None:
     """Returns the only element of a value, where it is known and an integer; true is 1."""
     data = known_data(value)
-    found = data.values()[0] if data is not None and data.count == 1 else None
-    return int(found) if isinstance(found, bool | int) else None
+    element = data.values()[0] if data is not None and data.count == 1 else None
+    return int(element) if isinstance(element, bool | int) else None
 
 
 def known_dims(value: Value) -> tuple[Dim, ...] | None:
     """Returns the elements of an integer value when they are known before running, perhaps as symbolic expressions.
 
-    What was found is kept by the value: it is asked for again and again along a chain of shape arithmetic.
+    The result is cached in the value, because a chain of shape arithmetic needs it repeatedly.
     """
     if value.elements is not UNASKED:
         return value.elements
@@ -88,27 +88,27 @@ def known_dims(value: Value) -> tuple[Dim, ...] | None:
 def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
     try:
         return op.constant_dims()
-    except NotKnownError:  # the type of another operand than those that may tell
+    except NotKnownError:  # because of the type of another operand
         return None
 
 
 def known_contents(value: Value) -> Data | None:
     """Returns the contents of a value that a constant defines, or that follow from sizes that are numbers."""
-    data, kind = known_data(value), value.type
-    if data is not None or not isinstance(kind, TensorType) or not kind.is_static:
+    data, type = known_data(value), value.type
+    if data is not None or not isinstance(type, TensorType) or not type.is_static:
         return data
     dims = known_dims(value)
-    return data_of(kind.element, kind.static_shape, dims) if are_numbers(dims) else None
+    return data_of(type.element, type.static_shape, dims) if are_numbers(dims) else None
 
 
 def _may_be_constant(value: Value) -> bool:
-    """Returns whether the elements of an operand may make those of a result known, and have not been asked for."""
+    """Returns whether the elements of an operand may determine those of a result, and are not computed yet."""
     return value.elements is UNASKED and isinstance(value.type, TensorType) and is_short(value.type)
 
 
-def is_short(kind: TensorType) -> bool:
-    """Returns whether shape arithmetic goes through tensors of a type: vectors, and of others small ones of integers.
+def is_short(type: TensorType) -> bool:
+    """Returns whether elements of a type are tracked for shape arithmetic: vectors, and other small integer tensors.
 
     Tables of two amounts for each axis are turned and cut on the way to a list of them.
     """
-    return kind.rank in (0, 1, None) or (kind.element.is_integer and kind.is_static and kind.count <= _SHORT)
+    return type.rank in (0, 1, None) or (type.element.is_integer and type.is_static and type.count <= _SHORT)

@@ -25,8 +25,8 @@ class MlirOp(Op):
     """An operation of a dialect that MLIR, too, defines.
 
     Constructing infers the types of results from traits, from `infer_results`, and from results that admit one type
-    only; a definition of which nothing tells them is made with `build`, which is given them.
-    Raises: TypeError when nothing tells the type of a result.
+    only; a definition that does not infer them is built with `build`, which takes them as an argument.
+    Raises: TypeError when the type of a result cannot be inferred.
     """
 
     states_types = True
@@ -34,7 +34,7 @@ class MlirOp(Op):
     """Whether each of its blocks must end with a terminator."""
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        """Returns the types of all results, of a definition whose traits do not tell them; None when they are not
+        """Returns the types of all results, for definitions whose traits do not infer them; None when they are not
         known.
         """
         return None

@@ -12,10 +12,10 @@ _UNKNOWN_SIZE = "a size of an operand is not known before running"
 
 def ranked_shape(of: Value | Type) -> Shape:
     """Returns the shape of a tensor of known rank. Raises: NotKnownError for another."""
-    kind = of.type if isinstance(of, Value) else of
-    if not isinstance(kind, TensorType) or kind.shape is None:
+    type = of.type if isinstance(of, Value) else of
+    if not isinstance(type, TensorType) or type.shape is None:
         raise NotKnownError("the rank of an operand is not known before running")
-    return kind.shape
+    return type.shape
 
 
 def known_sizes(of: Value | Type) -> tuple[Dim, ...]:

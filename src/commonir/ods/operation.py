@@ -32,8 +32,8 @@ class Op(Definition):
             count = len(layout.inputs)
             operands, attributes = args[:count], args[count:]
             if attributes:
-                given = zip(layout.attributes, attributes, strict=True)
-                attributes = tuple([v if v is f.default else coerced(self, f, v) for f, v in given])
+                declared = zip(layout.attributes, attributes, strict=True)
+                attributes = tuple([v if v is f.default else coerced(self, f, v) for f, v in declared])
             self._attributes, self._offsets = attributes, None
             regions: tuple[Region, ...] = ()
         else:

@@ -26,10 +26,10 @@ class HasForm(Protocol):
 
 
 class OwnForms(NamedTuple):
-    """The types and attributes of a dialect, by what follows its name and the point.
+    """The types and attributes of a dialect, by their mnemonics.
 
-    A form tells how an attribute is read; what stands itself has no parameters; None is kept as it is written, and may
-    have a check, which raises ValueError with what is wrong. `has_others`: it may have more than is told.
+    A form describes how an attribute is read; an attribute or a type is one without parameters. None is stored as it is
+    written, and may have a check, which raises ValueError. `has_others`: the dialect may have more of them.
     """
 
     attributes: Mapping[str, WordsForm | DialectAttr | None]
@@ -44,7 +44,7 @@ def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnFor
 
 
 def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
-    """Returns what a dialect has, and the names of attributes and types of it that are kept as they are written."""
+    """Returns the forms of a dialect; `attributes` and `types` are names of those that are stored as written."""
     known: dict[str, WordsForm | DialectAttr | None] = dict.fromkeys(attributes.split())
     kinds: dict[str, DialectType | None] = dict.fromkeys(types.split())
     for member in held:

@@ -109,15 +109,15 @@ class _Reader:
 
     def advance(self) -> tuple[str, str]:
         current = self.token
-        found = _TOKEN.match(self.text, self.at)
-        if found is None:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None:
             if self.text[self.at :].strip():
                 raise FormError(f"'{self.text[self.at :].strip()[:20]}' cannot be read in '{self.text}'")
             self.token = ("end", "")
             return current
-        self.at = found.end()
-        kind = ("literal", "variable", "word", "mark")[(found.lastindex or 1) - 1]
-        text = found[found.lastindex or 1]
+        self.at = match.end()
+        kind = ("literal", "variable", "word", "mark")[(match.lastindex or 1) - 1]
+        text = match[match.lastindex or 1]
         self.token = (kind, ")?" if kind == "mark" and text.endswith("?") else text)
         return current
 

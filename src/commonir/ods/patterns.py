@@ -232,10 +232,10 @@ def types_by_version(**versions: TypeClass) -> TypeClass:
 
 def element_type(*members: ElementType | ElementClass) -> ElementClass:
     """Declares a type variable that ranges over some element types."""
-    found: set[ElementType] = set()
+    element_types: set[ElementType] = set()
     for m in members:
-        found |= m.members if isinstance(m, ElementClass) else {m}
-    return ElementClass(found, members[0].name if len(members) == 1 else "")
+        element_types |= m.members if isinstance(m, ElementClass) else {m}
+    return ElementClass(element_types, members[0].name if len(members) == 1 else "")
 
 
 _ALL = tuple(ELEMENT_TYPES.values())
@@ -254,8 +254,8 @@ class Mismatch(Exception):
 
 
 class Pattern:
-    """A parsed pattern. `dims` is None where any shape is allowed, and `has_wildcard` tells whether one of them stands
-    for several; `content` is what a list, an optional value or a sparse tensor is made of, as `wrapper` tells.
+    """A parsed pattern. `dims` is None where any shape is allowed, and `has_wildcard` says whether one of them stands
+    for several; `content` is what a list, an optional value or a sparse tensor is made of, depending on `wrapper`.
     """
 
     __slots__ = ("content", "dims", "element", "has_wildcard", "spec", "wrapper")
@@ -294,7 +294,7 @@ class Pattern:
 
 
 class TypeConstraint(Pattern):
-    """A named set of types of any kind, as MLIR has them: `admits` tells whether a type is in it.
+    """A named set of types of any kind, as MLIR has them: `admits` returns whether a type is in it.
 
     `summary` completes `must be ...`; `builds` is the only type of the set, where a text may leave it out. `short` is
     the type, `dialect.mnemonic`, of which forms write only what stands in brackets after it.
@@ -369,27 +369,27 @@ class Bindings:
             return
         self._match_shape(pattern, pattern.dims, dims)
 
-    def _match_type(self, name: str, variable: TypeClass, found: Type) -> None:
-        if not variable.admits(found):
-            raise Mismatch(f"expected one of {variable}, found {found}")
-        before = self.types.setdefault(name, found)
-        if not is_same_kind(before, found):
-            raise Mismatch(f"expected a type as of the other operands, {before}, found {found}")
+    def _match_type(self, name: str, variable: TypeClass, type: Type) -> None:
+        if not variable.admits(type):
+            raise Mismatch(f"expected one of {variable}, found {type}")
+        before = self.types.setdefault(name, type)
+        if not is_same_kind(before, type):
+            raise Mismatch(f"expected a type as of the other operands, {before}, found {type}")
 
-    def _match_element(self, pattern: Pattern, found: ElementType, variables: Mapping[str, TypeVariable]) -> None:
+    def _match_element(self, pattern: Pattern, element: ElementType, variables: Mapping[str, TypeVariable]) -> None:
         name = pattern.element
         variable = variables.get(name)
         if isinstance(variable, ElementClass):
-            if found not in variable:
-                raise Mismatch(f"expected element type {variable}, found {found}")
-            before = self.elements.setdefault(name, found)
-            if before is not found:
-                raise Mismatch(f"expected element type {before} as of the other operands, found {found}")
+            if element not in variable:
+                raise Mismatch(f"expected element type {variable}, found {element}")
+            before = self.elements.setdefault(name, element)
+            if before is not element:
+                raise Mismatch(f"expected element type {before} as of the other operands, found {element}")
         elif name in CLASSES:
-            if found not in CLASSES[name]:
-                raise Mismatch(f"expected element type {name}, found {found}")
-        elif name and ELEMENT_TYPES.get(name) is not found:
-            raise Mismatch(f"expected element type {name}, found {found}")
+            if element not in CLASSES[name]:
+                raise Mismatch(f"expected element type {name}, found {element}")
+        elif name and ELEMENT_TYPES.get(name) is not element:
+            raise Mismatch(f"expected element type {name}, found {element}")
 
     def _match_shape(self, pattern: Pattern, names: tuple[tuple[str, bool], ...], dims: tuple[Dim, ...]) -> None:
         star = pattern.has_wildcard

@@ -32,14 +32,19 @@ class PropertyType(AttrType[T]):
 
     def __init__(
         self,
-        kind: AttrType[T],
+        attr_type: AttrType[T],
         *,
         spelled: Callable[[T], str],
         read: Callable[[FormReader], T],
         starts: Callable[[FormReader], bool],
     ) -> None:
         super().__init__(
-            kind.name, kind.coerce, kind.to_attribute, kind.from_attribute, cases=kind.cases, spelled=spelled
+            attr_type.name,
+            attr_type.coerce,
+            attr_type.to_attribute,
+            attr_type.from_attribute,
+            cases=attr_type.cases,
+            spelled=spelled,
         )
         self.read = read
         self.starts = starts
@@ -60,8 +65,8 @@ def integer(type: ElementType) -> PropertyType[int]:
             raise ValueError(f"expected an integer, found {attr!r}")
         return coerce(attr.value)
 
-    kind = AttrType(f"{type} integer", coerce, lambda v: IntegerAttr(v, type), decode)
-    return PropertyType(kind, spelled=str, read=lambda r: coerce(r.integer()), starts=lambda r: r.at_integer())
+    attr_type = AttrType(f"{type} integer", coerce, lambda v: IntegerAttr(v, type), decode)
+    return PropertyType(attr_type, spelled=str, read=lambda r: coerce(r.integer()), starts=lambda r: r.at_integer())
 
 
 def _is_truth(reader: FormReader) -> bool:
@@ -123,16 +128,16 @@ def array(item: PropertyType[Any]) -> PropertyType[tuple[Any, ...]]:
         return tuple([item.from_attribute(each) for each in attr.values])
 
     name = f"array of {item.name}"
-    kind: AttrType[tuple[Any, ...]] = AttrType(
+    attr_type: AttrType[tuple[Any, ...]] = AttrType(
         name,
         sequence_of(item.coerce, name),
         lambda v: ArrayAttr(tuple([item.to_attribute(each) for each in v])),
         decode,
     )
-    return _in_brackets(kind, item)
+    return _in_brackets(attr_type, item)
 
 
-def _in_brackets(kind: AttrType[tuple[T, ...]], item: PropertyType[T]) -> PropertyType[tuple[T, ...]]:
+def _in_brackets(attr_type: AttrType[tuple[T, ...]], item: PropertyType[T]) -> PropertyType[tuple[T, ...]]:
     written = item.spelled or str
 
     def read(reader: FormReader) -> tuple[T, ...]:
@@ -140,7 +145,7 @@ def _in_brackets(kind: AttrType[tuple[T, ...]], item: PropertyType[T]) -> Proper
         return tuple(reader.separated(lambda: item.read(reader), "]"))
 
     return PropertyType(
-        kind, spelled=lambda v: f"[{', '.join(map(written, v))}]", read=read, starts=lambda r: r.at("[")
+        attr_type, spelled=lambda v: f"[{', '.join(map(written, v))}]", read=read, starts=lambda r: r.at("[")
     )
 
 
@@ -174,32 +179,34 @@ def optional(inner: PropertyType[Any], *, is_plain: bool) -> PropertyType[tuple[
             return (inner.read(reader),)
         reader.expect("some")
         reader.expect("<")
-        found = inner.read(reader)
+        inner_value = inner.read(reader)
         reader.expect(">")
-        return (found,)
+        return (inner_value,)
 
     def starts(reader: FormReader) -> bool:
         return reader.at("none") or (inner.starts(reader) if is_plain else reader.at("some"))
 
-    kind: AttrType[tuple[Any, ...]] = AttrType(
+    attr_type: AttrType[tuple[Any, ...]] = AttrType(
         f"optional {inner.name}", coerce, lambda v: ArrayAttr(tuple([inner.to_attribute(e) for e in v])), decode
     )
-    return PropertyType(kind, spelled=spelled, read=read, starts=starts)
+    return PropertyType(attr_type, spelled=spelled, read=read, starts=starts)
 
 
-def words(kind: AttrType[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]) -> PropertyType[T]:
+def words(
+    attr_type: AttrType[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]
+) -> PropertyType[T]:
     """Words of an enumeration; of flags several, with a separator between them."""
 
     def one(reader: FormReader) -> str:
         return reader.string() if reader.at_string() else reader.keyword()
 
     def read(reader: FormReader) -> T:
-        found = [one(reader)]
+        cases = [one(reader)]
         while separator and reader.take(separator):
-            found.append(one(reader))
-        return kind.coerce("|".join(found))
+            cases.append(one(reader))
+        return attr_type.coerce("|".join(cases))
 
-    return PropertyType(kind, spelled=said, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
+    return PropertyType(attr_type, spelled=said, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
 
 
 def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:

@@ -1,6 +1,6 @@
 """Values that the regions of an operation hand to each other: which of them need not be.
 
-For operations of any definition that tells which ways control takes, and hands on its last operands.
+For operations of any definition with known control flow, which forwards its last operands.
 Source: MLIR, canonicalization patterns of operations that branch into their regions.
 """
 
@@ -33,19 +33,19 @@ def _nothing(_: Value) -> Data | None:
 
 
 def _edges(op: Op) -> list[_Edge]:
-    """Returns all ways into, between and out of the regions of an operation; none where something is not known to tell
+    """Returns all edges into, between and out of the regions of an operation; none where something is not known to tell
     them.
     """
     if not isinstance(op, RegionBranch):
         return []
-    ways = [(op, way) for way in op.entered(_nothing)]
+    ways = [(op, way) for way in op.entry_successors(_nothing)]
     for n, region in enumerate(op.regions):
         for block in region.blocks:
             last = block.last
             if not isinstance(last, Op):
                 return []
             if not last.successors:
-                ways += [(last, way) for way in op.left(n, last, _nothing)]
+                ways += [(last, way) for way in op.region_successors(n, last, _nothing)]
     out: list[_Edge] = []
     for end, (target, values) in ways:
         inputs = op.results if target is None else op.regions[target].block.arguments if values else ()
@@ -106,13 +106,13 @@ def _is_inside(value: Value, op: Operation) -> bool:
 
 def merge_equal_values(op: Op, editor: Editor) -> bool:
     """Of values that are received together and are always equal, the first is used."""
-    given: dict[Value, list[Value]] = defaultdict(list)
+    positions: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
         for value, received in zip(values, inputs, strict=True):
-            given[received].append(value)
+            positions[received].append(value)
     first: dict[tuple[object, ...], Value] = {}
     changed = False
-    for received, values in given.items():
+    for received, values in positions.items():
         same = first.setdefault((received.owner, *values), received)
         if same is not received and received.is_used:
             editor.replace_uses(received, same)
@@ -140,9 +140,9 @@ def drop_unused_values(op: Op, editor: Editor) -> bool:
         return False
     ends = dict.fromkeys([edge.end for edge in edges if edge.end is not op])
     for end in ends:
-        kept = kept_of(end)
-        if len(kept) < len(end.operands):
-            editor.substitute(end, _with_less(end, kept, [r.type for r in end.results]))
+        remaining = kept_of(end)
+        if len(remaining) < len(end.operands):
+            editor.substitute(end, _with_less(end, remaining, [r.type for r in end.results]))
     for region in op.regions:
         for block in region.blocks[:1]:
             block.keep_arguments([n for n, a in enumerate(block.arguments) if a not in dead])
@@ -175,18 +175,18 @@ class _Groups:
         self._parents[self.of(a)] = self.of(b)
 
 
-def _with_less(op: Op, kept: Sequence[int], types: Sequence[Type]) -> Op:
+def _with_less(op: Op, remaining: Sequence[int], types: Sequence[Type]) -> Op:
     """Returns the same operation with some of its operands, of which those that go are last, and its regions."""
     arguments: dict[str, Any] = {f.name: op.field_value(f) for f in op.layout.arguments}
     for field in op.layout.arguments:
         if field.kind is FieldKind.REGION:
-            held = arguments[field.name]
-            arguments[field.name] = tuple([r.take() for r in held]) if field.variadic else _taken(held)
-    gone = len(op.operands) - len(kept)
+            values = arguments[field.name]
+            arguments[field.name] = tuple([r.take() for r in values]) if field.variadic else _taken(values)
+    gone = len(op.operands) - len(remaining)
     if gone:
         name = op.layout.inputs[-1].name
         count = len(arguments[name]) - gone
-        arguments[name] = tuple([op.operands[n] for n in kept[len(kept) - count :]])
+        arguments[name] = tuple([op.operands[n] for n in remaining[len(remaining) - count :]])
     result = type(op).build(arguments, types)
     for name, attr in op.extra.items():
         result.set_extra(name, attr)

@@ -1,4 +1,4 @@
-"""What a composite reference returns that demands something of its operands, which only running tells."""
+"""The result of a composite reference with a requirement that can only be checked at run time."""
 
 from __future__ import annotations
 

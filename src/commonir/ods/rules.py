@@ -1,6 +1,6 @@
 """Simplification rules of a dialect: rules as data, and functions for what rules cannot express.
 
-A function gets an operation and an `Editor`, through which alone it changes the program, and tells whether it did.
+A function gets an operation and an `Editor`, by which it changes the program, and returns whether it did.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Editor:
             self.replace_uses(old, new)
         self.erase(op)
 
-    def substitute(self, op: Operation, made: Operation) -> bool:
+    def substitute(self, op: Operation, new_op: Operation) -> bool:
         """Puts a new operation in the place of one, whose results have the types of its own; True."""
-        self.insert(made, op)
-        self.replace(op, made.results)
+        self.insert(new_op, op)
+        self.replace(op, new_op.results)
         return True
 
     def hand_on(self, op: Operation, value: Value | None) -> bool:

@@ -54,10 +54,10 @@ def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
     return isinstance(value, tuple)
 
 
-def _replace(op: Operation, made: Operation) -> None:
+def _replace(op: Operation, new_op: Operation) -> None:
     if op.parent is None:
         raise InternalError(f"{op.name} is in no block")
-    op.parent.insert_before(op, made)
-    for old, new in zip(op.results, made.results, strict=True):
+    op.parent.insert_before(op, new_op)
+    for old, new in zip(op.results, new_op.results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()

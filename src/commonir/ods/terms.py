@@ -250,8 +250,8 @@ class OperationTerm(Term):
 
     def __repr__(self) -> str:
         known = self.definition.layout.by_name
-        given = {**{known[n].spelling: t for n, t in self.fields.items()}, **self.extra}
-        return f"{self.definition.name}({', '.join([f'{n}={t!r}' for n, t in given.items()])})"
+        shown = {**{known[n].spelling: t for n, t in self.fields.items()}, **self.extra}
+        return f"{self.definition.name}({', '.join([f'{n}={t!r}' for n, t in shown.items()])})"
 
 
 class Restriction:
@@ -322,7 +322,7 @@ class Rewrite:
         return self._with(benefit=benefit)
 
     def preceding(self, precedence: Precedence) -> Rewrite:
-        """Returns the rule with another way to tell which of several is tried first."""
+        """Returns the rule with another precedence, which decides which of several is tried first."""
         return self._with(precedence=precedence)
 
     def _with(
@@ -370,11 +370,11 @@ def _fields_of(definition: type[Definition], terms: Sequence[object], named: Map
         raise TypeError(f"{definition.name} has {len(declared)} fields, {len(terms)} terms were given")
     out = {f.name: t for f, t in zip(declared, terms, strict=False)}
     known = {f.name for f in declared}
-    for name, given in named.items():
+    for name, fields in named.items():
         if name not in known or name in out:
             what = "is given twice" if name in out else "is not a field"
             raise TypeError(f"{definition.name}: '{name}' {what}")
-        out[name] = given
+        out[name] = fields
     return out
 
 

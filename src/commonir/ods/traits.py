@@ -57,7 +57,7 @@ def _sees_nothing_outside(op: Operation) -> Iterator[str]:
         for n, value in enumerate(nested.operands):
             owner = value.owner
             if owner is None:
-                # Nothing defines it: it is from nowhere, which `verify` tells.
+                # Nothing defines it, which `verify` reports.
                 continue
             if isinstance(owner, Operation):
                 seen = owner in inside
@@ -114,16 +114,16 @@ class ImplicitTerminator(Trait):
 def _equal_groups(op: Operation) -> Iterator[str]:
     fields: Iterable[Any] = getattr(getattr(op, "layout", None), "inputs", ())
     sizes: Iterable[int] = getattr(op, "group_sizes", ())
-    found = [n for f, n in zip(fields, sizes, strict=False) if f.variadic]
-    if len(set(found)) > 1:
-        yield f"groups of operands must be of one size, found {', '.join(map(str, found))}"
+    variadic = [n for f, n in zip(fields, sizes, strict=False) if f.variadic]
+    if len(set(variadic)) > 1:
+        yield f"groups of operands must be of one size, found {', '.join(map(str, variadic))}"
 
 
 Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")
 RecursiveEffects = Trait("RecursiveMemoryEffects", "has no effect but those of the operations in it")
 PureOnTensors = Trait("PureOnTensors", "has no effect unless it works on memory")
 OnlyReads = Trait("MemRead", "has no effect but that it reads what others write: it may be removed when unused")
-Communicates = Trait("Communicates", "waits for other ranks or gives them data: a transport executes it")
+Communicates = Trait("Communicates", "waits for other ranks or sends them data: a transport executes it")
 Groups = Trait("Groups", "its result is its operands together: what takes it apart finds them again")
 TakesApart = Trait("TakesApart", "gives one of the values of a group, that of its attribute `index`")
 Commutative = Trait("Commutative", "exchanging its operands does not change the result")

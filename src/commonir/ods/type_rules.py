@@ -1,6 +1,6 @@
 """Traits that tie the types of an operation's values to each other.
 
-Each is used twice: to check the types that a program states, and to tell those that a text leaves out or that a
+Each is used twice: to check the types that a program states, and to infer those that a text leaves out or that a
 constructor is not given. Source: MLIR operation definitions, type constraints over several operands and results.
 """
 
@@ -55,7 +55,7 @@ Problems = Callable[[Typing], Iterator[str]]
 
 
 class TypeRule(Trait):
-    """A trait that ties types. `deduce` tells those that follow from others, `problems` what contradicts it."""
+    """A trait that relates types. `deduce` infers types from others, `problems` yields contradictions."""
 
     __slots__ = ("deduce", "problems")
 
@@ -66,7 +66,7 @@ class TypeRule(Trait):
 
 
 def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing) -> None:
-    """Adds to what is known of types what rules, and fields that admit one type only, tell."""
+    """Adds the types that follow from rules, and from fields that admit one type only."""
     for name, type in built.items():
         typing.give(name, type)
     before = -1
@@ -99,7 +99,7 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
 
 
 def sizes_of(type: Type) -> tuple[int | None, ...] | None:
-    """Returns the sizes that a type tells, None for each that it leaves open; None when it tells no rank."""
+    """Returns the sizes of a type, None for each that is dynamic; None when the rank is unknown."""
     shape = shape_of(type)
     if shape is None or isinstance(shape, _NoShape):
         return None
@@ -107,7 +107,7 @@ def sizes_of(type: Type) -> tuple[int | None, ...] | None:
 
 
 def static_sizes_of(type: Type) -> tuple[int, ...] | None:
-    """Returns the sizes that a type tells, where it tells all."""
+    """Returns the sizes of a type if all are static."""
     sizes = sizes_of(type)
     known = () if sizes is None else tuple([n for n in sizes if n is not None])
     return None if sizes is None or len(known) < len(sizes) else known
@@ -250,9 +250,9 @@ _SAME = "requires the same type for all operands and results"
 def _same_types(typing: Typing) -> Iterator[str]:
     """Operands agree as far as is known, and results have the type of the first one."""
     yield from _agreeing(are_compatible_types, _SAME, _operands)(typing)
-    given, found = typing.all(typing.operands), typing.all(typing.results)
-    expected = (given or found)[:1]
-    for t in found:
+    operands, results = typing.all(typing.operands), typing.all(typing.results)
+    expected = (operands or results)[:1]
+    for t in results:
         if t is not expected[0]:
             yield f"{_SAME}, found {expected[0]} and {t}"
             return
@@ -283,12 +283,12 @@ SameOperandsAndResultRank = _rule(
 
 
 def _non_scalars_alike(op: Operation) -> Iterator[str]:
-    given, found = [[v.type for v in vs if shape_of(v.type) is not NO_SHAPE] for vs in (op.operands, op.results)]
-    if bool(given) != bool(found):
+    operands, results = [[v.type for v in vs if shape_of(v.type) is not NO_SHAPE] for vs in (op.operands, op.results)]
+    if bool(operands) != bool(results):
         yield "if an operand is non-scalar, then there must be at least one non-scalar result, and the other way round"
         return
-    ranked = [(type(t), shape_of(t) is None) for t in (*given, *found)]
-    alike = all(are_compatible_shapes(given[0], t) for t in (*given, *found))
+    ranked = [(type(t), shape_of(t) is None) for t in (*operands, *results)]
+    alike = all(are_compatible_shapes(operands[0], t) for t in (*operands, *results))
     if len(set(ranked)) > 1 or not alike:
         yield "all non-scalar operands/results must have the same shape and base type"
 
@@ -347,10 +347,10 @@ def types_match_with(
         return None if known is None else transform(known)
 
     def problems(typing: Typing) -> Iterator[str]:
-        expected, found = inferred(typing), typing.of(target)
-        if expected is None or found is None or found is expected or (agree is not None and agree(expected, found)):
+        expected, actual = inferred(typing), typing.of(target)
+        if expected is None or actual is None or actual is expected or (agree is not None and agree(expected, actual)):
             return
-        yield f"{summary}: expected {expected}, found {found}"
+        yield f"{summary}: expected {expected}, found {actual}"
 
     def give(typing: Typing) -> None:
         expected = inferred(typing)

@@ -26,11 +26,11 @@ class VariableDefinition(Symbol):
     @property
     @abstractmethod
     def initial_contents(self) -> Attribute | None:
-        """What it holds at first; None when that is undefined."""
+        """Its initial value; None when that is undefined."""
 
 
 class VariableUse(Operation):
-    """Reads a variable, which its only result tells, or replaces its contents."""
+    """Reads a variable as its only result, or replaces its contents."""
 
     __slots__ = ()
 

@@ -120,9 +120,9 @@ class Doubts:
             self._values.update(op.results)
         return is_reached
 
-    def begin(self, op: Operation, found: Iterable[Diagnostic]) -> None:
+    def begin(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Remembers the results of an operation if its findings say that what is declared of them does not count."""
-        if any(d.code is UNTRUSTED_SHAPE for d in found):
+        if any(d.code is UNTRUSTED_SHAPE for d in diagnostics):
             self._values.update(op.results)
 
 
@@ -302,7 +302,7 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
         if op.parent is None or block.parent is not op.parent.parent:
             yield Diagnostic(MALFORMED_REGION, f"{op.name}: successor {n} is a block of another region")
         elif isinstance(op, Branch):
-            given, expected = [v.type for v in op.passed(n)], [a.type for a in block.arguments]
+            given, expected = [v.type for v in op.successor_operands(n)], [a.type for a in block.arguments]
             if given != expected:
                 shown = ", ".join(map(str, given)), ", ".join(map(str, expected))
                 message = f"{op.name}: successor {n} receives ({shown[0]}), but its block has arguments ({shown[1]})"
@@ -416,7 +416,7 @@ def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
             yield f, v
 
 
-def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> None:
+def check_results(op: Op, inferred: tuple[Type, ...], diagnostics: Diagnostics) -> None:
     """Compares the types that an operation declares for its results with those that its definition gives.
 
     Optional results at the end need not be there.
@@ -424,14 +424,14 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
     missing = len(inferred) - len(op.results)
     if missing and (missing < 0 or not _are_optional(op, inferred)):
         message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
-        found.add(WRONG_RESULT_TYPE, message)
+        diagnostics.add(WRONG_RESULT_TYPE, message)
         return
     for n, (r, t) in enumerate(zip(op.results, inferred, strict=False)):
         if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
             is_shape = not op.shapes_count and differ_in_shape(r.type, t)
             message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
-            found.add(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
+            diagnostics.add(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:

@@ -38,7 +38,7 @@ from commonir.ods import (
     path_of,
     traits,
 )
-from commonir.ods.branching import Passage, RegionBranch, only_passage
+from commonir.ods.branching import RegionBranch, SinglePath, single_path
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
@@ -307,12 +307,12 @@ class _Lowering:
                 continue
             self._operation(op, frame)
 
-    def _passage(self, op: Operation) -> Passage | None:
+    def _passage(self, op: Operation) -> SinglePath | None:
         """The way through an operation with regions that is taken whatever the inputs are.
 
         What the regions beside it say of sizes that never come to them may be wrong.
         """
-        result = only_passage(op, self._known) if isinstance(op, RegionBranch) else None
+        result = single_path(op, self._known) if isinstance(op, RegionBranch) else None
         return result if result is not None and not self._errors(op) else None
 
     def _known(self, value: Value) -> Data | None:
@@ -320,7 +320,7 @@ class _Lowering:
         stands = self.values.get(value)
         return None if stands is None else known_contents(stands)
 
-    def _pass_through(self, op: Operation, passage: Passage, frame: _Frame) -> list[_Frame]:
+    def _pass_through(self, op: Operation, passage: SinglePath, frame: _Frame) -> list[_Frame]:
         """A frame that lowers the block that runs in an operation, in the place of the operation; none without one."""
         received = passage.given if passage.block is None else passage.received
         operands = self._operands(received, op)

@@ -15,7 +15,7 @@ from commonir.ir.data import Data, FileData
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import Dialects, Op, traits
-from commonir.ods.branching import Branch, RegionBranch, Way
+from commonir.ods.branching import Branch, RegionBranch, RegionSuccessor
 from commonir.ods.effects import is_unneeded
 from commonir.passes.fold_to_constants import constant_makers, held
 from commonir.passes.folding import Folder
@@ -88,7 +88,7 @@ class _Analysis:
                 self._enter_all(op)
             return
         if isinstance(op, RegionBranch):
-            self._follow(op, op.entered(self._data))
+            self._follow(op, op.entry_successors(self._data))
         elif isinstance(op, Invocation):
             self._call(op)
         else:
@@ -119,16 +119,16 @@ class _Analysis:
     def _branch(self, op: Operation) -> None:
         numbers: Iterable[int] = range(len(op.successors))
         if isinstance(op, Branch):
-            if any(v not in self.known for v in op.decided_by()):
+            if any(v not in self.known for v in op.selector_operands()):
                 return
-            taken = op.taken(self._data)
+            taken = op.taken_successor(self._data)
             numbers = numbers if taken is None else (taken,)
         for n in numbers:
             target = op.successors[n]
-            self._pass(op.passed(n) if isinstance(op, Branch) else (), target.arguments)
+            self._pass(op.successor_operands(n) if isinstance(op, Branch) else (), target.arguments)
             self._reach(target)
 
-    def _follow(self, op: Operation, ways: Iterable[Way]) -> None:
+    def _follow(self, op: Operation, ways: Iterable[RegionSuccessor]) -> None:
         for way in ways:
             if way.target is None:
                 self._pass(way.values, op.results)
@@ -143,7 +143,7 @@ class _Analysis:
         region = None if op.parent is None else op.parent.parent
         holder = None if region is None else region.parent
         if isinstance(holder, RegionBranch):
-            self._follow(holder, holder.left(holder.regions.index(region), op, self._data))
+            self._follow(holder, holder.region_successors(holder.regions.index(region), op, self._data))
         elif isinstance(holder, Function):
             ends = self._ends.setdefault(holder, [])
             if op not in ends:

@@ -117,7 +117,7 @@ class _Structuring:
     def _read_switch(self, last: cf.Switch, node: _Node) -> None:
         """A switch asks for one case after the other."""
         flag, cases = last.flag, last.cases
-        targets = [(self.nodes[b], last.passed(n)) for n, b in enumerate(last.successors)]
+        targets = [(self.nodes[b], last.successor_operands(n)) for n, b in enumerate(last.successors)]
         last.erase()
         at = node
         for n, case in enumerate(cases):

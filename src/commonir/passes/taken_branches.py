@@ -6,7 +6,7 @@ from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Dialects, Op, known_data, traits
-from commonir.ods.branching import Passage, only_passage
+from commonir.ods.branching import SinglePath, single_path
 
 
 def constant_data(value: Value) -> Data | None:
@@ -23,7 +23,7 @@ class TakenBranches:
 
     def take(self, op: Operation) -> bool:
         """Puts what runs in an operation before it, and removes the operation; False where it stays."""
-        passage = only_passage(op, constant_data)
+        passage = single_path(op, constant_data)
         home = op.parent
         if passage is None or not isinstance(home, Block):
             return False
@@ -38,7 +38,7 @@ class TakenBranches:
         op.erase()
         return True
 
-    def _move(self, passage: Passage, op: Operation, home: Block) -> set[Value]:
+    def _move(self, passage: SinglePath, op: Operation, home: Block) -> set[Value]:
         """Moves the operations of the block that runs, but its end; what they compute and do not share."""
         inside: set[Value] = set()
         if passage.block is None:

@@ -111,8 +111,8 @@ class Maker:
         return values if term.pick is None else (values[term.pick],)
 
     def _computed(self, term: Computed) -> object:
-        given = [plain(self._argument(a), self.bound) for a in term.arguments]
-        result = called(term.name, term.function, given)
+        arguments = [plain(self._argument(a), self.bound) for a in term.arguments]
+        result = called(term.name, term.function, arguments)
         if result is None:
             raise Refused(f"{term.name} gives nothing for it")
         return result
@@ -246,18 +246,18 @@ def op_class(term: OperationTerm) -> type[Op]:
     return term.definition
 
 
-def _values(found: object) -> tuple[Value, ...]:
-    if found is None:
+def _values(value: object) -> tuple[Value, ...]:
+    if value is None:
         return ()
-    if isinstance(found, Value):
-        return (found,)
-    if isinstance(found, Operation):
-        return found.results
-    if is_sequence(found):
-        values = [v for v in found if isinstance(v, Value)]
-        if len(values) == len(found):
+    if isinstance(value, Value):
+        return (value,)
+    if isinstance(value, Operation):
+        return value.results
+    if is_sequence(value):
+        values = [v for v in value if isinstance(v, Value)]
+        if len(values) == len(value):
             return tuple(values)
-    raise Refused(f"{found!r} is not a value")
+    raise Refused(f"{value!r} is not a value")
 
 
 def _origin(found: object) -> Origin | None:

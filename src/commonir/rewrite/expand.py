@@ -71,8 +71,8 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
             grouped.append(tuple([replacement[u] for u in v]))
         else:
             grouped.append(None if v is None else replacement[v])
-    held = (regions or {}).values()
-    settled = Settled([r for each in held for r in ((each,) if isinstance(each, Region) else each)])
+    outer_regions = (regions or {}).values()
+    settled = Settled([r for each in outer_regions for r in ((each,) if isinstance(each, Region) else each)])
     try:
         returned = op.reference(*grouped, **(regions or {}))
     except NotKnownError as reason:
@@ -92,9 +92,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
 
 
 def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:
-    """Returns what an operation means by operations that take sizes when they run; None when it cannot be said so
-    either.
-    """
+    """Returns the meaning of an operation by operations that take sizes at run time; None when there is none."""
     try:
         return op.reference_open(*grouped)
     except (NotKnownError, NotationError):
@@ -104,14 +102,14 @@ def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> A
 def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:
     """Returns whether calling the reference of an operation on some operands gives what tracing it gives."""
     read = {v for f in op.layout.inputs if f.by_value and isinstance(v := op.field_value(f), Value)}
-    for mine, given in zip(op.operands, operands, strict=True):
-        kind = given.type
-        if mine.type is not kind or not isinstance(kind, TensorType) or kind.shape is None or None in kind.shape:
+    for own, operand in zip(op.operands, operands, strict=True):
+        type = operand.type
+        if own.type is not type or not isinstance(type, TensorType) or type.shape is None or None in type.shape:
             return False
-        if mine in read:
-            if mine is not given and known_elements(mine) != known_elements(given):
+        if own in read:
+            if own is not operand and known_elements(own) != known_elements(operand):
                 return False
-        elif not (kind.is_static and kind.count > _LARGE) and is_known(given):
+        elif not (type.is_static and type.count > _LARGE) and is_known(operand):
             # References look at small constants also where they do not say so.
             return False
     return True
@@ -124,13 +122,13 @@ def is_known(value: Value) -> bool:
 
 def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
     """Copies the trace of a reference onto the operands of an operation."""
-    given = dict(zip(op.operands, operands, strict=True))
+    mapping = dict(zip(op.operands, operands, strict=True))
     values: dict[Value, Value] = {}
     for placeholder, value in zip(derived.inputs, op.grouped_operands(), strict=True):
         if isinstance(value, tuple):
-            values.update(zip(placeholder, [given[v] for v in value], strict=True))
+            values.update(zip(placeholder, [mapping[v] for v in value], strict=True))
         elif value is not None:
-            values[placeholder] = given[value]
+            values[placeholder] = mapping[value]
     built = [clone(inner, values) for inner in derived.body]
     return Expansion(tuple([values.get(v, v) for v in derived.outputs]), built)
 
@@ -167,10 +165,10 @@ def folded(op: Operation) -> Value | None:
     simpler = op.fold()
     if isinstance(simpler, Value):
         return simpler
-    kind = op.results[0].type
-    if not isinstance(kind, TensorType) or not kind.element.is_integer or kind.rank not in (0, 1):
+    type = op.results[0].type
+    if not isinstance(type, TensorType) or not type.element.is_integer or type.rank not in (0, 1):
         return None
     known = op.constant_dims()
     if known is None:
         return None
-    return core.Dims(known, kind.element, kind.rank == 0).y
+    return core.Dims(known, type.element, type.rank == 0).y

@@ -16,7 +16,7 @@ _MOST_LISTED = 8
 
 def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> list[RuleReport]:
     """Returns a report on each rule after an operation was rewritten; `applied` counts applications by name."""
-    found: dict[Compiled, dict[str, list[Operation]]] = {rule: {} for rule in rules}
+    counts: dict[Compiled, dict[str, list[Operation]]] = {rule: {} for rule in rules}
     by_name: dict[str, list[Compiled]] = {}
     for rule in rules:
         by_name.setdefault(rule.definition.name, []).append(rule)
@@ -24,15 +24,15 @@ def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> li
         for rule in rules.for_operation(op) or by_name.get(op.name, ()):
             reason = rule.mismatch(op)
             if reason is not None:
-                found[rule].setdefault(reason, []).append(op)
+                counts[rule].setdefault(reason, []).append(op)
     return [
         report_of(repr(rule), rule.rewrite.place, applied.get(repr(rule), 0), reasons)
-        for rule, reasons in found.items()
+        for rule, reasons in counts.items()
     ]
 
 
 def report_of(name: str, place: str, applied: int, reasons: Mapping[str, list[Operation]]) -> RuleReport:
-    """Returns the report on something that rewrites; `reasons` tell the operations that are left."""
+    """Returns the report on a rewriting; `reasons` are those for operations that are left."""
     ordered = sorted(reasons.items(), key=lambda entry: -len(entry[1]))
     listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MOST_LISTED]]
     others = sum(len(ops) for _, ops in ordered[_MOST_LISTED:])

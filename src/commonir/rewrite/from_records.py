@@ -85,10 +85,10 @@ def rules_of(
 
 def patterns_in(loaded: Loaded) -> list[Record]:
     """Returns the records of rules, by their names as MLIR orders them: numbers in names count as numbers."""
-    found = {
+    records = {
         id(r): r for name in ("Pattern", "Pat") if name in loaded.records.classes for r in loaded.records.deriving(name)
     }
-    return sorted(found.values(), key=lambda r: _in_order(r.name_text))
+    return sorted(records.values(), key=lambda r: _in_order(r.name_text))
 
 
 def _in_order(name: str) -> list[tuple[int, str, int]]:
@@ -140,17 +140,17 @@ class _Rule:
         return results[0], [results[1]]
 
     def _dags(self, name: str) -> list[Dag]:
-        found = value_of(self.record, name)
-        return [item for item in found.items if isinstance(item, Dag)] if isinstance(found, List) else []
+        value = value_of(self.record, name)
+        return [item for item in value.items if isinstance(item, Dag)] if isinstance(value, List) else []
 
     def _benefit(self) -> int:
         added = value_of(self.record, "benefitDelta")
         if not isinstance(added, Dag):
             return 0
-        given = [value.value for value, _ in added.args if isinstance(value, Int)]
-        if _operator(added) != "addBenefit" or len(given) != 1 or len(added.args) != 1:
+        benefits = [value.value for value, _ in added.args if isinstance(value, Int)]
+        if _operator(added) != "addBenefit" or len(benefits) != 1 or len(added.args) != 1:
             raise self._wrong("'addBenefit' takes one number")
-        return given[0]
+        return benefits[0]
 
     def _wrong(self, message: str, code: Code = MALFORMED_RULE, help: str | None = None) -> DiagnosticError:
         name = "" if self.record.is_anonymous else f" {self.record.name_text}"
@@ -163,19 +163,19 @@ class _Rule:
         if record is None or not is_a(record, *_OPERATIONS):
             raise self._wrong(f"'{_operator(dag)}' is not an operation")
         label, pick = _label(dag.op_name)
-        given, types, place = self._directives(dag, in_result=in_result)
+        arguments, types, place = self._directives(dag, in_result=in_result)
         loaded = self.loaded.definitions.get(record.name_text)
         definition = self.dialects.find(name_of(record)) or loaded
         if definition is None:
             raise self._wrong(f"no dialect defines {name_of(record)}")
         if definition is loaded and not states(record, "arguments"):
-            operands, extra = self._undeclared(definition, given, in_result=in_result)
+            operands, extra = self._undeclared(definition, arguments, in_result=in_result)
             return OperationTerm(definition, operands, label=label, extra=extra, types=types, place=place, pick=pick)
         names = self._names(record, definition)
         terms: dict[str, object] = {}
         swaps: list[tuple[str, str]] = []
-        fields = self._count_arguments(names, given, in_result=in_result)
-        for argument, own in zip(given, fields, strict=True):
+        fields = self._count_arguments(names, arguments, in_result=in_result)
+        for argument, own in zip(arguments, fields, strict=True):
             if len(own) > 1:
                 swaps.append((own[0].name, own[1].name))
                 inner = argument[0].args if isinstance(argument[0], Dag) else ()
@@ -191,23 +191,23 @@ class _Rule:
         if not states(record, "arguments"):
             # The record only says which operation is meant: a dialect defines it.
             return _Names(definition, [f for f in known.values() if f.kind in _GIVEN])
-        listed = [given for _, given in arguments_of(record, "arguments")]
-        missing = [given for given in listed if given not in known]
+        listed = [names for _, names in arguments_of(record, "arguments")]
+        missing = [names for names in listed if names not in known]
         if missing:
             raise self._wrong(f"{definition.name} has no '{missing[0]}' here; it is defined with {', '.join(known)}")
-        return _Names(definition, [known[given] for given in listed])
+        return _Names(definition, [known[names] for names in listed])
 
     def _undeclared(
-        self, definition: type[Op], given: Sequence[Argument], *, in_result: bool
+        self, definition: type[Op], arguments: Sequence[Argument], *, in_result: bool
     ) -> tuple[dict[str, object], dict[str, object]]:
         """Returns the arguments of an operation whose record declares nothing; attributes are named as in the rule."""
         (field,) = definition.layout.inputs
         operands: list[object] = []
         attributes: dict[str, object] = {}
-        for value, name in given:
+        for value, name in arguments:
             if self._is_attribute(value, name):
                 if not name:
-                    message = f"nothing tells the name of the attribute {value} of {definition.name}"
+                    message = f"the name of the attribute {value} of {definition.name} is not known"
                     raise self._wrong(message, help=f"define {definition.name} with its arguments")
                 attributes[name] = self._argument((value, name), field, definition, in_result=in_result)
             else:
@@ -224,24 +224,26 @@ class _Rule:
 
     def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], Place | None]:
         """Returns the arguments of an operation apart from what is said at their end of types and places."""
-        given = list(dag.args)
+        arguments = list(dag.args)
         types: list[object] = []
         place: Place | None = None
-        while given and isinstance(last := given[-1][0], Dag) and _operator(last) in ("returnType", "location"):
+        while arguments and isinstance(last := arguments[-1][0], Dag) and _operator(last) in ("returnType", "location"):
             if not in_result:
                 raise self._wrong(f"'{_operator(last)}' says something of a result, not of a source")
-            given.pop()
+            arguments.pop()
             if _operator(last) == "location":
                 place = self._place(last)
             else:
                 types = [self._type(value, name) for value, name in last.args]
-        return given, types, place
+        return arguments, types, place
 
-    def _count_arguments(self, names: _Names, given: Sequence[Argument], *, in_result: bool) -> list[Sequence[Field]]:
+    def _count_arguments(
+        self, names: _Names, arguments: Sequence[Argument], *, in_result: bool
+    ) -> list[Sequence[Field]]:
         """Returns the fields that each argument is for."""
         out: list[Sequence[Field]] = []
         at = 0
-        for value, _ in given:
+        for value, _ in arguments:
             count = 1
             if isinstance(value, Dag) and _operator(value) == "either":
                 count = len(value.args)
@@ -338,8 +340,8 @@ class _Rule:
         if is_type:
             return self.loaded.type_constraint(record)
         if is_a(record, "Attr", "AttrConstraint", "Property", "PropConstraint"):
-            found = self.loaded.attribute_check(record)
-            return StorageCheck(found.summary, found.admits)
+            check = self.loaded.attribute_check(record)
+            return StorageCheck(check.summary, check.admits)
         raise self._wrong(f"'{record.name_text}' constrains neither an operand nor an attribute")
 
     # -- calls
@@ -369,9 +371,9 @@ class _Rule:
         count = number_of(record, "numReturns", 1)
         return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, place=place)
 
-    def _passed(self, call: Call, given: Sequence[object]) -> list[object]:
+    def _passed(self, call: Call, arguments: Sequence[object]) -> list[object]:
         try:
-            return call.arguments(given)
+            return call.arguments(arguments)
         except ValueError as error:
             raise self._wrong(str(error)) from None
 
@@ -391,8 +393,8 @@ class _Rule:
         """Returns the result term of a record."""
         if is_a(record, "NativeCodeCall"):
             call = self.calls.call(record)
-            given = [] if name is None else [Variable(name)]
-            return Computed(call.name, call.function, given, count=number_of(record, "numReturns", 1))
+            variables = [] if name is None else [Variable(name)]
+            return Computed(call.name, call.function, variables, count=number_of(record, "numReturns", 1))
         literal = self._literal(record)
         if literal is not None:
             return literal
@@ -422,8 +424,10 @@ class _Rule:
         text = f"{text_of(record, 'summary') or record.name_text} holds of {names}"
         known = self.calls.registered(record.name_text)
         if known is None and is_a(record, "TypeConstraint", "AttrConstraint"):
-            held = self._constraint(record)
-            return Restriction(text, lambda *given: all(_holds(held, g) for g in given), arguments, is_stored=True)
+            constraint = self._constraint(record)
+            return Restriction(
+                text, lambda *given: all(_holds(constraint, g) for g in given), arguments, is_stored=True
+            )
         if known is None:
             try:
                 return Restriction(text, self.calls.condition(record), arguments, is_stored=True)
@@ -460,12 +464,12 @@ class _Rule:
         return Place(text, sources)
 
 
-def _holds(held: TypeConstraint | Check, given: object) -> bool:
+def _holds(constraint: TypeConstraint | Check, value: object) -> bool:
     """Returns whether a constraint holds of a value, of all of several, or of an attribute."""
-    if isinstance(held, TypeConstraint):
-        values = given if is_sequence(given) else (given,)
-        return all(isinstance(v, IRValue) and held.admits(v.type) for v in values)
-    return isinstance(given, Attribute) and held.holds(given)
+    if isinstance(constraint, TypeConstraint):
+        values = value if is_sequence(value) else (value,)
+        return all(isinstance(v, IRValue) and constraint.admits(v.type) for v in values)
+    return isinstance(value, Attribute) and constraint.holds(value)
 
 
 def _operator(dag: Dag) -> str:

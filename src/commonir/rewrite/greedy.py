@@ -24,7 +24,7 @@ from commonir.ods.rules import Editor, Simplification
 from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.matching import Compiled
 from commonir.rewrite.peephole import Peephole, guard, may_match, peephole
-from commonir.rewrite.replacing import stand_in
+from commonir.rewrite.replacing import replace_results
 from commonir.rewrite.rule_set import RuleSet
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
@@ -34,15 +34,15 @@ _LAST_SHOWN = 3
 Values = Sequence[Value]
 Found = tuple[str, Values | Editor]
 Step = Callable[[Op], Found | None]
-"""What takes the place of an operation's results with the name of what tells so, or the editor that changed the
-program; None where it does not apply. The operation's own results say that it was changed in place.
+"""Returns replacements of an operation's results, or the editor that changed the program, with the name of the rule or
+reason; None where the step does not apply. The operation's own results mean that it was changed in place.
 """
-Makers = Sequence[type[object]]
+Definers = Sequence[type[object]]
 """The definers of an operation's operands: classes of operations, or of blocks whose arguments they are."""
 
 
 class SelectiveStep:
-    """A step that tells before it is taken for which operations it may be."""
+    """A step that applies only to operations with certain definers of their operands."""
 
     __slots__ = ()
 
@@ -50,8 +50,8 @@ class SelectiveStep:
         """Takes the step where it applies."""
         raise NotImplementedError
 
-    def may_apply(self, makers: Makers) -> bool:
-        """Returns whether the step may apply to an operation whose operands are made by what is given."""
+    def may_apply(self, definers: Definers) -> bool:
+        """Returns whether the step may apply to an operation whose operands have these definers."""
         raise NotImplementedError
 
 
@@ -96,8 +96,8 @@ class _RuleStep(SelectiveStep):
             return None
         return _apply(self.rule, self.name, op)
 
-    def may_apply(self, makers: Makers) -> bool:
-        return may_match(self.rule, makers)
+    def may_apply(self, definers: Definers) -> bool:
+        return may_match(self.rule, definers)
 
 
 def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
@@ -146,16 +146,16 @@ def rewrite_steps(
 
 
 _Ready = Sequence[tuple[Peephole | None, str, Step]]
-"""Steps; for those of rules that lead to a value that is there already, how to find it and what tells so."""
-_MOST_MAKERS = 4
-"""Steps are chosen by what makes the operands of operations with up to so many of them."""
+"""Steps with their names; for rules whose result is an existing value also how to find it."""
+_MAX_DEFINERS = 4
+"""Steps are selected by the definers of operands, for operations with up to this many of them."""
 
 
-class _Kind:
+class _DefinitionFacts:
     """Facts about the operations of a definition.
 
     `may_go`: whether they may be without effect; `is_pure`: whether all of them are. `chosen`: those of `steps` that
-    may apply to operations whose operands are made by what is told.
+    may apply to operations with certain definers of operands.
     """
 
     __slots__ = ("chosen", "is_pure", "may_go", "steps")
@@ -166,14 +166,14 @@ class _Kind:
         self.steps: _Ready = [
             (step.forward, step.name, step) if isinstance(step, _RuleStep) else (None, "", step) for step in steps
         ]
-        self.chosen: dict[Makers, _Ready] = {}
+        self.chosen: dict[Definers, _Ready] = {}
 
-    def choose(self, makers: Makers) -> _Ready:
-        """Returns the steps for operations whose operands are made by what is given."""
-        result = self.chosen[makers] = [
+    def choose(self, definers: Definers) -> _Ready:
+        """Returns the steps for operations whose operands have these definers."""
+        result = self.chosen[definers] = [
             s
             for s in self.steps
-            if len(makers) > _MOST_MAKERS or not isinstance(s[2], SelectiveStep) or s[2].may_apply(makers)
+            if len(definers) > _MAX_DEFINERS or not isinstance(s[2], SelectiveStep) or s[2].may_apply(definers)
         ]
         return result
 
@@ -193,7 +193,7 @@ class _Rewriting:
         self.root = root
         self.users_first = users_first
         self.find_steps = steps
-        self.kinds: dict[type[Operation], _Kind] = {}
+        self.kinds: dict[type[Operation], _DefinitionFacts] = {}
         self.removes_unused = removes_unused
         self.constants = constants
         self.clean = clean
@@ -209,8 +209,8 @@ class _Rewriting:
         is_new = True
         while True:
             before = self.count
-            for found in self._parts():
-                self._collect(found, is_new)
+            for operations in self._parts():
+                self._collect(operations, is_new)
                 self._settle()
             is_new = self.clean is not None and self.clean(self.root)
             if not is_new and (self.count == before or self.constants is None):
@@ -228,20 +228,20 @@ class _Rewriting:
             if child.parent is not None:
                 yield child.listed()
 
-    def _collect(self, found: list[Operation], is_new: bool) -> None:
+    def _collect(self, operations: list[Operation], is_new: bool) -> None:
         """Puts what to look at of a part on the list, what comes first last: all of it when the program is new to the
         driver, else branches, and what constants that go to their place lead to.
         """
-        self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(found) + 1))
+        self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(operations) + 1))
         changed: dict[Operation, None] = {}
         if self.constants is not None:
-            found = self._adopt(self.constants, found, changed)
+            operations = self._adopt(self.constants, operations, changed)
         if not is_new:
-            # Where branches lead may tell more after what stands there changed.
-            found = [*[op for op in found if op.successors], *[op for op in changed if op.parent is not None]]
+            # Branches may be simplified further after their successors changed.
+            operations = [*[op for op in operations if op.successors], *[op for op in changed if op.parent is not None]]
         if not self.users_first:
-            found.reverse()
-        self.pending, self.waiting = found, set(found)
+            operations.reverse()
+        self.pending, self.waiting = operations, set(operations)
 
     def _settle(self) -> None:
         pending, waiting, kinds = self.pending, self.waiting, self.kinds
@@ -268,13 +268,13 @@ class _Rewriting:
             if len(operands) == 2:
                 # As most have; a loop costs three times as much.
                 lhs, rhs = operands
-                makers = type(lhs.owner), type(rhs.owner)
+                definers = type(lhs.owner), type(rhs.owner)
             elif len(operands) == 1:
-                makers = (type(operands[0].owner),)
+                definers = (type(operands[0].owner),)
             else:
-                makers = tuple([type(v.owner) for v in operands[: _MOST_MAKERS + 1]])
-            chosen = kind.chosen.get(makers)
-            for forward, name, step in kind.choose(makers) if chosen is None else chosen:
+                definers = tuple([type(v.owner) for v in operands[: _MAX_DEFINERS + 1]])
+            chosen = kind.chosen.get(definers)
+            for forward, name, step in kind.choose(definers) if chosen is None else chosen:
                 if forward is not None:
                     value = forward(op)  # pyright: ignore[reportArgumentType]  only those of definitions have steps
                     if value is None:
@@ -282,22 +282,24 @@ class _Rewriting:
                     if value.type is op.results[0].type and value.owner is not op:
                         self._forward(op, name, value)
                         break
-                found = step(op)  # pyright: ignore[reportArgumentType]
-                if found is not None:
-                    self._take(op, *found)
+                replacement = step(op)  # pyright: ignore[reportArgumentType]
+                if replacement is not None:
+                    self._take(op, *replacement)
                     break
 
-    def _kind(self, definition: type[Operation]) -> _Kind:
+    def _kind(self, definition: type[Operation]) -> _DefinitionFacts:
         steps = self.find_steps(definition) if issubclass(definition, Op) else ()
-        result = self.kinds[definition] = _Kind(definition, steps)
+        result = self.kinds[definition] = _DefinitionFacts(definition, steps)
         return result
 
     @staticmethod
-    def _adopt(constants: ConstantPool, found: Iterable[Operation], changed: dict[Operation, None]) -> list[Operation]:
+    def _adopt(
+        constants: ConstantPool, operations: Iterable[Operation], changed: dict[Operation, None]
+    ) -> list[Operation]:
         """Takes constants to their place; the operations that are left."""
         left: list[Operation] = []
         kinds: dict[type[Operation], bool] = {}
-        for op in found:
+        for op in operations:
             kind = type(op)
             is_constant = kinds.get(kind)
             if is_constant is None:
@@ -338,20 +340,20 @@ class _Rewriting:
                 shown = ", ".join(dict.fromkeys(self.last))
                 raise DiagnosticError(Diagnostic(ENDLESS_REWRITING, f"rewriting does not end; applied last: {shown}"))
 
-    def _take(self, op: Operation, name: str, found: Values | Editor) -> None:
+    def _take(self, op: Operation, name: str, replacement: Values | Editor) -> None:
         self._note(name)
-        if isinstance(found, Editor):
-            self.waiting.difference_update(found.erased)
-            gone = set(found.erased)
-            self._forget(found.erased)
-            self._visit([o for o in reversed(found.touched) if o not in gone])
-        elif found is op.results:
+        if isinstance(replacement, Editor):
+            self.waiting.difference_update(replacement.erased)
+            gone = set(replacement.erased)
+            self._forget(replacement.erased)
+            self._visit([o for o in reversed(replacement.touched) if o not in gone])
+        elif replacement is op.results:
             self._visit([*[u for r in op.results for u in r.users], op])
         else:
-            self._replace(op, found)
+            self._replace(op, replacement)
 
     def _replace(self, op: Operation, values: Values) -> None:
-        built, users = stand_in(op, values)
+        built, users = replace_results(op, values)
         self._remove(op)
         self._visit(users)
         self._visit(reversed(built))
@@ -421,8 +423,8 @@ class _Rewriting:
 
 __all__ = [
     "Cleaning",
+    "Definers",
     "Found",
-    "Makers",
     "SelectiveStep",
     "Step",
     "StepsFor",

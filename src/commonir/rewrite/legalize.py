@@ -144,7 +144,7 @@ class Context:
 
     `regions` are the legalized regions of the operation at hand, and `origin` is the operation of the source that it
     comes from. `found` receives what is wrong beyond single operations. `memo` lives as long as the outermost operation
-    around it, for values that rules share. `sizes` tells for the name of a data-dependent size which axis of which
+    around it, for values that rules share. `sizes` has for the name of a data-dependent size which axis of which
     value of the target has it.
     """
 
@@ -162,10 +162,10 @@ class Context:
         "target",
     )
 
-    def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch], found: Diagnostics) -> None:
+    def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch], diagnostics: Diagnostics) -> None:
         self.target = target
         self._versioned = versioned
-        self.found = found
+        self.found = diagnostics
         self.origin: Operation | None = None
         self.regions: tuple[Region, ...] = ()
         self.memo: dict[object, Value] = {}
@@ -299,7 +299,7 @@ class _Legalization:
         rules: Rules,
         dialects: Dialects,
         target: Target,
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         argument_type: Callable[[Type], Type],
         context: ContextMaker,
     ) -> None:
@@ -311,8 +311,8 @@ class _Legalization:
         self.dialect: Dialect = dialect
         self.target = target
         self._beside = target.beside
-        self.found = found
-        self.context = context(target, self._versioned, found)
+        self.found = diagnostics
+        self.context = context(target, self._versioned, diagnostics)
         self.values: dict[Value, Value] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
         self.frames: list[_Frame] = []
@@ -369,7 +369,7 @@ class _Legalization:
         copy = op.clone_shallow(tuple([self.values.get(v, v) for v in op.operands]), self.regions.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
-        self._tell(defined_dims(op), copy.results)
+        self._define_dims(defined_dims(op), copy.results)
 
     def _enter(self, op: Operation, frame: _Frame) -> None:
         """Legalizes what is nested in an operation before the operation itself."""
@@ -388,7 +388,7 @@ class _Legalization:
             self.context.start(op, nested[0].block)
         for region in copies:
             for block in region.blocks:
-                self._tell(dims_introduced(block.arguments, ()), block.arguments)
+                self._define_dims(dims_introduced(block.arguments, ()), block.arguments)
         self.regions[op] = tuple(copies)
         frame.postpone(op)
         self.frames.extend(reversed(nested))
@@ -505,14 +505,14 @@ class _Legalization:
         """Puts what stands for an operation into the block, after legalizing what is not of the target yet."""
         values, operations = built
         location = op.location or _named_location(op)
-        for made in operations:
-            made.location = made.location or location
+        for origin in operations:
+            origin.location = origin.location or location
         if all(map(self._is_legal, operations)):
-            for made in operations:
-                frame.block.append(made)
+            for origin in operations:
+                frame.block.append(origin)
             self._finish(op, values)
             return
-        loose = [made for made in operations if not self._is_legal(made)]
+        loose = [origin for origin in operations if not self._is_legal(origin)]
 
         def finish() -> None:
             self._finish(op, values)
@@ -529,9 +529,9 @@ class _Legalization:
             self.values[old] = stands
             stands.name = stands.name or old.name
         self.context.finished(op, [self.values[r] for r in op.results])
-        self._tell(defined_dims(op), [self.values[r] for r in op.results])
+        self._define_dims(defined_dims(op), [self.values[r] for r in op.results])
 
-    def _tell(self, brought: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
+    def _define_dims(self, brought: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
         """Keeps which values have data-dependent sizes."""
         for size in brought:
             self.context.sizes[size.name] = values[size.position], size.axis

@@ -158,45 +158,45 @@ class _Source:
         if known and (known != kind or kind == _OPERATION) and _ANSWER not in (known, kind):
             self._fault(f"${name} is bound more than once: to {known}, and to {kind}")
 
-    def _field(self, term: OperationTerm, at: int, name: str, field: Field | None, given: object) -> Iterator[Any]:
-        if isinstance(given, Anything):
+    def _field(self, term: OperationTerm, at: int, name: str, field: Field | None, value: object) -> Iterator[Any]:
+        if isinstance(value, Anything):
             return
-        if field is None or field.kind is FieldKind.ATTRIBUTE or not _is_of_values(given, field):
-            self._attribute(term, at, name, field, given)
+        if field is None or field.kind is FieldKind.ATTRIBUTE or not _is_of_values(value, field):
+            self._attribute(term, at, name, field, value)
             return
-        items = given.items if isinstance(given, Group) else given
+        items = value.items if isinstance(value, Group) else value
         if field.variadic and is_sequence(items):
             self.steps.append(CountGroup(at, field, len(items)))
-            if isinstance(given, Group):
-                self._bind(given.name, _OPERANDS)
-                self.steps.append(BindGroup(at, field, given.name))
+            if isinstance(value, Group):
+                self._bind(value.name, _OPERANDS)
+                self.steps.append(BindGroup(at, field, value.name))
             for n, item in enumerate(items):
                 yield from self._operand(at, field, n, item)
-        elif field.variadic and isinstance(given, Variable):
-            self._bind(given.name, _OPERANDS)
-            self.steps.append(BindGroup(at, field, given.name, self._type_of(given, name)))
+        elif field.variadic and isinstance(value, Variable):
+            self._bind(value.name, _OPERANDS)
+            self.steps.append(BindGroup(at, field, value.name, self._type_of(value, name)))
         else:
-            yield from self._operand(at, field, None, given)
+            yield from self._operand(at, field, None, value)
 
-    def _operand(self, at: int, field: Field, index: int | None, given: object) -> Iterator[Any]:
-        match given:
+    def _operand(self, at: int, field: Field, index: int | None, value: object) -> Iterator[Any]:
+        match value:
             case Anything():
                 pass
             case Variable():
-                self._bind(given.name, _OPERAND)
-                self.steps.append(BindOperand(at, field, index, given.name, self._type_of(given, field.spelling)))
+                self._bind(value.name, _OPERAND)
+                self.steps.append(BindOperand(at, field, index, value.name, self._type_of(value, field.spelling)))
             case Constant():
-                self._bind(given.name, _OPERAND)
-                self.steps.append(IsConstant(at, field, index, given))
+                self._bind(value.name, _OPERAND)
+                self.steps.append(IsConstant(at, field, index, value))
             case Asked():
-                self._asked(Ask(at, field, index, given, is_value=True))
+                self._asked(Ask(at, field, index, value, is_value=True))
             case OperationTerm():
-                self._bind(given.label, _OPERATION)
-                self.steps.append(Enter(at, field, index, op_class(given), given.label, given.pick or 0))
-                yield given, self._count
+                self._bind(value.label, _OPERATION)
+                self.steps.append(Enter(at, field, index, op_class(value), value.label, value.pick or 0))
+                yield value, self._count
                 self._count += 1
             case _:
-                self._fault(f"operand '{field.spelling}' cannot be {given!r}")
+                self._fault(f"operand '{field.spelling}' cannot be {value!r}")
 
     def _asked(self, step: Ask) -> None:
         self.steps.append(step)
@@ -209,62 +209,62 @@ class _Source:
             self._fault(f"'{name}' is an operand, and ${variable.name} says what an attribute must be")
         return variable.constraint if isinstance(variable.constraint, TypeConstraint) else None
 
-    def _attribute(self, term: OperationTerm, at: int, name: str, field: Field | None, given: object) -> None:
+    def _attribute(self, term: OperationTerm, at: int, name: str, field: Field | None, value: object) -> None:
         extra = name if field is None else ""
-        match given:
+        match value:
             case Asked():
-                self._asked(Ask(at, field, None, given, is_value=False, extra=extra))
+                self._asked(Ask(at, field, None, value, is_value=False, extra=extra))
             case Variable():
-                if isinstance(given.constraint, TypeConstraint):
-                    self._fault(f"'{name}' is an attribute, and ${given.name} says what the type of a value must be")
-                check = given.constraint if isinstance(given.constraint, Check) else None
-                self._bind(given.name, _ATTRIBUTE)
-                self.steps.append(AttributeStep(at, field, name=given.name, check=check, extra=extra))
+                if isinstance(value.constraint, TypeConstraint):
+                    self._fault(f"'{name}' is an attribute, and ${value.name} says what the type of a value must be")
+                check = value.constraint if isinstance(value.constraint, Check) else None
+                self._bind(value.name, _ATTRIBUTE)
+                self.steps.append(AttributeStep(at, field, name=value.name, check=check, extra=extra))
             case OperationTerm() | Constant() | Group():
-                self._fault(f"attribute '{name}' cannot be {given!r}")
+                self._fault(f"attribute '{name}' cannot be {value!r}")
             case _:
                 try:
-                    expected = _stored(field, given)
+                    expected = _stored(field, value)
                 except ValueError as error:
                     self._fault(f"attribute '{name}' of {term.definition.name}: {error}")
                 else:
-                    shown = str(given) if isinstance(given, Attribute) else repr(given)
+                    shown = str(value) if isinstance(value, Attribute) else repr(value)
                     self.steps.append(AttributeStep(at, field, expected=expected, shown=shown, extra=extra))
 
     def _fault(self, message: str) -> None:
         self.faults[message] = None
 
 
-def _stored(field: Field | None, given: object) -> Attribute:
+def _stored(field: Field | None, value: object) -> Attribute:
     """Returns an attribute that a source demands, as the field stores it. Raises: ValueError when it never has that
     value.
     """
     kind = None if field is None else field.type
     if kind is None:
-        return attribute_of(given)
-    if not isinstance(given, Attribute):
-        return kind.to_attribute(kind.coerce(given))
-    stored = kind.to_attribute(kind.from_attribute(given))
-    is_typed = kind.elides_type and isinstance(given, IntegerAttr | FloatAttr)
-    if is_typed and type(stored) is type(given) and stored is not given:
-        raise ValueError(f"it is never {given}")
+        return attribute_of(value)
+    if not isinstance(value, Attribute):
+        return kind.to_attribute(kind.coerce(value))
+    stored = kind.to_attribute(kind.from_attribute(value))
+    is_typed = kind.elides_type and isinstance(value, IntegerAttr | FloatAttr)
+    if is_typed and type(stored) is type(value) and stored is not value:
+        raise ValueError(f"it is never {value}")
     return stored
 
 
 def _given(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[str, Field | None, object]]:
     """Yields the fields that a term mentions with what it says of them, some exchanged."""
     fields = term.definition.layout.by_name
-    for name, given in term.fields.items():
+    for name, defaults in term.fields.items():
         other = exchanged.get(name, name)
-        yield other, fields[other], given
-    for name, given in term.extra.items():
-        yield name, None, given
+        yield other, fields[other], defaults
+    for name, defaults in term.extra.items():
+        yield name, None, defaults
 
 
-def _is_of_values(given: object, field: Field) -> bool:
+def _is_of_values(value: object, field: Field) -> bool:
     """Returns whether a term of a parameter speaks of the operand it is bound to, not of its value."""
     if field.kind is FieldKind.PARAMETER:
-        return isinstance(given, Constant | OperationTerm)
+        return isinstance(value, Constant | OperationTerm)
     return field.kind in VALUES
 
 
@@ -324,8 +324,8 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
     ]
     expected = sum(f.is_required for f in rewrite.source.definition.layout.results)
     if None not in counts and sum(c or 0 for c in counts) < expected:
-        found = sum(c or 0 for c in counts)
-        message = f"{found} values cannot replace the {expected} results of {rewrite.source.definition.name}"
+        result_count = sum(c or 0 for c in counts)
+        message = f"{result_count} values cannot replace the {expected} results of {rewrite.source.definition.name}"
         yield message, INCOMPLETE_RULE
     for term in operations_in(results):
         missing = [f for f in term.definition.layout.arguments if f.is_required and f.name not in term.fields]
@@ -339,7 +339,10 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
     for term in operations_in((*inner, *rewrite.supplements)):
         if not term.types and not infers_its_types(term.definition):
             name = term.definition.name
-            yield f"nothing tells the types of the results of {name} inside of the result: state them", INCOMPLETE_RULE
+            yield (
+                f"the types of the results of {name} in the result of the rule cannot be inferred: state them",
+                INCOMPLETE_RULE,
+            )
 
 
 __all__ = ["Compiled", "operations_in"]

@@ -92,8 +92,8 @@ class NativeCalls:
         known = self._functions.get(name)
         if known is not None or not name.isidentifier():
             return known
-        found = self._plugins.get(name)
-        return None if found is None else found.function
+        function = self._plugins.get(name)
+        return None if function is None else function.function
 
     def call(self, record: Record) -> Call:
         """Returns the function that a `NativeCodeCall` stands for. Raises: UNKNOWN_RULE_FUNCTION."""
@@ -102,9 +102,9 @@ class NativeCalls:
             known = self.offered(name)
             if known is not None:
                 return Call(name, known)
-        found = _CALL.fullmatch(text.strip())
-        places = None if found is None else _places(found[2])
-        name = text.strip() if found is None or places is None else found[1]
+        match = _CALL.fullmatch(text.strip())
+        places = None if match is None else _places(match[2])
+        name = text.strip() if match is None or places is None else match[1]
         known = self.offered(name)
         if known is not None:
             return Call(name, known, places)
@@ -178,14 +178,14 @@ def _places(text: str) -> tuple[int | str, ...] | None:
     """Returns which arguments the text of a call passes on: `$1...` is all from number 1 on; None when it says more."""
     out: list[int | str] = []
     for part in text.split(",") if text.strip() else ():
-        found = _PLACE.fullmatch(part.strip())
-        if found is None:
+        match = _PLACE.fullmatch(part.strip())
+        if match is None:
             return None
-        if found[1] in _IGNORED or found[1] == "_self":
+        if match[1] in _IGNORED or match[1] == "_self":
             continue
-        if not found[1].isdigit():
+        if not match[1].isdigit():
             return None
-        out.append(f"{found[1]}..." if found[2] else int(found[1]))
+        out.append(f"{match[1]}..." if match[2] else int(match[1]))
     return tuple(out)
 
 
@@ -193,14 +193,14 @@ def _always(*_given: object) -> bool:
     return True
 
 
-def _values(given: object) -> tuple[Value, ...]:
-    if isinstance(given, Value):
-        return (given,)
-    return tuple([v for v in given if isinstance(v, Value)]) if is_sequence(given) else ()
+def _values(value: object) -> tuple[Value, ...]:
+    if isinstance(value, Value):
+        return (value,)
+    return tuple([v for v in value if isinstance(v, Value)]) if is_sequence(value) else ()
 
 
-def _types(given: object) -> list[Type]:
-    return [v.type for v in _values(given)]
+def _types(value: object) -> list[Type]:
+    return [v.type for v in _values(value)]
 
 
 def _is_same(a: object, b: object) -> bool:
@@ -211,21 +211,21 @@ def _is_same(a: object, b: object) -> bool:
 
 def _compared(text: str) -> Test | None:
     """Returns the test that two bound things, or their types, are the same or are not."""
-    found = _EQUALITY.fullmatch(text)
-    if found is None or found[2] != found[5]:
+    match = _EQUALITY.fullmatch(text)
+    if match is None or match[2] != match[5]:
         return None
-    a, b, expected = int(found[1]), int(found[4]), found[3] == "=="
-    if found[2]:
+    a, b, expected = int(match[1]), int(match[4]), match[3] == "=="
+    if match[2]:
         return lambda *given: (_types(given[a]) == _types(given[b])) == expected
     return lambda *given: _is_same(given[a], given[b]) == expected
 
 
 def _used(text: str) -> Test | None:
     """Returns the test of how often a value is used."""
-    found = _USES.fullmatch(text)
-    if found is None:
+    match = _USES.fullmatch(text)
+    if match is None:
         return None
-    place, expected = int(found[1]), 1 if found[2] == "hasOneUse" else 0
+    place, expected = int(match[1]), 1 if match[2] == "hasOneUse" else 0
     return lambda *given: sum(v.use_count for v in _values(given[place])) == expected
 
 

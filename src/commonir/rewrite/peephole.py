@@ -78,22 +78,22 @@ def guard(rule: Compiled) -> Check | None:
     return lambda op: any(all(check(op) for check in checks) for checks in ways)
 
 
-def may_match(rule: Compiled, makers: Sequence[type[object]]) -> bool:
+def may_match(rule: Compiled, definers: Sequence[type[object]]) -> bool:
     """Returns whether a rule may match operations whose operands are made by operations of some classes, or are
     arguments.
     """
-    return any(all(_may_hold(rule.definition, step, makers) for step in steps) for steps in rule.alternatives)
+    return any(all(_may_hold(rule.definition, step, definers) for step in steps) for steps in rule.alternatives)
 
 
-def _may_hold(definition: type[Op], step: MatchStep, makers: Sequence[type[object]]) -> bool:
+def _may_hold(definition: type[Op], step: MatchStep, definers: Sequence[type[object]]) -> bool:
     if not isinstance(step, Enter | IsConstant) or step.at or step.index is not None:
         return True
     at = _place(definition, step)
     if at is None:
         return True
-    if at >= len(makers):
+    if at >= len(definers):
         return False
-    return issubclass(makers[at], step.definition) if isinstance(step, Enter) else may_be_known(makers[at])
+    return issubclass(definers[at], step.definition) if isinstance(step, Enter) else may_be_known(definers[at])
 
 
 def _place(definition: type[Op], step: MatchStep) -> int | None:
@@ -215,13 +215,13 @@ class _Making:
 
     def _literal(self, at: int, field: Field, owner: Reach | None, expected: Attribute | None) -> bool:
         """Adds the check of an attribute that must be one case of several."""
-        wanted = None if expected is None or field.type is None else field.type.from_attribute(expected)
-        if not isinstance(wanted, Enum):
+        stored = None if expected is None or field.type is None else field.type.from_attribute(expected)
+        if not isinstance(stored, Enum):
             return False
         self.checks.append(
-            (lambda op: op._attributes[at] is wanted)
+            (lambda op: op._attributes[at] is stored)
             if owner is None
-            else lambda op: owner(op)._attributes[at] is wanted
+            else lambda op: owner(op)._attributes[at] is stored
         )
         return True
 

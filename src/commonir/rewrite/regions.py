@@ -69,9 +69,9 @@ def _remove_unneeded(region: Region) -> bool:
     live = _Liveness(region).live
     changed = False
     for block in region.blocks[1:]:
-        kept = [n for n, a in enumerate(block.arguments) if a in live]
-        if len(kept) < len(block.arguments) and _can_drop(block):
-            _drop_arguments(block, kept)
+        remaining = [n for n, a in enumerate(block.arguments) if a in live]
+        if len(remaining) < len(block.arguments) and _can_drop(block):
+            _drop_arguments(block, remaining)
             changed = True
     dead = [
         op
@@ -116,8 +116,8 @@ class _Liveness:
     def _needed_by(op: Operation) -> Iterable[Value]:
         if not isinstance(op, Branch):
             return op.values_used
-        passed = {v for n in range(len(op.successors)) for v in op.passed(n)}
-        return op.decided_by() if passed else op.operands
+        passed = {v for n in range(len(op.successors)) for v in op.successor_operands(n)}
+        return op.selector_operands() if passed else op.operands
 
 
 def _passed_to(block: Block, target: Block, index: int) -> Iterator[Value]:
@@ -125,24 +125,26 @@ def _passed_to(block: Block, target: Block, index: int) -> Iterator[Value]:
     if isinstance(last, Branch):
         for n, successor in enumerate(last.successors):
             if successor is target:
-                yield last.passed(n)[index]
+                yield last.successor_operands(n)[index]
 
 
 def _can_drop(block: Block) -> bool:
     return all(isinstance(b.last, Branch) for b in block.predecessors)
 
 
-def _drop_arguments(block: Block, kept: list[int]) -> None:
+def _drop_arguments(block: Block, remaining: list[int]) -> None:
     for before in dict.fromkeys(block.predecessors):
         last = before.last
         if isinstance(last, Branch) and isinstance(last, Op):
             passed = [
-                tuple([last.passed(n)[k] for k in kept]) if successor is block else last.passed(n)
+                tuple([last.successor_operands(n)[k] for k in remaining])
+                if successor is block
+                else last.successor_operands(n)
                 for n, successor in enumerate(last.successors)
             ]
-            replace_branch(last, last.passing(passed))
-    gone = [a for n, a in enumerate(block.arguments) if n not in kept]
-    block.keep_arguments(kept)
+            replace_branch(last, last.with_successor_operands(passed))
+    gone = [a for n, a in enumerate(block.arguments) if n not in remaining]
+    block.keep_arguments(remaining)
     for a in gone:
         for op in a.users:
             op.operands = tuple([v for v in op.operands if v is not a])

@@ -1,4 +1,4 @@
-"""Puts values in the place of the results of an operation: what every driver of rewrites does."""
+"""Replaces the results of an operation by other values, for all drivers of rewrites."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import operations_behind
 
 
-def stand_in(
-    op: Operation, values: Sequence[Value], made: Sequence[Operation] = ()
+def replace_results(
+    op: Operation, values: Sequence[Value], operations: Sequence[Operation] = ()
 ) -> tuple[list[Operation], list[Operation]]:
     """Makes the users of an operation's results use other values; the operation itself stays.
 
-    What stands behind the values and is in no block yet is put before it, after the operations `made`, which are too.
-    Returns what is new in the program, and the users.
+    `operations`, and then the detached operations that define the values, are inserted before it. Returns the inserted
+    operations, and the users.
     """
     block = op.parent
     if block is None:
-        raise InternalError(f"{op.name} is in no block")
-    new = _placed(op, block, values, made)
+        raise InternalError(f"{op.name} is not in a block")
+    new = _placed(op, block, values, operations)
     users: list[Operation] = []
     for old, value in zip(op.results, values, strict=True):
         if old.name and not value.name and value.owner in new:
@@ -30,14 +30,14 @@ def stand_in(
     return new, users
 
 
-def _placed(op: Operation, block: Block, values: Sequence[Value], made: Sequence[Operation]) -> list[Operation]:
-    if not made and all(not isinstance(v.owner, Operation) or v.owner.parent is not None for v in values):
+def _placed(op: Operation, block: Block, values: Sequence[Value], operations: Sequence[Operation]) -> list[Operation]:
+    if not operations and all(not isinstance(v.owner, Operation) or v.owner.parent is not None for v in values):
         return []
-    new = list(dict.fromkeys([*made, *operations_behind(values)]))
+    new = list(dict.fromkeys([*operations, *operations_behind(values)]))
     for each in new:
         block.insert_before(op, each)
         each.location = each.location or op.location
     return new
 
 
-__all__ = ["stand_in"]
+__all__ = ["replace_results"]

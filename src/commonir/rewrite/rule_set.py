@@ -64,12 +64,12 @@ class RuleSet:
         """
         return self.for_definition(type(op))
 
-    def for_definition(self, kind: type[Operation]) -> tuple[Compiled, ...]:
+    def for_definition(self, op_class: type[Operation]) -> tuple[Compiled, ...]:
         """Returns the rules whose root is a definition, in the order in which they are to be tried."""
-        result = self._found.get(kind)
+        result = self._found.get(op_class)
         if result is None:
-            own = [r for base in kind.__mro__ for r in self._by_definition.get(base, ())]
-            result = self._found[kind] = tuple(_in_order(own))
+            own = [r for base in op_class.__mro__ for r in self._by_definition.get(base, ())]
+            result = self._found[op_class] = tuple(_in_order(own))
         return result
 
     def prefers_users(self) -> bool:
@@ -185,7 +185,7 @@ def _key(source: OperationTerm, name: str) -> object:
 
 
 def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterator[Diagnostic]:
-    """Yields a finding for each two rules that match the same operations of which nothing tells which to try first."""
+    """Yields a diagnostic for each two rules that match the same operations and are equally discriminating."""
     for definition, own in by_definition.items():
         inherited = [r for base in definition.__mro__[1:] for r in by_definition.get(base, ())]
         groups: dict[tuple[int, int], list[Compiled]] = {}
@@ -193,7 +193,7 @@ def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterat
             if rule.rewrite.precedence is not Precedence.ORDER:
                 groups.setdefault(specificity(rule.rewrite), []).append(rule)
         for a, b in chain.from_iterable(map(_meeting, groups.values())):
-            # What two inherited ones have in common is told where they are defined.
+            # Two inherited rules are reported where they are defined.
             if definition in (a.definition, b.definition) and _are_alike(a.rewrite.source, b.rewrite.source):
                 message = f"rules {a!r} and {b!r} match the same operations and are equally discriminating"
                 where = ", ".join([r.rewrite.place for r in (a, b) if r.rewrite.place])
@@ -214,13 +214,13 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
         for name in {**a.fields, **b.fields}:
             one, two = a.fields.get(name, _FREE), b.fields.get(name, _FREE)
             if isinstance(one, OperationTerm) and isinstance(two, OperationTerm):
-                kinds = one.definition, two.definition
-                if issubclass(*kinds) or issubclass(kinds[1], kinds[0]):
+                definitions = one.definition, two.definition
+                if issubclass(*definitions) or issubclass(definitions[1], definitions[0]):
                     pending.append((one, two))
                     continue
-            field, mine, its = known.get(name), _items(one), _items(two)
-            if mine is not None and its is not None and len(mine) == len(its):
-                yield from ((_effective(x, field), _effective(y, field)) for x, y in zip(mine, its, strict=True))
+            field, own, other = known.get(name), _items(one), _items(two)
+            if own is not None and other is not None and len(own) == len(other):
+                yield from ((_effective(x, field), _effective(y, field)) for x, y in zip(own, other, strict=True))
             else:
                 yield _effective(one, field), _effective(two, field)
         for name in {**a.extra, **b.extra}:
@@ -264,18 +264,18 @@ def _orders(term: OperationTerm) -> Iterator[OperationTerm]:
 
 
 def _may_agree(a: object, b: object) -> bool:
-    """Returns whether something can be as two terms say."""
+    """Returns whether something can match two terms."""
     if isinstance(a, OperationTerm) and isinstance(b, OperationTerm):
         return False  # of different definitions
     if _items(a) is not None and _items(b) is not None:
         return False  # of different lengths
-    kinds = _constraint_of(a), _constraint_of(b)
-    if isinstance(kinds[0], TypeConstraint) and isinstance(kinds[1], TypeConstraint):
-        return bool(sampled(kinds[0]) & sampled(kinds[1]))
-    if isinstance(kinds[0], Check) and _is_literal(b):
-        return _may_hold(kinds[0], b)
-    if isinstance(kinds[1], Check) and _is_literal(a):
-        return _may_hold(kinds[1], a)
+    constraints = _constraint_of(a), _constraint_of(b)
+    if isinstance(constraints[0], TypeConstraint) and isinstance(constraints[1], TypeConstraint):
+        return bool(sampled(constraints[0]) & sampled(constraints[1]))
+    if isinstance(constraints[0], Check) and _is_literal(b):
+        return _may_hold(constraints[0], b)
+    if isinstance(constraints[1], Check) and _is_literal(a):
+        return _may_hold(constraints[1], a)
     return not (_is_literal(a) and _is_literal(b)) or a == b
 
 
@@ -303,7 +303,7 @@ def _implied(first: OperationTerm, second: OperationTerm) -> int:
 
 
 def _implies(a: object, b: object) -> bool:
-    """Returns whether whatever is as one term says is as another says."""
+    """Returns whether everything that one term matches is matched by another."""
     if isinstance(b, Anything) or (isinstance(b, Variable) and b.constraint is None):
         return True
     one, two = _constraint_of(a), _constraint_of(b)

@@ -1,7 +1,7 @@
-"""Types of every kind that constraints tell apart, and what follows from definitions on them.
+"""Sample types of every kind that constraints distinguish, and what can be inferred from definitions for them.
 
 Rules are compared by the samples that their constraints admit. A definition whose result types follow from nothing on
-any of them cannot be made without being told these types.
+any of them cannot be built without these types.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LARGEST_RANK = 5
 
 @cache
 def samples() -> tuple[Type, ...]:
-    """Returns types of every kind that constraints tell apart."""
+    """Returns types of every kind that constraints distinguish."""
     scalars = [e for name in (*_INTEGERS, *_FLOATS) if (e := element_named(name)) is not None]
     elements: list[ElementType] = [*scalars, ComplexType(scalars[-2]), DialectType("sample", "sample")]
     out: list[Type] = [*elements, none, TupleType(()), FunctionType((), ())]
@@ -85,8 +85,8 @@ def _typed(definition: type[Op], type: Type) -> Typing:
     layout = definition.layout
 
     def given(field: Field) -> Type:
-        held = field.pattern
-        return type if not isinstance(held, TypeConstraint) or held.admits(type) else _first(held) or type
+        pattern = field.pattern
+        return type if not isinstance(pattern, TypeConstraint) or pattern.admits(type) else _first(pattern) or type
 
     counts = {f.name: 1 for f in (*layout.inputs, *layout.results)}
     types = {f.name: (given(f),) for f in (*layout.inputs, *layout.attributes)}

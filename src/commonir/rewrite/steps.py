@@ -1,7 +1,7 @@
 """Steps of a match: what is looked at in a program, what must hold of it, and what variables stand for then.
 
 Steps are run in order on a list of operations: the one at hand, then those that define operands of it. A step that does
-not hold ends the match, and tells why when asked.
+not hold ends the match, and explains why on request.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Held(NamedTuple):
         """Its storage form."""
         return attribute_of(self.value) if self.kind is None else self.kind.to_attribute(self.value)
 
-    def to(self, kind: AttrType[Any] | None) -> object:
+    def to(self, attr_type: AttrType[Any] | None) -> object:
         """Returns its value as one of another kind. Raises: ValueError when that cannot hold it."""
-        if kind is self.kind:
+        if attr_type is self.kind:
             return self.value
-        return self.attribute if kind is None else kind.from_attribute(self.attribute)
+        return self.attribute if attr_type is None else attr_type.from_attribute(self.attribute)
 
 
 class Match:
@@ -166,8 +166,8 @@ class BindGroup(MatchStep):
         values = _group(match.operations[self.at], self.field)
         if self.name in match.bound and match.bound[self.name] != values:
             return f"{self._where(match)} are not the same values as ${self.name} elsewhere"
-        found = ", ".join([str(v.type) for v in values])
-        return f"{self._where(match)} must be {'' if self.type is None else self.type.summary}, found {found}"
+        actual = ", ".join([str(v.type) for v in values])
+        return f"{self._where(match)} must be {'' if self.type is None else self.type.summary}, found {actual}"
 
 
 class CountGroup(MatchStep):
@@ -183,8 +183,8 @@ class CountGroup(MatchStep):
         return len(_group(match.operations[self.at], self.field)) == self.count
 
     def reason(self, match: Match) -> str:
-        found = len(_group(match.operations[self.at], self.field))
-        return f"{self._where(match)} has {found} values, not {self.count}"
+        actual = len(_group(match.operations[self.at], self.field))
+        return f"{self._where(match)} has {actual} values, not {self.count}"
 
 
 class IsConstant(MatchStep):
@@ -238,30 +238,30 @@ class AttributeStep(MatchStep):
         self.extra = extra
 
     def holds(self, match: Match) -> bool:
-        found = _attribute(match.operations[self.at], self.field, self.extra)
-        if found is None:
+        actual = _attribute(match.operations[self.at], self.field, self.extra)
+        if actual is None:
             return self._may_be_absent and match.bound.setdefault(self.name, None) is None
-        if self.check is not None and not _passes(self.check, found):
+        if self.check is not None and not _passes(self.check, actual):
             return False
         # Equal as attributes are: 0.0 is not -0.0, and a NaN is itself.
         if not self.name:
-            return self.expected is None or found.attribute is self.expected
-        known = match.bound.setdefault(self.name, found)
-        return known is found or (isinstance(known, Held) and known.attribute is found.attribute)
+            return self.expected is None or actual.attribute is self.expected
+        known = match.bound.setdefault(self.name, actual)
+        return known is actual or (isinstance(known, Held) and known.attribute is actual.attribute)
 
     @property
     def _may_be_absent(self) -> bool:
         return bool(self.name) and self.check is None and self.field is not None and self.field.optional
 
     def reason(self, match: Match) -> str:
-        found = _attribute(match.operations[self.at], self.field, self.extra)
+        actual = _attribute(match.operations[self.at], self.field, self.extra)
         where = self._where(match) if self.field is not None else f"'{self.extra}' of {match.operations[self.at].name}"
-        if found is None and not self._may_be_absent:
+        if actual is None and not self._may_be_absent:
             return f"{where} is not there"
-        if found is not None and self.check is not None and not _passes(self.check, found):
-            return f"{where} must be {self.check.text}, found {_shown(found)}"
+        if actual is not None and self.check is not None and not _passes(self.check, actual):
+            return f"{where} must be {self.check.text}, found {_shown(actual)}"
         other = f"that of ${self.name} elsewhere" if self.name else self.shown
-        return f"{where} is {_shown(found)}, not {other}"
+        return f"{where} is {_shown(actual)}, not {other}"
 
 
 class Ask(MatchStep):
@@ -283,23 +283,23 @@ class Ask(MatchStep):
         if self.is_value:
             subject: object = _operand(op, self.field, self.index)
         else:
-            held = _attribute(op, self.field, self.extra)
-            subject = None if held is None else held.value
+            attribute = _attribute(op, self.field, self.extra)
+            subject = None if attribute is None else attribute.value
         if subject is None:
             return None
-        found = called(self.term.name, self.term.function, (subject,))
-        if found is None or found is False:
+        answer = called(self.term.name, self.term.function, (subject,))
+        if answer is None or answer is False:
             return None
-        if found is True and not self.term.outputs:
+        if answer is True and not self.term.outputs:
             return ()
-        several = tuple(found) if is_sequence(found) and len(self.term.outputs) != 1 else (found,)
+        several = tuple(answer) if is_sequence(answer) and len(self.term.outputs) != 1 else (answer,)
         return several if len(several) == len(self.term.outputs) else None
 
     def holds(self, match: Match) -> bool:
-        found = self._answer(match)
-        if found is None:
+        actual = self._answer(match)
+        if actual is None:
             return False
-        return all(_binds(match, term, given) for term, given in zip(self.term.outputs, found, strict=True))
+        return all(_binds(match, term, arguments) for term, arguments in zip(self.term.outputs, actual, strict=True))
 
     def reason(self, match: Match) -> str:
         if self._answer(match) is None:
@@ -307,20 +307,20 @@ class Ask(MatchStep):
         return f"what {self.term.name} says of {self._where(match)} does not fit"
 
 
-def _binds(match: Match, term: Variable | Anything, given: object) -> bool:
+def _binds(match: Match, term: Variable | Anything, value: object) -> bool:
     """Makes a variable stand for what a function gave; whether it can."""
     if isinstance(term, Anything):
         return True
     check = term.constraint
-    if isinstance(given, Value):
-        if isinstance(check, TypeConstraint) and not check.admits(given.type):
+    if isinstance(value, Value):
+        if isinstance(check, TypeConstraint) and not check.admits(value.type):
             return False
-        return match.bound.setdefault(term.name, given) is given
-    found = Held(given, None)
-    if isinstance(check, Check) and not _passes(check, found):
+        return match.bound.setdefault(term.name, value) is value
+    attribute_ = Held(value, None)
+    if isinstance(check, Check) and not _passes(check, attribute_):
         return False
-    known = match.bound.setdefault(term.name, found)
-    return known is found or (isinstance(known, Held) and known.attribute is found.attribute)
+    known = match.bound.setdefault(term.name, attribute_)
+    return known is attribute_ or (isinstance(known, Held) and known.attribute is attribute_.attribute)
 
 
 class Restrict(MatchStep):
@@ -334,8 +334,8 @@ class Restrict(MatchStep):
 
     def holds(self, match: Match) -> bool:
         form = stored if self.restriction.is_stored else plain
-        given = [form(a, match.bound) for a in self.restriction.arguments]
-        return bool(called(self.restriction.text, self.restriction.holds, given))
+        arguments = [form(a, match.bound) for a in self.restriction.arguments]
+        return bool(called(self.restriction.text, self.restriction.holds, arguments))
 
     def reason(self, match: Match) -> str:
         return f"{match.operations[0].name} must be such that {self.restriction.text}"
@@ -358,8 +358,8 @@ def _group(op: Op, field: Field | None) -> tuple[Value, ...]:
 
 def _attribute(op: Op, field: Field | None, extra: str) -> Held | None:
     if field is None:
-        given = op.extra.get(extra)
-        return None if given is None else Held(given, None)
+        stored = op.extra.get(extra)
+        return None if stored is None else Held(stored, None)
     try:
         value = op.field_value(field)
     except DiagnosticError:
@@ -367,20 +367,20 @@ def _attribute(op: Op, field: Field | None, extra: str) -> Held | None:
     return None if value is None else Held(value, field.type)
 
 
-def _passes(check: Check, found: Held) -> bool:
-    return check.holds(found.attribute if isinstance(check, StorageCheck) else found.value)
+def _passes(check: Check, value: Held) -> bool:
+    return check.holds(value.attribute if isinstance(check, StorageCheck) else value.value)
 
 
-def _shown(found: Held | None) -> str:
-    if found is None:
+def _shown(value: Held | None) -> str:
+    if value is None:
         return "not there"
-    return str(found.value) if isinstance(found.value, Attribute) else repr(found.value)
+    return str(value.value) if isinstance(value.value, Attribute) else repr(value.value)
 
 
-def called(name: str, function: Callable[..., object], given: Sequence[object]) -> object:
+def called(name: str, function: Callable[..., object], arguments: Sequence[object]) -> object:
     """Calls a function of a rule and returns its result. Raises: RULE_FUNCTION_FAILED."""
     try:
-        return function(*given)
+        return function(*arguments)
     except (DiagnosticError, NotationError):
         raise
     except Exception as error:

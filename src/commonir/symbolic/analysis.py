@@ -252,7 +252,7 @@ def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
 def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool] = at_least) -> Dim:
     """Returns the expression with atoms replaced, outermost first, in normal form again; None keeps an atom.
 
-    `covers` tells which arguments of a maximum are not needed.
+    `covers` returns which arguments of a maximum are not needed.
     """
     out: Dim = 0
     for m, c in terms_of(x).items():
@@ -331,12 +331,12 @@ def _by_index(terms: Terms) -> dict[Symbol, Terms]:
     """Returns the terms in which an index is multiplied by nothing but what is fixed, of each index that has
     several.
     """
-    found: dict[Symbol, Terms] = {}
+    by_index: dict[Symbol, Terms] = {}
     for m, c in terms.items():
         holders = [a for a in m if atom_dim(a).names[0]]
         if len(holders) == 1 and isinstance(holders[0], Symbol):
-            found.setdefault(holders[0], {})[m] = c
-    return {index: together for index, together in found.items() if len(together) > 1}
+            by_index.setdefault(holders[0], {})[m] = c
+    return {index: together for index, together in by_index.items() if len(together) > 1}
 
 
 def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], upper: bool) -> Dim:
@@ -355,8 +355,8 @@ def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], uppe
 
 def is_tight(x: Dim) -> bool:
     """Returns whether `extreme` is reached: each index occurs once, and under nothing but sums, products and floors."""
-    found = list(_occurrences(x))
-    return None not in found and len(set(found)) == len(found)
+    occurrences = list(_occurrences(x))
+    return None not in occurrences and len(set(occurrences)) == len(occurrences)
 
 
 def _occurrences(x: Dim) -> Iterator[str | None]:

@@ -68,7 +68,7 @@ class NotKnownError(NotationError):
 class Constraint:
     """A fact that inference needs and cannot decide: `lhs relation rhs`, for example `N == M`.
 
-    `why` tells what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed
+    `why` names what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed
     when one of the dimensions in `unless_empty` is zero. `is_broadcast` says that it is sufficient, not necessary: one
     of the sides may also be 1, and then the other stands for both.
     """
@@ -237,14 +237,14 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
         return once
     # What has a label says most; a broadcast asks for less than that sizes are equal.
     equal.sort(key=lambda c: (c.label is None, c.is_broadcast))
-    kept: list[Constraint] = []
+    result: list[Constraint] = []
     sizes: dict[str, Dim] = {}
     for c in equal:
-        if c.label is not None or not _follows(c, kept, sizes):
-            kept.append(c)
+        if c.label is not None or not _follows(c, result, sizes):
+            result.append(c)
             sizes = _with_size(sizes, c)
-    declared = [*kept, *labelled]
-    return tuple([c for c in once if c in kept or not _follows(c, declared if c.label is None else kept, sizes)])
+    declared = [*result, *labelled]
+    return tuple([c for c in once if c in result or not _follows(c, declared if c.label is None else result, sizes)])
 
 
 def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
@@ -259,12 +259,12 @@ def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
     return dict(sizes)
 
 
-def _follows(c: Constraint, stated: Iterable[Constraint], sizes: Mapping[str, Dim]) -> bool:
+def _follows(c: Constraint, constraints: Iterable[Constraint], sizes: Mapping[str, Dim]) -> bool:
     """Returns whether a constraint holds where others do, which say that symbols have some sizes."""
     if sizes and decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)):
         return True
     difference = c.lhs - c.rhs
     if c.relation in ("==", "!="):
-        return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in stated)
+        return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in constraints)
     # There may be many pairs, of sizes with many maxima in them.
-    return any(is_plainly_at_least(own, given) for own in c.slacks for d in stated for given in d.slacks)
+    return any(is_plainly_at_least(own, known) for own in c.slacks for d in constraints for known in d.slacks)

@@ -126,13 +126,13 @@ class DimExpr:
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the indices, and names of the symbols, each in order of occurrence."""
         if self._names is None:
-            found: dict[Symbol, None] = {}
+            seen: dict[Symbol, None] = {}
             for m in self.terms:
                 for a in m:
-                    found.update(dict.fromkeys(_symbols_in(a)))
+                    seen.update(dict.fromkeys(_symbols_in(a)))
             self._names = (
-                tuple(dict.fromkeys(s.name for s in found if s.is_index)),
-                tuple(dict.fromkeys(s.name for s in found if not s.is_index)),
+                tuple(dict.fromkeys(s.name for s in seen if s.is_index)),
+                tuple(dict.fromkeys(s.name for s in seen if not s.is_index)),
             )
         return self._names
 
@@ -286,18 +286,18 @@ def normal(terms: Terms) -> Dim:
 
     Zeros are dropped and `q * floor(p / q)` becomes `p - p mod q`: the only direction in which the two may meet.
     """
-    kept = {m: c for m, c in terms.items() if c}
-    for m, c in kept.items():
+    nonzero = {m: c for m, c in terms.items() if c}
+    for m, c in nonzero.items():
         for a in m:
             if type(a) is Floor and (opened := _open_floor(m, c, a)) is not None:
-                rest = dict(kept)
+                rest = dict(nonzero)
                 del rest[m]
                 return normal(rest) + opened
-    if not kept:
+    if not nonzero:
         return 0
-    if len(kept) == 1 and () in kept:
-        return kept[()]
-    return DimExpr(kept)
+    if len(nonzero) == 1 and () in nonzero:
+        return nonzero[()]
+    return DimExpr(nonzero)
 
 
 def _open_floor(m: Monomial, c: int, floor: Floor) -> Dim | None:

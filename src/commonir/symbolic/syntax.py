@@ -7,7 +7,7 @@ r"""Text of integer expressions, and its inverse.
     extreme = ("max" | "min") "(" expr {"," expr} ")"
     text   = expr ["where" name ">=" number {"," name ">=" number}]
 
-A name is an identifier, or anything between single quotes with `\xx` for a byte. The `where` part tells the least
+A name is an identifier, or anything between single quotes with `\xx` for a byte. The `where` part has the least
 value of symbols that may be smaller, or are known to be larger, than 1. Limits: characters,
 nested parentheses, terms, degree, arguments of `max`, and digits, each by the constant below; beyond them `parse`
 refuses.
@@ -82,9 +82,9 @@ def _tokens(source: str) -> list[Token]:
         if m is None:
             at += len(source[at:]) - len(source[at:].lstrip())
             raise DimSyntaxError(f"unexpected {source[at]!r} at offset {at}")
-        kind = ("number", "name", "quoted", "mark")[(m.lastindex or 1) - 1]
+        category = ("number", "name", "quoted", "mark")[(m.lastindex or 1) - 1]
         value = m.group(m.lastindex or 0)
-        out.append((kind, _unescaped(value) if kind == "quoted" else value, m.start(m.lastindex or 0)))
+        out.append((category, _unescaped(value) if category == "quoted" else value, m.start(m.lastindex or 0)))
         at = m.end()
     out.append(("end", "", end))
     return out

@@ -304,7 +304,7 @@ def _ranks_alone(folder: Path) -> cir.Module:
 @pytest.mark.parametrize("target", ["onnx", "coreml", "common_ir"])
 def test_ranks_are_converted_one_by_one_to_what_holds_one_program(target: str, tmp_path: Path) -> None:
     module = _ranks_alone(tmp_path)
-    with pytest.raises(cir.DiagnosticError, match="a program of 2 ranks cannot be told in") as caught:
+    with pytest.raises(cir.DiagnosticError, match="a program of 2 ranks cannot be expressed in") as caught:
         cir.convert(module, target)
     assert "--function rank0" in (caught.value.diagnostics[0].help or "")
     found = cir.run(cir.convert(module, target, function="rank1"), {"t0": np.ones(4, np.float32)})

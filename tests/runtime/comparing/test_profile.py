@@ -97,7 +97,7 @@ def test_another_engine_runs_the_operations_of_a_format_as_they_are() -> None:
 
 def test_programs_of_ranks_are_refused() -> None:
     program = api.shard(cir.load("examples/transformer.onnx"), 2)
-    with pytest.raises(DiagnosticError, match="programs of several ranks are not profiled"):
+    with pytest.raises(DiagnosticError, match="programs of several ranks cannot be profiled"):
         api.profile(program)
 
 

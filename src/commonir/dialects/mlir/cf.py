@@ -44,7 +44,7 @@ class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):
             yield from self._check_passed(number, block)
 
     def _check_passed(self, number: int, block: Block) -> Iterator[Diagnostic]:
-        passed, arguments = self.passed(number), block.arguments
+        passed, arguments = self.successor_operands(number), block.arguments
         if len(passed) != len(arguments):
             message = f"{self.name}: C1: branch has {len(passed)} operands for successor #{number}"
             yield Diagnostic(MALFORMED_REGION, f"{message}, but target block has {len(arguments)}")
@@ -61,14 +61,14 @@ class Br(_BranchOp, name="cf.br", assembly="$dest (`(` $destOperands^ `:` type($
     dest: Block = successor()
     destOperands: tuple[Value, ...] = operand(AnyType, variadic=True)
 
-    def passed(self, number: int) -> tuple[Value, ...]:
+    def successor_operands(self, number: int) -> tuple[Value, ...]:
         del number
         return self.destOperands
 
-    def passing(self, passed: Sequence[Sequence[Value]]) -> Br:
+    def with_successor_operands(self, passed: Sequence[Sequence[Value]]) -> Br:
         return Br(self.dest, tuple(passed[0]))
 
-    def taken(self, known: KnownData) -> int | None:
+    def taken_successor(self, known: KnownData) -> int | None:
         del known
         return 0
 
@@ -89,17 +89,17 @@ class CondBr(
     falseDestOperands: tuple[Value, ...] = operand(AnyType, variadic=True)
     branch_weights: tuple[int, ...] | None = attribute(_counts, default=None)
 
-    def passed(self, number: int) -> tuple[Value, ...]:
+    def successor_operands(self, number: int) -> tuple[Value, ...]:
         return self.falseDestOperands if number else self.trueDestOperands
 
-    def passing(self, passed: Sequence[Sequence[Value]]) -> CondBr:
+    def with_successor_operands(self, passed: Sequence[Sequence[Value]]) -> CondBr:
         first, second = map(tuple, passed)
         return CondBr(self.condition, self.trueDest, self.falseDest, first, second, self.branch_weights)
 
-    def decided_by(self) -> tuple[Value, ...]:
+    def selector_operands(self) -> tuple[Value, ...]:
         return (self.condition,)
 
-    def taken(self, known: KnownData) -> int | None:
+    def taken_successor(self, known: KnownData) -> int | None:
         data = known(self.condition)
         return None if data is None else 0 if data.values()[0] else 1
 
@@ -130,14 +130,14 @@ class Switch(
         held = self.case_values
         return tuple([int(v) for v in held.data.values()]) if isinstance(held, DataAttr) else ()
 
-    def passed(self, number: int) -> tuple[Value, ...]:
+    def successor_operands(self, number: int) -> tuple[Value, ...]:
         if number == 0:
             return self.defaultOperands
         counts = self.case_operand_segments
         start = sum(counts[: number - 1])
         return self.caseOperands[start : start + counts[number - 1]] if number <= len(counts) else ()
 
-    def passing(self, passed: Sequence[Sequence[Value]]) -> Switch:
+    def with_successor_operands(self, passed: Sequence[Sequence[Value]]) -> Switch:
         default, *cases = map(tuple, passed)
         counts = tuple(map(len, cases))
         given = tuple([v for case in cases for v in case])
@@ -145,10 +145,10 @@ class Switch(
             self.flag, counts, self.defaultDestination, self.caseDestinations, default, given, self.case_values
         )
 
-    def decided_by(self) -> tuple[Value, ...]:
+    def selector_operands(self) -> tuple[Value, ...]:
         return (self.flag,)
 
-    def taken(self, known: KnownData) -> int | None:
+    def taken_successor(self, known: KnownData) -> int | None:
         data = known(self.flag)
         if data is None:
             return None

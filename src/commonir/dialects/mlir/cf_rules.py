@@ -24,8 +24,8 @@ def _jump(op: Op, target: Block, values: tuple[Value, ...], editor: Editor) -> b
 
 def _take_known(op: CondBr | Switch, editor: Editor) -> bool:
     """A branch of which it is known where it goes."""
-    taken = op.taken(known_data)
-    return taken is not None and _jump(op, op.successors[taken], op.passed(taken), editor)
+    taken = op.taken_successor(known_data)
+    return taken is not None and _jump(op, op.successors[taken], op.successor_operands(taken), editor)
 
 
 def _merge_following(op: Br, editor: Editor) -> bool:
@@ -90,7 +90,7 @@ def _pass_through_either(op: CondBr, editor: Editor) -> bool:
 
 def _ways(op: Switch) -> list[Way]:
     """Returns the successors of a switch: the default one, then one for each case."""
-    return [(block, op.passed(n)) for n, block in enumerate(op.successors)]
+    return [(block, op.successor_operands(n)) for n, block in enumerate(op.successors)]
 
 
 def _with_ways(op: Switch, default: Way, cases: list[tuple[int, Way]], editor: Editor) -> bool:
@@ -166,7 +166,7 @@ def _leave_out_unreachable(op: CondBr, editor: Editor) -> bool:
     never = editor.find("ub.unreachable")
     for n, block in enumerate(op.successors):
         if never is not None and isinstance(block.first, never):
-            return _jump(op, op.successors[1 - n], op.passed(1 - n), editor)
+            return _jump(op, op.successors[1 - n], op.successor_operands(1 - n), editor)
     return False
 
 

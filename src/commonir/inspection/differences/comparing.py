@@ -48,7 +48,7 @@ def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> 
     """Returns the differences of two programs.
 
     Weights whose elements differ by no more than `tolerance` times the largest magnitude are the same; without one they
-    are when all bits are. `measure` tells how far the others are apart.
+    are when all bits are. `measure` compares the others by value.
     """
     work = _Comparing(Matching(a.compared, b.compared), tolerance, measure=measure)
     work.compare(a.compared, b.compared)
@@ -149,7 +149,7 @@ class _Comparing:
         if is_within and not self._measure:
             self.same_weights += 1
             return
-        found = WeightDifference(
+        difference = WeightDifference(
             name=weight_name(a),
             other_name=weight_name(b),
             type=str(data.type),
@@ -160,7 +160,7 @@ class _Comparing:
             relative=None if apart is None else apart.relative,
             beyond=None if apart is None else apart.beyond,
         )
-        self.weights.append(found)
+        self.weights.append(difference)
         self.marks[a] = self.marks[b] = ("weights differ",)
 
     def _compare_operations(self, a: Operation, b: Operation) -> None:
@@ -170,8 +170,8 @@ class _Comparing:
         if kind in ("", "renamed"):
             self.same_operations += 1
         if kind:
-            found = OperationDifference(kind, _place(a), _named(a), _named(b), a.name, b.name, (*changes, *types))
-            self.operations.append(found)
+            difference = OperationDifference(kind, _place(a), _named(a), _named(b), a.name, b.name, (*changes, *types))
+            self.operations.append(difference)
             if kind == "changed":
                 lines = [f"{c.what}: {c.before or 'nothing'} → {c.after or 'nothing'}" for c in changes]
                 self.marks[a] = self.marks[b] = (f"differs: {', '.join([c.what for c in changes])}", *lines)

@@ -24,7 +24,7 @@ from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Value
 
 _SMALL_BYTES = 256
-"""Constants of at most so many bytes are told apart by their contents (sizes, axes); larger ones are weights."""
+"""Constants of up to this many bytes are distinguished by their contents (sizes, axes); larger ones are weights."""
 
 _Keys = dict[Operation, int]
 """Operations with numbers that are equal for those that stand for each other."""
@@ -82,7 +82,7 @@ class Matching:
     def _match_symbols(self, first: Sequence[Operation], second: Sequence[Operation]) -> None:
         """Functions, globals and the like: by name, then those that hold the same, then the only one of a kind.
 
-        A name tells what a declaration means, and not its place: others are different ones.
+        Declarations correspond by name, not by position: those with other names are different.
         """
         self._match_by(first, second, lambda op: op.symbol_name)
         self._match_by(first, second, self._shapes.get)
@@ -112,7 +112,7 @@ class Matching:
     # -- by what is computed
 
     def _match_computed(self, first: Sequence[Operation], second: Sequence[Operation]) -> None:
-        """Matches by what is computed from what, and how it is used: both first, which tells most apart."""
+        """Matches operations by operands and users: first by both, which distinguishes most."""
         sides = first, second
         forward = [self._forward_keys(ops) for ops in sides]
         self._pair_equal(sides, [self._backward_keys(ops, keys) for ops, keys in zip(sides, forward, strict=True)])
@@ -136,11 +136,11 @@ class Matching:
         named = {_name_of(op): op for op in reversed(others) if _name_of(op)}
         left: list[Operation] = []
         for op in group:
-            found = named.pop(_name_of(op), None)
-            if found is None:
+            candidates = named.pop(_name_of(op), None)
+            if candidates is None:
                 left.append(op)
             else:
-                self.pair(op, found)
+                self.pair(op, candidates)
         for op, other in zip(left, [o for o in others if not self.is_matched(o)], strict=False):
             self.pair(op, other)
 
@@ -186,9 +186,9 @@ class Matching:
             named.setdefault((_name_of(op), op.name if of_kind else ""), op)
         for op in self._open(first):
             name = _name_of(op)
-            found = named.get((name, op.name if of_kind else "")) if name else None
-            if found is not None and not self.is_matched(found):
-                self.pair(op, found)
+            candidates = named.get((name, op.name if of_kind else "")) if name else None
+            if candidates is not None and not self.is_matched(candidates):
+                self.pair(op, candidates)
 
     def _match_neighbours(self, first: Sequence[Operation]) -> None:
         """Matches what uses the same as what is matched, in order, and then what makes it, the other way round."""
@@ -198,9 +198,9 @@ class Matching:
             self._pair_first(op, self._before(op))
 
     def _pair_first(self, op: Operation, candidates: Iterator[Operation]) -> None:
-        found = [c for c in candidates if c.name == op.name and not self.is_matched(c)]
-        if found:
-            self.pair(op, next((c for c in found if _name_of(c) == _name_of(op)), found[0]))
+        same_name = [c for c in candidates if c.name == op.name and not self.is_matched(c)]
+        if same_name:
+            self.pair(op, next((c for c in same_name if _name_of(c) == _name_of(op)), same_name[0]))
 
     def _behind(self, op: Operation) -> Iterator[Operation]:
         """Yields operations that use the counterparts of an operation's operands in the same positions."""

@@ -63,7 +63,7 @@ _FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": pa
 
 
 def form_of(path: str | os.PathLike[str], to: str | None) -> str:
-    """Returns how a figure is written: as asked for, or as the suffix of its path tells.
+    """Returns how a figure is written: as requested, or by the suffix of its path.
 
     Raises: DiagnosticError (E0804) for another suffix.
     """

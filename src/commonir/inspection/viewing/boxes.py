@@ -86,7 +86,7 @@ def _left_out(figure: Figure, groups: Sequence[_Group]) -> Iterator[str]:
         yield f"left out in the middle: {plural(figure.skipped, 'operation')} beyond about {MAX_BOXES:,}"
     far = sum(line is None for group in _all_groups(groups) for line in group.layout.lines)
     if far:
-        yield f"not drawn: {plural(far, 'line')} between boxes far from each other; boxes tell their operands"
+        yield f"not drawn: {plural(far, 'line')} between boxes far from each other; boxes show their operands"
 
 
 def _all_groups(groups: Sequence[_Group]) -> Iterator[_Group]:
@@ -159,7 +159,7 @@ def _box(node: Node, corner: Place, size: Size, mark: str) -> str:
         texts.append(element("text", words(shown), class_="sub", x=x + 7, y=y + 15 + _LINE_HEIGHT * (n + 1)))
     corners = {"x": x, "y": y, "width": size.width, "height": size.height, "rx": 14 if is_port else 5}
     frame = element("rect", class_=_CLASSES[node.kind], **corners)
-    return element("g", title(node.told), frame, *texts, class_="box", data_at=mark)
+    return element("g", title(node.tooltip), frame, *texts, class_="box", data_at=mark)
 
 
 def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Place, mark: str) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _line(line: Line, points: Sequence[Place], mark: str) -> str:
     tip = element("path", class_="tip", d=f"M{point_text((x, y))} l-3.5 {-7 * sign} h7 z")
     path = element("path", class_="message", d=drawn)
     ends = f"{mark}.{line.source} {mark}.{line.target}"
-    return element("g", title(line.told), path, tip, class_="arrow", data_ends=ends)
+    return element("g", title(line.tooltip), path, tip, class_="arrow", data_ends=ends)
 
 
 __all__ = ["draw_graphs"]

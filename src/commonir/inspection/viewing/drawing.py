@@ -1,6 +1,6 @@
 """The drawing of a program: its size, its parts, its captions and its colours.
 
-Colours are told apart also without seeing colour: what sends points away, what receives points inward, what goes wrong
+Colours can be distinguished without colour vision: what sends points away, what receives points inward, what goes wrong
 is dashed and says so. They are of the palette of Okabe and Ito, for light and dark backgrounds.
 """
 
@@ -72,7 +72,7 @@ text{fill:#e6edf3}
 
 
 class Drawing(NamedTuple):
-    """A figure: its size, what is in it, the heads of lanes, and what is told of it.
+    """A figure: its size, its elements, the heads of lanes, and its description.
 
     `findings` says what goes wrong, `left_out` what is not drawn, in words.
     """

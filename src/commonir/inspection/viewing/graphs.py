@@ -1,6 +1,6 @@
 """The graphs of the functions of a program: boxes and lines for each block, and blocks within boxes.
 
-Constants are not boxes: they are told by the operations that use them. Of a program of very many operations the middle
+Constants are not boxes: operations that use them show them. Of a program of very many operations the middle
 of each block is one box that counts them.
 """
 
@@ -25,25 +25,25 @@ _DEEPEST = 8
 _LEAST = 20
 """So many operations of a block are drawn in any case."""
 _FEW_ELEMENTS = 8
-_MOST_TOLD = 24
+_MAX_TOOLTIP_LINES = 24
 _MOST_WEIGHTS = 3
 _LONGEST_TEXT = 160
 
 
 Marks = Mapping[Operation, Sequence[str]]
-"""Operations that stand out, with what is told of that, in at least one line."""
+"""Highlighted operations, with at least one line of tooltip each."""
 NO_MARKS: Marks = MappingProxyType({})
 
 
 class Node(NamedTuple):
-    """A box: what stands in it, and what is told of it. `kind` is input, output, computes, weighs (it has weights),
+    """A box with its label, details and tooltip. `kind` is input, output, computes, weighs (it has weights),
     holds (it has blocks), skipped, or differs (from what stands for it in another program).
     """
 
     kind: str
     label: str
     detail: str
-    told: tuple[str, ...]
+    tooltip: tuple[str, ...]
     notes: tuple[str, ...] = ()
     blocks: tuple[Graph, ...] = ()
 
@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
     source: int
     target: int
-    told: tuple[str, ...]
+    tooltip: tuple[str, ...]
     is_back: bool = False
 
 
@@ -102,15 +102,15 @@ class _Reading:
 
     def graphs_of(self, function: Function) -> tuple[Graph, ...]:
         """Returns the blocks of a function."""
-        found: list[Block] = []
+        graphs: list[Block] = []
         pending: list[tuple[Operation, int]] = [(function, 0)]
         while pending:
             op, depth = pending.pop()
             blocks = [block for region in op.regions for block in region.blocks]
-            found += blocks
+            graphs += blocks
             if depth < _DEEPEST:
                 pending += [(inner, depth + 1) for block in blocks for inner in block.operations if inner.regions]
-        for block in reversed(found):
+        for block in reversed(graphs):
             self._graphs[block] = self._graph(block)
         return self._blocks_of(function)
 
@@ -148,7 +148,7 @@ class _Reading:
         if len(weights) > _MOST_WEIGHTS:
             notes.append(f"and {len(weights) - _MOST_WEIGHTS} more weights")
         detail = " · ".join(filter(None, [op.first_name, _short(op.results[0].type) if op.results else ""]))
-        reported = [*_told(op), *dict.fromkeys([line for lines in marked for line in lines])]
+        reported = [*_tooltip_lines(op), *dict.fromkeys([line for lines in marked for line in lines])]
         notes += dict.fromkeys([lines[0] for lines in marked])
         node = Node(kind, op.name.partition(".")[2] or op.name, detail, tuple(reported), tuple(notes), blocks)
         return node, [*op.operands, *self._captured.get(op, ())], op.results
@@ -164,9 +164,9 @@ class _Boxes:
         self._used: list[Sequence[Value]] = []
         self._makers: dict[Value, int] = {}
 
-    def add(self, node: Node, used: Sequence[Value], made: Sequence[Value]) -> None:
+    def add(self, node: Node, used: Sequence[Value], results: Sequence[Value]) -> None:
         """Adds a box of what uses some values and makes others."""
-        self._makers.update(dict.fromkeys(made, len(self.nodes)))
+        self._makers.update(dict.fromkeys(results, len(self.nodes)))
         self.nodes.append(node)
         self._used.append(used)
 
@@ -199,7 +199,7 @@ def _ends(block: Block, holder: Operation | None) -> Iterator[tuple[Node, list[V
     last = block.last
     if isinstance(last, Op) and last.has_trait(traits.Terminator):
         labels = ", ".join([f"^{b.label or n}" for n, b in enumerate(last.successors)])
-        yield Node("output", last.name.partition(".")[2], labels, tuple(_told(last))), list(last.operands)
+        yield Node("output", last.name.partition(".")[2], labels, tuple(_tooltip_lines(last))), list(last.operands)
 
 
 def _port(kind: str, name: str, type: Type) -> Node:
@@ -241,12 +241,12 @@ def _value_text(value: Value) -> str:
     return f"{value.name}: {value.type}" if value.name else str(value.type)
 
 
-def _told(op: Operation) -> Iterator[str]:
+def _tooltip_lines(op: Operation) -> Iterator[str]:
     """Yields all that an operation says, line by line."""
     yield op.name
-    for result in op.results[:_MOST_TOLD]:
+    for result in op.results[:_MAX_TOOLTIP_LINES]:
         yield f"gives {_value_text(result)}"
-    for name, value in _named_operands(op)[:_MOST_TOLD]:
+    for name, value in _named_operands(op)[:_MAX_TOOLTIP_LINES]:
         maker, data = value.defining_op, known_data(value)
         if data is not None and data.count <= _FEW_ELEMENTS:
             yield _cut(f"{name} = {list(data.values()) if data.shape else data.values()[0]}")
@@ -254,7 +254,7 @@ def _told(op: Operation) -> Iterator[str]:
             yield f"{name}: weight {weight_name(maker)}: {value.type}"
         else:
             yield f"{name}: {_value_text(value)}"
-    for name, attribute in list(op.attribute_dictionary.items())[:_MOST_TOLD]:
+    for name, attribute in list(op.attribute_dictionary.items())[:_MAX_TOOLTIP_LINES]:
         yield _cut(f"{name} = {attribute_text(attribute, _FEW_ELEMENTS)}")
 
 

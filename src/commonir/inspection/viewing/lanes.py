@@ -17,7 +17,7 @@ _PITCH, _HEIGHT = 52, 34
 _GAP = _PITCH - _HEIGHT
 _HEAD = 46
 _MOST_LISTED = 16
-"""Operations of a box that are told one by one when one points at it."""
+"""Operations of a box that its tooltip lists one by one."""
 _MOST_FOUND = 400
 """Operations of a box that a search finds besides."""
 
@@ -79,7 +79,7 @@ class _Drawing:
         reported = (self._name, self._summary(), self._alerts, self._left_out)
         return Drawing(width, height, "\n".join(body), heads, self._heads_top, *reported)
 
-    # -- what is told above
+    # -- the text above
 
     def _summary(self) -> str:
         steps = sum(len(lane.steps) for lane in self._timeline.lanes)
@@ -221,7 +221,7 @@ class _Drawing:
             sub = _named(steps[0], room)
         return element(
             "g",
-            title(self._told(box, steps)),
+            title(self._tooltip_lines(box, steps)),
             element("rect", class_=class_, x=x, y=top, width=self._box, height=_HEIGHT, rx=5),
             element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
             element("text", words(shortened(sub, SMALL, room)), class_="sub", x=x + 7, y=top + 27),
@@ -244,16 +244,16 @@ class _Drawing:
         if step.kind in (StepKind.SENDS, StepKind.RECEIVES) and len(arrows) == 1:
             (arrow,) = arrows
             is_sent = step.kind is StepKind.SENDS
-            peer = f"→ rank {arrow.destination}" if is_sent else f"← rank {arrow.source.rank}"
-            return f"{step.title} {peer}", _message(arrow)
+            other = f"→ rank {arrow.destination}" if is_sent else f"← rank {arrow.source.rank}"
+            return f"{step.title} {other}", _message(arrow)
         if step.kind is StepKind.EXCHANGES and arrows:
             sizes = format_bytes(sum(arrow.size_bytes or 0 for arrow in arrows))
             return step.title, f"{plural(len(arrows), 'message')}, {sizes}"
-        if box.is_stuck and (peer := self._lanes[box.rank].waits_for) is not None:
-            return f"{step.title} ← rank {peer}", None
+        if box.is_stuck and (other := self._lanes[box.rank].waits_for) is not None:
+            return f"{step.title} ← rank {other}", None
         return step.title, None
 
-    def _told(self, box: Box, steps: Sequence[RankStep]) -> Iterator[str]:
+    def _tooltip_lines(self, box: Box, steps: Sequence[RankStep]) -> Iterator[str]:
         numbers = f"step {box.first}" if box.first == box.last else f"steps {box.first} to {box.last}"
         yield f"rank {box.rank}, {numbers} of {len(self._lanes[box.rank].steps)}"
         for step in steps[:_MOST_LISTED]:
@@ -326,11 +326,11 @@ class _Drawing:
         first, last = (begin[0] + gutter, height), (end[0] - gutter, height)
         return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
 
-    def _lost(self, begin: Place, end: Place, told: Sequence[str]) -> str:
+    def _lost(self, begin: Place, end: Place, tooltip: Sequence[str]) -> str:
         """Returns a message that nobody takes: it ends in an open ring before the lane."""
         ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
         line = element("path", class_="lost", d=_curve(begin, end))
-        return element("g", title([*told, "never received"]), line, ring, class_="arrow")
+        return element("g", title([*tooltip, "never received"]), line, ring, class_="arrow")
 
     @property
     def _gap_top(self) -> float:
@@ -341,15 +341,15 @@ class _Drawing:
         """Yields the lines between blocked ranks and those they wait for."""
         stuck = {box.rank: box for box in self._rows.boxes if box.is_stuck and box.rank in self._center}
         for rank, box in stuck.items():
-            peer = self._lanes[rank].waits_for
-            if peer is None or peer not in self._center:
+            other = self._lanes[rank].waits_for
+            if other is None or other not in self._center:
                 continue
-            sign = 1 if self._center[peer] > self._center[rank] else -1
+            sign = 1 if self._center[other] > self._center[rank] else -1
             begin = (self._center[rank] + sign * self._box / 2, self._top_of(box) + _HEIGHT / 2)
-            other = stuck.get(peer)
+            other = stuck.get(other)
             height = begin[1] if other is None else self._top_of(other) + _HEIGHT / 2
-            end = (self._center[peer] - (sign * self._box / 2 if other is not None else 0), height)
-            reported = title([f"rank {rank} waits for rank {peer}"])
+            end = (self._center[other] - (sign * self._box / 2 if other is not None else 0), height)
+            reported = title([f"rank {rank} waits for rank {other}"])
             line = element("path", class_="await", d=self._route(begin, end, rank))
             yield element("g", reported, line, _tip(begin, end, "point"), class_="arrow")
 

@@ -1,4 +1,4 @@
-"""A page around a figure that needs nothing but a browser: zoom, moving about, search, what is told of each part.
+"""A page around a figure that needs nothing but a browser: zoom, moving about, search, tooltips.
 
 The page loads nothing and its policy forbids it to: its one script is known by its hash. Everything that comes from a
 file is in the figure, which has escaped it. Source: HTML Living Standard; Content Security Policy Level 3.

@@ -21,7 +21,7 @@ _MOST_ALONE = (1 << 30, 16, 8, 4, 2, 1)
 """How many steps in a row may be boxes of their own, in the order in which this is tried."""
 
 _ALIKE = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
-"""What may be one box: steps that other ranks do not take part in."""
+"""Kinds of steps that may share a box: other ranks do not take part in them."""
 
 
 class Box(NamedTuple):
@@ -76,21 +76,21 @@ def rows_of(timeline: Timeline) -> Rows:
     boxes, total, alone = _fitting(timeline)
     room = max(20, min(MAX_ROWS, MAX_BOXES // max(1, len(timeline.lanes))))
     cut, resumes = (total, total) if total <= room else (room // 2, total - (room - room // 2))
-    kept = [box for box in boxes if box.row < cut or box.row >= resumes]
+    shown = [box for box in boxes if box.row < cut or box.row >= resumes]
     lanes = {lane.rank: lane.steps for lane in timeline.lanes}
     reached = dict.fromkeys(lanes, 0)
     for box in boxes:
         reached[box.rank] = max(reached[box.rank], box.last + 1)
     runs = [box.size for box in boxes if lanes[box.rank][box.first].kind in _ALIKE]
     return Rows(
-        boxes=tuple(kept),
+        boxes=tuple(shown),
         at={Point(box.rank, step): box for box in boxes for step in range(box.first, box.last + 1)},
         total=total,
         cut=cut,
         resumes=resumes,
         alone=alone,
         longest=max(runs, default=0),
-        hidden_steps=sum(box.size for box in boxes) - sum(box.size for box in kept),
+        hidden_steps=sum(box.size for box in boxes) - sum(box.size for box in shown),
         unreached={rank: len(steps) - reached[rank] for rank, steps in lanes.items()},
     )
 

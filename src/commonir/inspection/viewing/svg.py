@@ -20,8 +20,8 @@ _LEAST_LETTERS = 3
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
     """Returns an element. An underscore in the name of an attribute is a hyphen, and one at its end is dropped."""
-    given = "".join([f" {_name(key)}={quoteattr(_value(value))}" for key, value in attributes.items()])
-    return f"<{tag}{given}>{''.join(content)}</{tag}>" if content else f"<{tag}{given}/>"
+    attributes_ = "".join([f" {_name(key)}={quoteattr(_value(value))}" for key, value in attributes.items()])
+    return f"<{tag}{attributes_}>{''.join(content)}</{tag}>" if content else f"<{tag}{attributes_}/>"
 
 
 def _name(key: str) -> str:

@@ -27,8 +27,7 @@ def load(
     sources: Sources | None = None,
     directives: AbstractSet[str] | None = None,
 ) -> Loaded:
-    """Returns what a TableGen file defines, in today's form of definitions or in the older one, which needs no
-    includes.
+    """Returns the dialects that a TableGen file defines, in today's form or in the older one without includes.
 
     `dialects` are those whose definitions it replaces: all that are installed when not given. `directives` is as of
     `loaded`.
@@ -42,12 +41,12 @@ def load(
 
 
 def loaded(records: Records, dialects: Dialects, directives: AbstractSet[str] | None = None) -> Loaded:
-    """Returns what records define; `dialects` are those whose definitions they replace.
+    """Returns the dialects that records define; they replace definitions of `dialects`.
 
     `directives` are the names of directives `custom<Name>(..)` that have code: definitions whose format has another one
-    have the generic form only. Without, all are taken to have.
+    definitions whose format has another one the generic form only. Without, all are taken to have.
 
-    Raises: DiagnosticError (E0264) with every record that defines no operation, though it should.
+    Raises: DiagnosticError (E0264) with every record that should define an operation and does not.
     """
     return Loaded(records, dialects, directives)
 

@@ -138,8 +138,8 @@ class Attributes:
         if is_a(record, "ConstantAttr"):
             expected = self.value(record)
             return AttributeCheck(kind, summary, lambda a: expected is None or a is expected)
-        held = self._predicates.of(record)
-        return AttributeCheck(kind, summary, held.holds, held.unknown)
+        predicate = self._predicates.of(record)
+        return AttributeCheck(kind, summary, predicate.holds, predicate.unknown)
 
     def _of_property(self, record: Record) -> Predicate:
         """Returns the predicate of a property's value; for a composed one, of its parts."""
@@ -153,20 +153,18 @@ class Attributes:
             # Words say what numbers an enumeration has.
             return ALWAYS if "EnumProp" in classes else self._predicates.of(record)
         confined = record.given.get("ConfinedProp:pred")
-        found = self._of_property(base)
-        return both(found, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else found
+        attr_type = self._of_property(base)
+        return both(attr_type, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else attr_type
 
-    def condition(self, record: Record, kind: AttrType[Any]) -> Check | None:
-        """Returns the condition on the value of a field that holds values by a kind; None where the kind says it
-        all.
-        """
-        found = self.check(record)
+    def condition(self, record: Record, attr_type: AttrType[Any]) -> Check | None:
+        """Returns the condition on the value of a field beyond that of its attribute type; None if there is none."""
+        check = self.check(record)
         if is_a(record, "Property"):
-            return Check(found.summary, found.admits) if isinstance(kind, PropertyType) else None
-        if kind in (attr_types.unit, attr_types.symbol_name):
+            return Check(check.summary, check.admits) if isinstance(attr_type, PropertyType) else None
+        if attr_type in (attr_types.unit, attr_types.symbol_name):
             return None
-        to_attribute = kind.to_attribute
-        return Check(found.summary, lambda v: found.admits(to_attribute(v)))
+        to_attribute = attr_type.to_attribute
+        return Check(check.summary, lambda v: check.admits(to_attribute(v)))
 
     def kind(self, record: Record) -> AttrType[Any]:
         """Returns how values of an attribute are held."""
@@ -177,9 +175,9 @@ class Attributes:
         return result
 
     def _kind(self, base: Record) -> AttrType[Any]:
-        held = record_of(base, "attr") if is_a(base, "ConstantAttr") else None
-        if held is not None:
-            return self.kind(held)
+        constraint = record_of(base, "attr") if is_a(base, "ConstantAttr") else None
+        if constraint is not None:
+            return self.kind(constraint)
         if base.name_text in _NAMED:
             return _NAMED[base.name_text]
         if is_a(base, "Property"):
@@ -209,7 +207,7 @@ class Attributes:
             return property_type(base)
         if "OptionalProp" in classes:
             inner = self._part(base, "OptionalProp:p")
-            # What is said of a value that is there tells whether its text stands alone.
+            # The constraint on a present value decides whether its text stands alone.
             brackets = "some" in text_of(base, "printer")
             return attr_types.any_attribute if inner is None else property_types.optional(inner, is_plain=not brackets)
         if "IntArrayProp" in classes:
@@ -223,27 +221,27 @@ class Attributes:
 
     def _part(self, base: Record, name: str) -> PropertyType[Any] | None:
         """Returns the kind of a property that another is made of."""
-        found = base.given.get(name)
-        kind = self.kind(found.record) if isinstance(found, DefRef) else None
-        return kind if isinstance(kind, PropertyType) else None
+        part = base.given.get(name)
+        attr_type = self.kind(part.record) if isinstance(part, DefRef) else None
+        return attr_type if isinstance(attr_type, PropertyType) else None
 
     def default(self, record: Record) -> object | Missing | None:
         """Returns the default of an attribute: None for one that need not be there, MISSING for one that must.
 
         Raises: ValueError for one that C++ states in a way that is not understood.
         """
-        kind = self.kind(record)
-        if kind is attr_types.unit:
+        attr_type = self.kind(record)
+        if attr_type is attr_types.unit:
             return False
         text = normal(text_of(record, "defaultValue"))
         is_property = is_a(record, "Property")
         if is_property and text in ("nullopt", "std::nullopt"):
-            return kind.coerce(None) if isinstance(kind, PropertyType) else None
+            return attr_type.coerce(None) if isinstance(attr_type, PropertyType) else None
         if flag_of(record, "isOptional"):
             return None
         if not states(record, "defaultValue") or (is_property and not text):
             return MISSING
-        return self.parsed(kind, base_of(record), text)
+        return self.parsed(attr_type, base_of(record), text)
 
     def elided(self, record: Record) -> object:
         """Returns the value of an absent optional attribute; MISSING when nothing is declared.
@@ -251,25 +249,25 @@ class Attributes:
         Raises: ValueError for what C++ states in a way that is not understood.
         """
         text = normal(text_of(record, "defaultValue"))
-        kind = self.kind(record)
-        if not text or kind is attr_types.unit or not flag_of(record, "isOptional"):
+        attr_type = self.kind(record)
+        if not text or attr_type is attr_types.unit or not flag_of(record, "isOptional"):
             return MISSING
-        return self.parsed(kind, base_of(record), text)
+        return self.parsed(attr_type, base_of(record), text)
 
-    def parsed(self, kind: AttrType[Any], base: Record, text: str) -> object:
+    def parsed(self, attr_type: AttrType[Any], base: Record, text: str) -> object:
         """Returns the value of a kind that C++ states. Raises: ValueError when it is not understood."""
         info = record_of(base, "enum") or (base if is_a(base, "EnumInfo") else None)
         if info is not None and _NAME.fullmatch(text):
             case = enumeration_of(info).case_of(text)
             if case is not None:
-                return kind.coerce(case.word)
+                return attr_type.coerce(case.word)
         if text == "{}" and class_name(text_of(base, "storageType")) == "ArrayAttr":
-            return kind.from_attribute(ArrayAttr(()))
+            return attr_type.from_attribute(ArrayAttr(()))
         dense = _DENSE.search(normal(text_of(base, "constBuilderCall")))
         try:
             if dense is not None:
                 return _contents(dense, text)
-            return kind.coerce(_literal(text))
+            return attr_type.coerce(_literal(text))
         except ValueError:
             raise ValueError(f"the default '{text}' is C++ that is not understood") from None
 
@@ -277,12 +275,12 @@ class Attributes:
         """Returns the attribute that a record is: a case of an enumeration, or a constant; None for other records."""
         if is_a(record, "EnumCase"):
             return number_value(record)
-        held = record_of(record, "attr")
-        if not is_a(record, "ConstantAttr") or held is None:
+        constraint = record_of(record, "attr")
+        if not is_a(record, "ConstantAttr") or constraint is None:
             return None
-        kind, text = self.kind(held), normal(text_of(record, "value"))
+        attr_type, text = self.kind(constraint), normal(text_of(record, "value"))
         try:
-            result: Attribute = kind.to_attribute(self.parsed(kind, base_of(held), text))
+            result: Attribute = attr_type.to_attribute(self.parsed(attr_type, base_of(constraint), text))
         except ValueError:
             return None
         return result
@@ -310,14 +308,14 @@ def _literal(text: str) -> object:
         return tuple([_literal(item) for item in items])
     if _NUMBER.fullmatch(text):
         return int(text)
-    found = _REAL.fullmatch(text)
-    if found is not None:
-        return float(found[1])
+    match = _REAL.fullmatch(text)
+    if match is not None:
+        return float(match[1])
     raise ValueError(text)
 
 
 def _contents(dense: re.Match[str], text: str) -> Attribute:
-    """Returns integers as the contents of a tensor. Raises: ValueError when they are none of its shape."""
+    """Returns integers as the contents of a tensor. Raises: ValueError when they do not fit its shape."""
     shape = tuple([int(n) for n in dense[1].split(",") if n.strip()])
     found = _literal(text)
     numbers = attr_types.integers.coerce(found)

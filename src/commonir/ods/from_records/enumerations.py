@@ -75,17 +75,21 @@ def _enumeration(base: type[Enum], name: str, members: dict[str, str | int]) -> 
 class _Words:
     """The two forms of the values of an enumeration: members of a Python enumeration, and words."""
 
-    def __init__(self, given: Enumeration) -> None:
-        self.given = given
-        self.is_plain = not given.is_flags
+    def __init__(self, enumeration: Enumeration) -> None:
+        self.given = enumeration
+        self.is_plain = not enumeration.is_flags
         # Python reserves names with an underscore on both sides.
-        names = [c.symbol.strip("_") or "_" for c in given.cases]
-        values = [c.word if self.is_plain else c.number for c in given.cases]
-        self.members = _enumeration(Enum if self.is_plain else Flag, given.name, dict(zip(names, values, strict=True)))
+        names = [c.symbol.strip("_") or "_" for c in enumeration.cases]
+        values = [c.word if self.is_plain else c.number for c in enumeration.cases]
+        self.members = _enumeration(
+            Enum if self.is_plain else Flag, enumeration.name, dict(zip(names, values, strict=True))
+        )
         self.by_word: dict[str, Enum] = {
-            c.word: self.members(value) for c, value in zip(given.cases, values, strict=True)
+            c.word: self.members(value) for c, value in zip(enumeration.cases, values, strict=True)
         }
-        self.numbers: dict[Enum, int] = {self.by_word[c.word]: c.number for c in given.cases} if self.is_plain else {}
+        self.numbers: dict[Enum, int] = (
+            {self.by_word[c.word]: c.number for c in enumeration.cases} if self.is_plain else {}
+        )
 
     def number(self, value: Enum) -> int:
         return self.numbers[value] if self.is_plain else int(value.value)
@@ -106,14 +110,14 @@ class _Words:
         zero = next((c.word for c in self.given.cases if c.number == 0), "")
         if number == 0:
             return zero
-        found: list[str] = []
+        words: list[str] = []
         for c in self.given.cases:
             if self.given.groups_first and c.is_group and c.number & left == c.number:
-                found.append(c.word)
+                words.append(c.word)
                 left &= ~c.number
         rest = [c for c in self.given.cases if c.number and not (self.given.groups_first and c.is_group)]
-        found += [c.word for c in rest if c.number & left == c.number]
-        return self.given.separator.join(found)
+        words += [c.word for c in rest if c.number & left == c.number]
+        return self.given.separator.join(words)
 
     def coerce(self, value: object) -> Enum:
         if isinstance(value, self.members):
@@ -143,8 +147,8 @@ def _said(attr: Attribute) -> object:
 
 def number_attr_type(record: Record) -> AttrType[Any]:
     """Returns the kind of an enumeration that is stored as an integer."""
-    given = enumeration_of(record)
-    words, type = _Words(given), integer_type(given.bits)
+    enumeration = enumeration_of(record)
+    words, type = _Words(enumeration), integer_type(enumeration.bits)
 
     def decode(attr: Attribute) -> Enum:
         if isinstance(attr, IntegerAttr):
@@ -157,7 +161,7 @@ def number_attr_type(record: Record) -> AttrType[Any]:
         return text if _WORD.fullmatch(text) else f'"{text}"'
 
     return AttrType(
-        given.name,
+        enumeration.name,
         words.coerce,
         lambda v: IntegerAttr(words.number(v), type),
         decode,
@@ -172,8 +176,8 @@ def property_type(record: Record) -> PropertyType[Any]:
     Its attribute is a number, or an attribute of the dialect where the record says so; both are read.
     """
     info, form = record_of(record, "enum") or record, record_of(record, "attrForm")
-    given = enumeration_of(info)
-    words = _Words(given)
+    enumeration = enumeration_of(info)
+    words = _Words(enumeration)
     of_dialect = None if form is None else dialect_attr_type(form)
 
     def decode(attr: Attribute) -> Enum:
@@ -186,16 +190,18 @@ def property_type(record: Record) -> PropertyType[Any]:
     def stored(value: Enum) -> Attribute:
         if of_dialect is not None and flag_of(record, "storeInCustomAttribute"):
             return of_dialect.to_attribute(of_dialect.coerce(words.text(value)))
-        return IntegerAttr(words.number(value), integer_type(given.bits))
+        return IntegerAttr(words.number(value), integer_type(enumeration.bits))
 
     def said(value: Enum) -> str:
         text = words.text(value)
         return text if not words.is_plain or _WORD.fullmatch(text) else quoted(text)
 
-    kind: AttrType[Any] = AttrType(given.name, words.coerce, stored, decode, cases=tuple(words.by_word))
-    found = property_types.words(kind, said, given.separator.strip() if given.is_flags else "", words.by_word)
+    attr_type: AttrType[Any] = AttrType(enumeration.name, words.coerce, stored, decode, cases=tuple(words.by_word))
+    result = property_types.words(
+        attr_type, said, enumeration.separator.strip() if enumeration.is_flags else "", words.by_word
+    )
     mnemonic = text_of(record, "mnemonic")
-    return property_types.named(mnemonic, found) if mnemonic else found
+    return property_types.named(mnemonic, result) if mnemonic else result
 
 
 def dialect_attr_type(record: Record) -> AttrType[Any]:
@@ -204,9 +210,9 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
     One whose format has no brackets is `#index<cmp_predicate slt>`, and forms of operations say the word alone.
     """
     info, owner = record_of(record, "enum"), record_of(record, "dialect")
-    given = enumeration_of(info or record)
+    enumeration = enumeration_of(info or record)
     words, dialect, mnemonic = (
-        _Words(given),
+        _Words(enumeration),
         "" if owner is None else text_of(owner, "name"),
         text_of(record, "mnemonic"),
     )
@@ -228,7 +234,12 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
     # Upstream writes a blank before the word of one without brackets, whatever the format around it says.
     spelled: Callable[[Enum], str] = lambda v: f"<{words.text(v)}>" if brackets else f" {words.text(v)}"  # noqa: E731
     return AttrType(
-        given.name, words.coerce, stored, decode, cases=tuple(words.by_word) if not brackets else (), spelled=spelled
+        enumeration.name,
+        words.coerce,
+        stored,
+        decode,
+        cases=tuple(words.by_word) if not brackets else (),
+        spelled=spelled,
     )
 
 

@@ -61,10 +61,10 @@ class NotThere(Exception):
 
 
 def _shape(value: object) -> tuple[int, ...]:
-    found = shape_of(value) if isinstance(value, Type) else NO_SHAPE
-    if not isinstance(found, tuple):
+    shape = shape_of(value) if isinstance(value, Type) else NO_SHAPE
+    if not isinstance(shape, tuple):
         raise NotThere
-    return tuple([n if isinstance(n, int) else DYNAMIC for n in found])
+    return tuple([n if isinstance(n, int) else DYNAMIC for n in shape])
 
 
 def _element(value: object) -> Type:
@@ -76,10 +76,10 @@ def _element(value: object) -> Type:
 
 
 def _held_type(value: object) -> Type:
-    held = value.type if isinstance(value, DataAttr) else type_of_attribute(value)
-    if held is None:
+    type = value.type if isinstance(value, DataAttr) else type_of_attribute(value)
+    if type is None:
         raise NotThere
-    return held
+    return type
 
 
 def _content(value: object) -> object:
@@ -149,10 +149,10 @@ def _width(value: object) -> int:
 
 
 def _storage_width(value: object) -> int:
-    found = re.match(r"[iu](\d+)", value.body or "") if isinstance(value, DialectType) else None
-    if found is None:
+    match = re.match(r"[iu](\d+)", value.body or "") if isinstance(value, DialectType) else None
+    if match is None:
         raise NotThere
-    return int(found[1])
+    return int(match[1])
 
 
 def _is_strided(value: object) -> bool:
@@ -266,19 +266,19 @@ _FLOAT_METHOD = re.compile(r"is(B?F\d+\w*|TF32|Float\d+\w+)")
 
 
 def _method(name: str, argument: str) -> Path | None:
-    """Returns what a method gives, if it is understood."""
+    """Returns the value of a method, if it is understood."""
     if name in _BY_WIDTH and (not argument or argument.isdigit()):
         width = int(argument) if argument else None
         return lambda v: _BY_WIDTH[name](v, width)
-    if name == "eq" and (found := re.fullmatch(r"APInt\(\d+, (-?\d+)\)", argument)):
-        expected = int(found[1])
+    if name == "eq" and (match := re.fullmatch(r"APInt\(\d+, (-?\d+)\)", argument)):
+        expected = int(match[1])
         return lambda v: _number(v) == expected
     if argument:
         return None
     if name in _METHODS or name in _CLASSES_OF_TYPES:
         return _METHODS.get(name) or _CLASSES_OF_TYPES[name]
-    if found := _FLOAT_METHOD.fullmatch(name):
-        stem = found[1].replace("Float", "f") if found[1].startswith("Float") else found[1].lower()
+    if match := _FLOAT_METHOD.fullmatch(name):
+        stem = match[1].replace("Float", "f") if match[1].startswith("Float") else match[1].lower()
         only = element_named(stem)
         return None if only is None else lambda v: v is only
     return None
@@ -371,11 +371,11 @@ def _guarded(test: Test) -> Test:
 
 
 def _isa(text: str, classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
-    found = _ISA.fullmatch(text)
-    path = path_of(found[2], variable) if found else None
-    if found is None or path is None:
+    match = _ISA.fullmatch(text)
+    path = path_of(match[2], variable) if match else None
+    if match is None or path is None:
         return None
-    tests = [classes.get(name.strip()) for name in found[1].split(",")]
+    tests = [classes.get(name.strip()) for name in match[1].split(",")]
     known = [test for test in tests if test is not None]
     return _guarded(lambda v: any(test(path(v)) for test in known)) if len(known) == len(tests) else None
 
@@ -398,13 +398,13 @@ def _quantified(text: str, classes: Mapping[str, Test], variable: str, depth: in
 
 
 def _let(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
-    found = _LET.fullmatch(text)
-    path = path_of(found[3], variable) if found else None
-    if found is None or path is None:
+    match = _LET.fullmatch(text)
+    path = path_of(match[3], variable) if match else None
+    if match is None or path is None:
         return None
-    if _ADJACENT.fullmatch(found[2]):
+    if _ADJACENT.fullmatch(match[2]):
         return _guarded(lambda v: _differ(numbers_of(path(v))))
-    inner = compiled(found[2], classes, found[1], depth + 1)
+    inner = compiled(match[2], classes, match[1], depth + 1)
     return None if inner is None else _guarded(lambda v: inner(path(v)))
 
 
@@ -414,28 +414,28 @@ def _differ(items: tuple[object, ...]) -> bool:
 
 
 def _membership(text: str, _classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
-    found = _CONTAINED.fullmatch(text)
-    path = path_of(found[2], variable) if found else None
-    if found is None or path is None:
+    match = _CONTAINED.fullmatch(text)
+    path = path_of(match[2], variable) if match else None
+    if match is None or path is None:
         return None
-    allowed = {int(n) for n in found[1].split(",") if n.strip()}
+    allowed = {int(n) for n in match[1].split(",") if n.strip()}
     return _guarded(lambda v: path(v) in allowed)
 
 
 def _order(text: str, _classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
-    found = _SORTED.fullmatch(text)
-    path = path_of(found[1], variable) if found else None
+    match = _SORTED.fullmatch(text)
+    path = path_of(match[1], variable) if match else None
     if path is None:
         return None
     return _guarded(lambda v: sorted(map(_number, numbers_of(path(v)))) == list(numbers_of(path(v))))
 
 
 def _comparison(text: str, _classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
-    found = _COMPARED.fullmatch(text)
-    path = path_of(found[1], variable) if found else None
-    if found is None or path is None:
+    match = _COMPARED.fullmatch(text)
+    path = path_of(match[1], variable) if match else None
+    if match is None or path is None:
         return None
-    compare, expected = _COMPARISONS[found[2]], _literal(found[3])
+    compare, expected = _COMPARISONS[match[2]], _literal(match[3])
     return _guarded(lambda v: compare(path(v), expected))
 
 
@@ -449,7 +449,7 @@ def _literal(text: str) -> object:
 
 
 def path_of(text: str, variable: str = SELF) -> Path | None:
-    """Returns what an expression gives that leads from a variable to a part of it; None when it is not understood."""
+    """Returns a function for an expression that selects a part of a variable; None when it is not understood."""
     text = normal(text)
     free = _FREE.fullmatch(text)
     if free is not None:

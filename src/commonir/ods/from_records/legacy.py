@@ -77,17 +77,17 @@ class DefiningOlder(Defining):
         out: list[str] = []
         at, end = len(name), len(template)
         while template[at:end].strip():
-            found = _PART.match(template, at)
-            if found is None:
+            match = _PART.match(template, at)
+            if match is None:
                 raise wrong(self.record, f"the short form of '{name}' cannot be read from '{template[at:]}' on")
-            typed, variable, word, mark = found.groups()
+            typed, variable, word, mark = match.groups()
             of = (results[0] if results else "") if typed == _RESULT else typed or variable
             if of is not None and of not in fields:
                 shown = typed or variable
                 raise wrong(self.record, f"the short form of '{name}' names '{shown}', which is not a field of it")
-            out += _layout(template[at : found.start(found.lastindex or 0)], mark or "")
+            out += _layout(template[at : match.start(match.lastindex or 0)], mark or "")
             out.append(f"type(${of})" if typed else f"${variable}" if variable else f"`{word or mark}`")
-            at = found.end()
+            at = match.end()
         return " ".join([*out, "attr-dict"])
 
     def documentation(self) -> str:
@@ -140,9 +140,9 @@ def _operands(typing: Typing) -> list[Type] | None:
 
 def _give_broadcast(typing: Typing) -> None:
     types = _operands(typing)
-    found = None if types is None else _broadcast(types)
-    for name in typing.results if found is not None else ():
-        typing.give(name, found)  # pyright: ignore[reportArgumentType]
+    broadcast = None if types is None else _broadcast(types)
+    for name in typing.results if broadcast is not None else ():
+        typing.give(name, broadcast)  # pyright: ignore[reportArgumentType]
 
 
 def _wrong_broadcast(typing: Typing) -> Iterator[str]:

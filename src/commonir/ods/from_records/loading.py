@@ -51,9 +51,9 @@ class Loaded:
         self._types = types
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
-        found = records.deriving(OLDER if OLDER in records.classes else "Op")
-        means = Means(types, self._attributes, predicates, operation_classes(found, dialects), directives)
-        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
+        definitions = records.deriving(OLDER if OLDER in records.classes else "Op")
+        means = Means(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
+        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, means, dialects))
         self.forms = forms_of(records)
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self, dialects))
 
@@ -84,12 +84,12 @@ class Loaded:
         return self._types.built(call)
 
 
-def _defined(found: Iterable[Record], means: Means, dialects: Dialects) -> dict[str, type[Op]]:
+def _defined(records: Iterable[Record], means: Means, dialects: Dialects) -> dict[str, type[Op]]:
     """Definitions by the names of their records. Raises: DiagnosticError with all that are wrong."""
     out: dict[str, type[Op]] = {}
     names: dict[str, Record] = {}
     faults: list[Diagnostic] = []
-    for record in found:
+    for record in records:
         name = name_of(record)
         try:
             if name in names:
@@ -106,14 +106,14 @@ def _defined(found: Iterable[Record], means: Means, dialects: Dialects) -> dict[
     return out
 
 
-def _dialects(records: Records, found: Loaded, dialects: Dialects) -> Iterator[Dialect]:
+def _dialects(records: Records, loaded: Loaded, dialects: Dialects) -> Iterator[Dialect]:
     """Dialects of the definitions; of one that there is, what records leave out stays."""
-    by_prefix: dict[str, dict[str, type[Op]]] = {form.dialect: {} for form in found.forms.values()}
-    for definition in found.definitions.values():
+    by_prefix: dict[str, dict[str, type[Op]]] = {form.dialect: {} for form in loaded.forms.values()}
+    for definition in loaded.definitions.values():
         by_prefix.setdefault(definition.name.partition(".")[0], {})[definition.name] = definition
     summaries = {text_of(r, "name"): text_of(r, "summary") for r in records.deriving("Dialect")}
     for prefix, operations in by_prefix.items():
-        forms = {name: form for name, form in found.forms.items() if form.dialect == prefix}
+        forms = {name: form for name, form in loaded.forms.items() if form.dialect == prefix}
         own = dialects.get(prefix) or Dialect(prefix, ())
         yield own.replaced(operations.values(), forms, " ".join(summaries.get(prefix, "").split()))
 

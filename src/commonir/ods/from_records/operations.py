@@ -113,7 +113,7 @@ class RecordOp(MlirOp):
         return chain(self._wrong_regions(), self._wrong_results(), super().verify())
 
     def _wrong_results(self) -> Iterator[Diagnostic]:
-        """Results whose division an attribute says, so that it is not told by how many there are."""
+        """Results with segment sizes in an attribute, so that these do not follow from the number of results."""
         declared = self.layout.by_name.get(RESULT_SIZES)
         sizes = () if declared is None else self.field_value(declared)
         if declared is not None and (len(sizes) != len(self.layout.results) or sum(sizes) != len(self.results)):
@@ -168,7 +168,7 @@ def class_title(record: Record) -> str:
 
 
 def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable[[str], str | None]:
-    """Tells the name of an operation by its C++ class, such as `linalg::YieldOp`: of a record, or of our class."""
+    """Finds the name of an operation by its C++ class, such as `linalg::YieldOp`: of a record, or of our class."""
     out: dict[str, str] = {}
     for record in records:
         title, name = class_title(record), name_of(record)
@@ -225,8 +225,8 @@ class Defining:
             self.add(RESULT_SIZES, sizes)
         for n, (record, name) in enumerate(arguments_of(self.record, "regions")):
             self._region(record, name or f"region{n}")
-        for n, (record, given) in enumerate(arguments_of(self.record, "successors")):
-            many, name = is_a(record, "VariadicSuccessor"), given or f"successor{n}"
+        for n, (record, arguments) in enumerate(arguments_of(self.record, "successors")):
+            many, name = is_a(record, "VariadicSuccessor"), arguments or f"successor{n}"
             self.add(name, SpelledField(name, FieldKind.SUCCESSOR, variadic=many, default=() if many else MISSING))
         results = list(arguments_of(self.record, "results"))
         for n, (record, name) in enumerate(results):
@@ -237,7 +237,7 @@ class Defining:
 
     @property
     def has_sized_results(self) -> bool:
-        """Whether an attribute says how results divide."""
+        """Whether an attribute has the segment sizes of the results."""
         return any(each.name_text == _SIZED_RESULTS for each in records_of(self.record, "traits"))
 
     def collect_arguments(self) -> None:
@@ -245,21 +245,21 @@ class Defining:
         for n, (record, name) in enumerate(arguments_of(self.record, "arguments")):
             self._argument(record, name or f"operand{n}")
 
-    def add(self, name: str, made: Field) -> None:
+    def add(self, name: str, field: Field) -> None:
         """Adds a field under a name that is free."""
         if not name.isidentifier():
             raise wrong(self.record, f"'{self.record.name_text}': '{name}' is not a name of a field")
-        if any(f.spelling == name for f in self.fields.values()) and made.kind is not FieldKind.RESULT:
+        if any(f.spelling == name for f in self.fields.values()) and field.kind is not FieldKind.RESULT:
             raise wrong(self.record, f"'{self.record.name_text}' has two fields of the name '{name}'")
         free = name
         while free in self._reserved or free in self.fields:
             free += "_"
-        self.fields[free] = made
+        self.fields[free] = field
 
     def _argument(self, record: Record, name: str) -> None:
-        held = record_of(record, "constraint") if is_a(record, "OpVariable") else None
-        doc = text_of(record, "summary") if held is not None else ""
-        inner = held or record
+        constraint = record_of(record, "constraint") if is_a(record, "OpVariable") else None
+        doc = text_of(record, "summary") if constraint is not None else ""
+        inner = constraint or record
         if is_type(inner):
             self.add_value(inner, name, FieldKind.OPERAND, doc)
         elif is_a(inner, "AttrConstraint", "Attr", "Property"):
@@ -322,11 +322,11 @@ class Defining:
     def _region(self, record: Record, name: str) -> None:
         many = is_a(record, "VariadicRegion")
         self.add(name, SpelledField(name, FieldKind.REGION, variadic=many, default=() if many else MISSING))
-        held = record_of(record, "predicate")
-        found = None if held is None else _BLOCKS.search(text_of(held, "predExpr"))
-        if found is not None:
-            count = int(found[2])
-            least, most = {"OrMore": (count, None), "OrLess": (0, count)}.get(found[1] or "", (count, count))
+        predicate = record_of(record, "predicate")
+        match = None if predicate is None else _BLOCKS.search(text_of(predicate, "predExpr"))
+        if match is not None:
+            count = int(match[2])
+            least, most = {"OrMore": (count, None), "OrLess": (0, count)}.get(match[1] or "", (count, count))
             self.sizes.append(RegionSize(next(reversed(self.fields)), least, most, text_of(record, "summary")))
 
     # -- together with a class of ours
@@ -359,11 +359,11 @@ class Defining:
     def made(self) -> type[RecordOp]:
         """Returns the definition."""
         record, in_cpp = self.record, flag_of(self.record, "hasCustomAssemblyFormat")
-        given, text = self.traits(), "" if in_cpp else self.assembly()
+        declared, text = self.traits(), "" if in_cpp else self.assembly()
         bases: tuple[type[Op], ...] = (RecordOp,)
         if self.own is not None:
             bases = (RecordOp, self.own)
-            given += _kept(self.own, given, infers=infers_in_cpp(record))
+            declared += _own_traits(self.own, declared, infers=infers_in_cpp(record))
             if in_cpp and self.own.custom_form is None:
                 text = self.own.assembly
         unknown = tuple(dict.fromkeys(self.unknown))
@@ -392,7 +392,7 @@ class Defining:
             members["custom_form"] = None
         elif self.own is None:
             members["custom_form"] = FORMS.get(name_of(record))
-        keywords: dict[str, Any] = {"name": name_of(record), "traits": given, "assembly": " ".join(text.split())}
+        keywords: dict[str, Any] = {"name": name_of(record), "traits": declared, "assembly": " ".join(text.split())}
         title = class_title(record).removesuffix("Op") or record.name_text
         return _class(RecordOp, title, bases, members, keywords)
 
@@ -441,11 +441,11 @@ def _class(
 _RUNNING = (ReadsState, WritesState, SameVariadicOperandSize)
 
 
-def _kept(own: type[Op], given: Sequence[Trait], *, infers: bool) -> list[Trait]:
+def _own_traits(own: type[Op], traits: Sequence[Trait], *, infers: bool) -> list[Trait]:
     """Returns the traits of a class of ours that the record cannot state: those of its meaning, and rules in place of
     C++.
     """
-    names = {trait.name for trait in given}
+    names = {trait.name for trait in traits}
     return [
         trait
         for trait in own.traits
@@ -458,16 +458,16 @@ def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value
 
     def suggested_names(op: RecordOp) -> Iterator[tuple[Value, str]]:
         for f, name in zip(op.layout.results, names, strict=False):
-            found = op.field_value(f)
-            if not f.variadic or found:
-                yield found[0] if f.variadic else found, name
+            value = op.field_value(f)
+            if not f.variadic or value:
+                yield value[0] if f.variadic else value, name
 
     return suggested_names
 
 
-def _converted(value: object, kind: AttrType[Any], other: AttrType[Any]) -> object:
+def _converted(value: object, attr_type: AttrType[Any], other: AttrType[Any]) -> object:
     """Returns a value of one kind as another kind holds it."""
-    return value if value is None or value is MISSING else other.from_attribute(kind.to_attribute(value))
+    return value if value is None or value is MISSING else other.from_attribute(attr_type.to_attribute(value))
 
 
 _GROUPS = (FieldKind.OPERAND, FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT)
@@ -477,9 +477,9 @@ def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
     """Returns the fields of a class of ours by those of a record: attributes by their names, others by their places."""
     theirs = list(own.layout.by_name.values())
     out: dict[str, Field] = {}
-    for kind in _GROUPS:
-        names = [n for n, f in fields.items() if f.kind is kind]
-        out |= dict(zip(names, [f for f in theirs if f.kind is kind], strict=False))
+    for field_kind in _GROUPS:
+        names = [n for n, f in fields.items() if f.kind is field_kind]
+        out |= dict(zip(names, [f for f in theirs if f.kind is field_kind], strict=False))
     by_spelling = {f.spelling: f for f in theirs if f.kind is FieldKind.ATTRIBUTE}
     out |= {
         n: by_spelling[f.spelling]
@@ -496,7 +496,10 @@ def _agrees(own: type[Op], fields: Mapping[str, Field], vague: AbstractSet[str])
     """
     theirs = list(own.layout.by_name.values())
     pairs = _paired(own, fields)
-    counts = [sum(f.kind is kind for f in theirs) == sum(f.kind is kind for f in fields.values()) for kind in _GROUPS]
+    counts = [
+        sum(f.kind is field_kind for f in theirs) == sum(f.kind is field_kind for f in fields.values())
+        for field_kind in _GROUPS
+    ]
     if not all(counts) or len(pairs) != len(fields):
         return False
     if any(f.kind is FieldKind.ATTRIBUTE and f.is_required and f not in pairs.values() for f in theirs):

@@ -87,18 +87,21 @@ def _form(record: Record, enumerations: Mapping[str, Enumeration]) -> ParameterF
 
 
 def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iterator[Parameter]:
-    held = value_of(record, "parameters")
-    for value, name in held.args if isinstance(held, Dag) else ():
+    dag = value_of(record, "parameters")
+    for value, name in dag.args if isinstance(dag, Dag) else ():
         if isinstance(value, String):
             yield _parameter(name or "", value.value, enumerations)
         elif isinstance(value, DefRef):
-            given = value.record
-            is_own = states(given, "parser") or states(given, "printer")
-            plain = is_a(given, "StringRefParameter", "EnumParameter")
-            found = _parameter(
-                name or "", text_of(given, "cppType"), enumerations, optional=bool(text_of(given, "defaultValue"))
+            parameter_record = value.record
+            is_own = states(parameter_record, "parser") or states(parameter_record, "printer")
+            plain = is_a(parameter_record, "StringRefParameter", "EnumParameter")
+            parameter = _parameter(
+                name or "",
+                text_of(parameter_record, "cppType"),
+                enumerations,
+                optional=bool(text_of(parameter_record, "defaultValue")),
             )
-            yield Parameter(found.name, ParameterCategory.UNKNOWN) if is_own and not plain else found
+            yield Parameter(parameter.name, ParameterCategory.UNKNOWN) if is_own and not plain else parameter
 
 
 def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, optional: bool = False) -> Parameter:
@@ -110,8 +113,8 @@ def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, 
         words = tuple([c.word for c in cases.cases])
         separator = cases.separator if cases.is_flags else ""
         return Parameter(name, ParameterCategory.CASE, several is not None, optional, words, separator, text)
-    kind = ParameterCategory.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterCategory.UNKNOWN)
-    return Parameter(name, kind, several is not None, optional, cpp=text)
+    category = ParameterCategory.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterCategory.UNKNOWN)
+    return Parameter(name, category, several is not None, optional, cpp=text)
 
 
 __all__ = ["forms_of"]

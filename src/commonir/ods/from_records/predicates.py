@@ -1,7 +1,7 @@
 """Predicates of constraints: trees of C++ conditions, as tests of types and attributes.
 
 Conditions are joined by `And`, `Or` and `Neg`; `SubstLeaves` and `Concat` say of which part of a value they are. One
-that is not understood counts as fulfilled, and is told in `Predicate.unknown`.
+that is not understood counts as fulfilled, and is listed in `Predicate.unknown`.
 Source: MLIR operation definitions, predicates.
 """
 
@@ -57,8 +57,8 @@ class Predicates:
 
     def of(self, constraint: Record) -> Predicate:
         """Returns the predicate of a constraint."""
-        found = record_of(constraint, "predicate")
-        return ALWAYS if found is None else self.read(found)
+        predicate = record_of(constraint, "predicate")
+        return ALWAYS if predicate is None else self.read(predicate)
 
     def read(self, record: Record, variable: str = SELF, depth: int = 0) -> Predicate:
         """Reads a predicate on a variable."""

@@ -96,9 +96,9 @@ def _defs() -> Iterator[str]:
         yield f'def {name} : Type<"$_self.{condition}", "{summary}"> {{ let builderCall = "$_builder.get{call}"; }}'
         tensor = f"isa<TensorType>($_self) && cast<TensorType>($_self).getElementType().{condition}"
         yield f'def {name}Tensor : Type<"{tensor}", "tensor of {summary} values">;'
-        kind = "FloatAttr" if "F" in name else "IntegerAttr"
-        holds = f"isa<{kind}>($_self) && cast<{kind}>($_self).getType().{condition}"
-        yield f'def {name}Attr : TypedAttr<"{holds}", "{summary} attribute", "{kind}", {name}>;'
+        class_name = "FloatAttr" if "F" in name else "IntegerAttr"
+        holds = f"isa<{class_name}>($_self) && cast<{class_name}>($_self).getType().{condition}"
+        yield f'def {name}Attr : TypedAttr<"{holds}", "{summary} attribute", "{class_name}", {name}>;'
     for name, (condition, summary, stored) in _ATTRIBUTES.items():
         yield f'def {name} : Attr<"{condition}", "{summary}", "{stored}">;'
     yield "class NativeCodeCall<string expr, int returns = 1> { string expression = expr; int numReturns = returns; }"
@@ -141,9 +141,9 @@ def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
     lines = [line for line in _defs() if _defined_by(line) not in own]
     lines += [line for name, line in shown.items() if name in used and name not in own]
     for name in declared:
-        found = _OPERATION.fullmatch(name)
-        assert found is not None
-        lines.append(f'def {name} : Op<"{found[1].lower()}.{found[2]}">;')
+        match = _OPERATION.fullmatch(name)
+        assert match is not None
+        lines.append(f'def {name} : Op<"{match[1].lower()}.{match[2]}">;')
     return "\n".join([_CLASSES, *lines, ""]), declared
 
 

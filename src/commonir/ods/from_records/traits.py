@@ -1,4 +1,4 @@
-"""Traits of records by their names: those that are known check and tell types, others are marks.
+"""Traits of records by name: known ones verify and infer types, others are only markers.
 
 Source: MLIR operation definitions, traits.
 """
@@ -21,7 +21,7 @@ from commonir.ods.type_rules import TypeRule, Typing, element_of, types_match_wi
 from commonir.tablegen import Record
 
 _INFERENCE = ("InferTypeOp", "InferShapedTypeOp", "InferTensorType")
-"""How the interfaces are called by which C++ tells the types of results."""
+"""The names of interfaces by which C++ infers the types of results."""
 
 KNOWN_TRAITS: Mapping[str, Trait] = MappingProxyType(
     {
@@ -104,7 +104,7 @@ def traits_of(op: Record, scene: Scene) -> list[Trait]:
 
 
 def infers_in_cpp(op: Record) -> bool:
-    """Returns whether C++ tells the types of the results of a definition."""
+    """Returns whether C++ infers the types of the results of a definition."""
     names = [text_of(each, "trait") for each in _flat(records_of(op, "traits"))]
     return any(stem in name for name in names for stem in _INFERENCE)
 
@@ -229,8 +229,8 @@ def _from_function(summary: str, source: str, target: str, *, results: bool) -> 
         return kind.results if results else kind.inputs
 
     def problems(typing: Typing) -> Iterator[str]:
-        expected, found = inferred(typing), typing.types.get(target)
-        if expected is not None and found is not None and expected != found:
+        expected, result = inferred(typing), typing.types.get(target)
+        if expected is not None and result is not None and expected != result:
             yield summary
 
     def give(typing: Typing) -> None:
@@ -249,25 +249,25 @@ def _type_of_first_attribute(name: str) -> TypeRule:
                 typing.give(result, known_type)
 
     def problems(typing: Typing) -> Iterator[str]:
-        wanted = typing.of(name)
+        expected = typing.of(name)
         for result in typing.results:
-            found = typing.of(result)
-            if wanted is not None and found is not None and found is not wanted:
-                yield f"result type differs from that of '{name}': expected {wanted}, found {found}"
+            actual = typing.of(result)
+            if expected is not None and actual is not None and actual is not expected:
+                yield f"result type differs from that of '{name}': expected {expected}, found {actual}"
 
     return TypeRule("FirstAttrDerivedResultType", f"the type of the result is that of '{name}'", problems, give)
 
 
 def _field_predicate(record: Record, scene: Scene) -> Iterator[Trait]:
     """`TypeIs<"name", Type>`: the type of one field is of a set."""
-    held = record_of(record, "predicate")
+    predicate = record_of(record, "predicate")
     summary = text_of(record, "summary")
-    found = None if held is None else _FIELD_TYPE.search(text_of(held, "replacement"))
-    child = None if held is None else next(records_of(held, "children"), None)
-    if found is None or child is None:
+    match = None if predicate is None else _FIELD_TYPE.search(text_of(predicate, "replacement"))
+    child = None if predicate is None else next(records_of(predicate, "children"), None)
+    if match is None or child is None:
         scene.unknown.append(summary)
         return
-    name, test = scene.names.get(found[1], found[1]), scene.predicates.read(child)
+    name, test = scene.names.get(match[1], match[1]), scene.predicates.read(child)
     scene.unknown += test.unknown
 
     def problems(typing: Typing) -> Iterator[str]:

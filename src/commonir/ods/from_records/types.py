@@ -85,10 +85,12 @@ class Types:
         return result
 
     def _constraint(self, record: Record) -> TypeConstraint:
-        title, held = title_of(record), self._predicates.of(record)
+        title, title_and_predicate = title_of(record), self._predicates.of(record)
         summary = text_of(record, "summary") or title
         short = self._short.get(class_name(text_of(record, "cppType")), "")
-        return TypeConstraint(title, summary, held.holds, self.built(text_of(record, "builderCall")), short)
+        return TypeConstraint(
+            title, summary, title_and_predicate.holds, self.built(text_of(record, "builderCall")), short
+        )
 
     def unknown(self, record: Record) -> tuple[str, ...]:
         """Returns the conditions of a record that are not understood."""
@@ -101,10 +103,10 @@ class Types:
         if of_part is not None:
             part = self.built(of_part[1])
             return ComplexType(part) if isinstance(part, ElementType) else None
-        found = _BUILDER.fullmatch(text)
-        if found is None:
+        match = _BUILDER.fullmatch(text)
+        if match is None:
             return None
-        name, parameter, argument = found[1], found[2], found[3]
+        name, parameter, argument = match[1], match[2], match[3]
         if name == "Type" and parameter:
             return self._of_class(parameter.removeprefix("::"))
         if name in ("IndexType", "NoneType"):
@@ -117,10 +119,10 @@ class Types:
     def _of_class(self, name: str) -> Type | None:
         if name in self._only:
             return self._only[name]
-        found = _CLASS.fullmatch(name)
-        if found is None:
+        match = _CLASS.fullmatch(name)
+        if match is None:
             return None
-        stem = found[1]
+        stem = match[1]
         return element_named("bf16" if name.startswith("B") else f"f{stem}") or element_named(stem.lower())
 
 
@@ -138,7 +140,7 @@ def _integer(arguments: str) -> Type | None:
 
 
 def is_type(record: Record) -> bool:
-    """Returns whether a record says of what types values are."""
+    """Returns whether a record is a constraint on types."""
     return is_a(record, "TypeConstraint") and not is_a(record, "Attr")
 
 

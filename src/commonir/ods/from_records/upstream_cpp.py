@@ -43,11 +43,11 @@ def _truth_of_retained(op: Definition) -> tuple[Type, ...]:
 
 
 def _strided_metadata(op: Definition) -> tuple[Type, ...] | None:
-    kind = op.operands[0].type if op.operands else None
-    if not isinstance(kind, MemRefType) or kind.rank is None:
+    type = op.operands[0].type if op.operands else None
+    if not isinstance(type, MemRefType) or type.rank is None:
         return None
-    base = MemRefType(kind.element, (), None, kind.memory_space)
-    return (base, *[index] * (1 + 2 * kind.rank))
+    base = MemRefType(type.element, (), None, type.memory_space)
+    return (base, *[index] * (1 + 2 * type.rank))
 
 
 RESULT_TYPES: Mapping[str, Callable[[Definition], tuple[Type, ...] | None]] = MappingProxyType(

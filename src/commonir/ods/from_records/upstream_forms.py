@@ -54,12 +54,12 @@ class _AtomicForm:
         if not isinstance(type, MemRefType):
             reader.fail(f"expected a memref, found {type}", at=at)
         body = yield reader.region()
-        given = {
+        fields = {
             "memref": reader.resolve(buffer, type),
             "indices": _indices(reader, indices),
             "atomic_body": body,
         }
-        return reader.make(given, (type.element,), reader.dictionary())
+        return reader.make(fields, (type.element,), reader.dictionary())
 
     def write(self, writer: FormWriter) -> None:
         buffer, *indices = writer.op.operands
@@ -112,14 +112,14 @@ class _PrefetchForm:
         is_data = not self._one_of(reader, "data", "instr")
         extra = reader.dictionary()
         reader.expect(":")
-        given: dict[str, object] = {
+        fields: dict[str, object] = {
             "memref": reader.resolve(buffer, reader.type()),
             "indices": _indices(reader, indices),
             "isWrite": BoolAttr(writes),
             "localityHint": IntegerAttr(locality, i32),
             "isDataCache": BoolAttr(is_data),
         }
-        return reader.make(given, (), extra)
+        return reader.make(fields, (), extra)
         yield  # makes it a generator, as forms with regions are
 
     @staticmethod
@@ -197,18 +197,18 @@ class _TransposeForm:
         reader.expect(":")
         type = reader.type()
         reader.expect("to")
-        given = {_name(reader, "in"): reader.resolve(buffer, type), "permutation": permutation}
-        return reader.make(given, (reader.type(),), extra)
+        fields = {_name(reader, "in"): reader.resolve(buffer, type), "permutation": permutation}
+        return reader.make(fields, (reader.type(),), extra)
         yield  # makes it a generator, as forms with regions are
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
-        held = op.properties.get("permutation")
-        if not isinstance(held, AffineMapAttr):
+        permutation = op.properties.get("permutation")
+        if not isinstance(permutation, AffineMapAttr):
             writer.refuse()
         (buffer,), (result,) = op.operands, op.results
         extra = writer.dictionary(("permutation",))
-        writer.write(f" {writer.value(buffer)} {held.map}{extra} : {writer.type(buffer.type)} to ")
+        writer.write(f" {writer.value(buffer)} {permutation.map}{extra} : {writer.type(buffer.type)} to ")
         writer.write(writer.type(result.type))
 
 
@@ -229,12 +229,12 @@ class _AllocationForm:
         extra = reader.dictionary()
         reader.expect(":")
         type = reader.type()
-        given: dict[str, object] = {"dynamic_sizes": _indices(reader, sizes)}
+        fields: dict[str, object] = {"dynamic_sizes": _indices(reader, sizes)}
         if copied is not None:
-            given[_name(reader, "copy")] = reader.resolve(copied, type)
+            fields[_name(reader, "copy")] = reader.resolve(copied, type)
         if hint is not None:
-            given["size_hint"] = reader.resolve(hint, index)
-        return reader.make(given, (type,), extra)
+            fields["size_hint"] = reader.resolve(hint, index)
+        return reader.make(fields, (type,), extra)
         yield  # makes it a generator, as forms with regions are
 
     def write(self, writer: FormWriter) -> None:

@@ -32,8 +32,8 @@ def states(record: Record, name: str) -> bool:
 
 def flag_of(record: Record, name: str) -> bool:
     """Returns a field that is a bit."""
-    found = value_of(record, name)
-    return isinstance(found, Bit | Int) and found.value == 1
+    value = value_of(record, name)
+    return isinstance(value, Bit | Int) and value.value == 1
 
 
 def number_of(record: Record, name: str, default: int = 0) -> int:
@@ -50,16 +50,16 @@ def record_of(record: Record, name: str) -> Record | None:
 
 def records_of(record: Record, name: str) -> Iterator[Record]:
     """Yields the records of a field that is a list."""
-    found = value_of(record, name)
-    for item in found.items if isinstance(found, List) else ():
+    value = value_of(record, name)
+    for item in value.items if isinstance(value, List) else ():
         if isinstance(item, DefRef):
             yield item.record
 
 
 def texts_of(record: Record, name: str) -> tuple[str, ...]:
     """Returns the texts of a field that is a list."""
-    found = value_of(record, name)
-    return tuple([item.value for item in found.items if isinstance(item, String)]) if isinstance(found, List) else ()
+    value = value_of(record, name)
+    return tuple([item.value for item in value.items if isinstance(item, String)]) if isinstance(value, List) else ()
 
 
 def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
@@ -76,8 +76,8 @@ def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
 
 def has_arguments(record: Record, name: str) -> bool:
     """Returns whether a field that is a dag has arguments."""
-    found = value_of(record, name)
-    return isinstance(found, Dag) and bool(found.args)
+    value = value_of(record, name)
+    return isinstance(value, Dag) and bool(value.args)
 
 
 def classes_of(record: Record) -> frozenset[str]:

@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.diagnostics import Code, Diagnostic
-from commonir.base.file_codes import ARK_PEER, ARK_TAG
+from commonir.base.file_codes import ARK_RANK, ARK_TAG
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View
@@ -199,7 +199,7 @@ class _Reading:
             message = f"{op.name}: rank {peer} does not exist, there are {self._rank.world_size}"
         else:
             return True
-        self._add(op, ARK_PEER, message)
+        self._add(op, ARK_RANK, message)
         return False
 
     def _only(self, op: ark.ArkOp, tags: Sequence[int], what: str) -> int | None:

@@ -25,7 +25,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import attr_types, attribute, operand, region, result, traits
-from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
+from commonir.ods.branching import Choice, KnownData, RegionBranch, RegionSuccessor
 from commonir.ods.known import known_integer
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.requiring import Requiring
@@ -239,13 +239,13 @@ class For(
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in self.initArgs])
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
+    def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
         del known
-        yield from (Way(0, self.initArgs), Way(None, self.initArgs))
+        yield from (RegionSuccessor(0, self.initArgs), RegionSuccessor(None, self.initArgs))
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         del number, known
-        yield from (Way(0, last.operands), Way(None, last.operands))
+        yield from (RegionSuccessor(0, last.operands), RegionSuccessor(None, last.operands))
 
     def verify(self) -> Iterator[Diagnostic]:
         types = [v.type for v in self.initArgs]
@@ -354,19 +354,19 @@ class While(
     after: Region = region()
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
+    def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
         del known
-        yield Way(0, self.inits)
+        yield RegionSuccessor(0, self.inits)
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         if number or not isinstance(last, Condition):
-            yield Way(0, last.operands)
+            yield RegionSuccessor(0, last.operands)
             return
         data = known(last.condition)
         if data is None or data.values()[0]:
-            yield Way(1, last.args)
+            yield RegionSuccessor(1, last.args)
         if data is None or not data.values()[0]:
-            yield Way(None, last.args)
+            yield RegionSuccessor(None, last.args)
 
     def infer_results(self) -> tuple[Type, ...] | None:
         last = last_of(self.before)
@@ -457,13 +457,13 @@ class ExecuteRegion(
     no_inline: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
+    def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
         del known
-        yield Way(0)
+        yield RegionSuccessor(0)
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         del number, known
-        yield Way(None, last.operands)
+        yield RegionSuccessor(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:
@@ -495,17 +495,17 @@ class IndexSwitch(
     caseRegions: tuple[Region, ...] = region(variadic=True)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
+    def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
         data = known(self.arg)
         if data is None:
-            yield from map(Way, range(len(self.regions)))
+            yield from map(RegionSuccessor, range(len(self.regions)))
             return
         arg = data.values()[0]
-        yield Way(next((n + 1 for n, case in enumerate(self.cases) if case == arg), 0))
+        yield RegionSuccessor(next((n + 1 for n, case in enumerate(self.cases) if case == arg), 0))
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         del number, known
-        yield Way(None, last.operands)
+        yield RegionSuccessor(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.cases) != len(self.caseRegions):

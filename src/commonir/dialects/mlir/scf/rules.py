@@ -31,7 +31,7 @@ def _known_choice(op: If | IndexSwitch, editor: Editor) -> bool:
     """Of a condition or position that is known, the region that runs stands in the place."""
     if known_data(op.operands[0]) is None:
         return False
-    (way,) = op.entered(known_data)
+    (way,) = op.entry_successors(known_data)
     if way.target is None:
         editor.erase(op)
         return True

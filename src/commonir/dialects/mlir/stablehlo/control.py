@@ -36,7 +36,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
-from commonir.ods.branching import Choice, KnownData, RegionBranch, Way
+from commonir.ods.branching import Choice, KnownData, RegionBranch, RegionSuccessor
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_types
 
@@ -127,17 +127,17 @@ class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in returned(self.branches[0])]) if self.branches else None
 
-    def entered(self, known: KnownData) -> Iterator[Way]:
+    def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
         data, last = known(self.index), len(self.regions) - 1
         if data is None:
-            yield from map(Way, range(len(self.regions)))
+            yield from map(RegionSuccessor, range(len(self.regions)))
             return
         number = data.values()[0]
-        yield Way(number if isinstance(number, int) and 0 <= number < last else last)
+        yield RegionSuccessor(number if isinstance(number, int) and 0 <= number < last else last)
 
-    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         del number, known
-        yield Way(None, last.operands)
+        yield RegionSuccessor(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.branches:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.file_codes import ARK_DEADLOCK, ARK_PEER, ARK_RANKS, ARK_TAG, ARK_TAG_ORDER, ARK_UNRECEIVED
+from commonir.base.file_codes import ARK_DEADLOCK, ARK_RANK, ARK_RANKS, ARK_TAG, ARK_TAG_ORDER, ARK_UNRECEIVED
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, field_of
@@ -114,7 +114,7 @@ class _Tags:
         reason = "is the rank itself" if is_self else f"does not exist, there are {rank.world_size}"
         place = field_of(stated.holder, stated.field)
         finding = Diagnostic(
-            ARK_PEER, f"rank {peer}, to which a tag of buffer {stated.holder.buffer} belongs, {reason}"
+            ARK_RANK, f"rank {peer}, to which a tag of buffer {stated.holder.buffer} belongs, {reason}"
         )
         self._found.append(Fault(stated.holder, stated.node, finding.located(where=place)))
 
