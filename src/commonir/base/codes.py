@@ -196,10 +196,9 @@ MALFORMED_RULE = Code(
 INCOMPLETE_RULE = Code(
     "E0605",
     "the result of a rewrite rule is incomplete",
-    "An operation that a rule makes must be said in whole: every operand and every attribute without a default needs a "
-    "value, because nothing else determines it. So do the types of its results, where they follow neither from its operands "
-    "nor from what it replaces: `(returnType ..)` in a file, `.typed(..)` in Python. The source of a rule may leave "
-    "out whatever does not matter.",
+    "An operation that a rule builds must be complete: every operand and every attribute without a default needs a "
+    "value. So do the types of its results, if they cannot be inferred from its operands or from what it replaces: "
+    "`(returnType ..)` in a file, `.typed(..)` in Python. The source of a rule may leave out whatever does not matter.",
 )
 AMBIGUOUS_RULES = Code(
     "E0606",

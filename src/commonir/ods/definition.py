@@ -57,7 +57,7 @@ _REGION, _SUCCESSOR, _RESULT = FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.
 _MEMBERS = (Field, TypeVariable, Constraint, DerivedAttribute)
 
 
-class Layout:
+class FieldLayout:
     """The fields of a definition by group, and what constructing needs to know about them.
 
     `formals` are the operands that `reference` takes: in an older version of the operation also those it lacks.
@@ -94,7 +94,7 @@ class Layout:
         self.derived: dict[str, DerivedAttribute] = {}
         for base in reversed(cls.__bases__):
             inherited = getattr(base, "layout", None)
-            if isinstance(inherited, Layout):
+            if isinstance(inherited, FieldLayout):
                 declared |= inherited.by_name
                 self.variables |= inherited.variables
                 self.constraints |= inherited.constraints
@@ -156,8 +156,8 @@ class _Fact(Generic[T]):
         return result
 
 
-def _layout(cls: type[Definition]) -> Layout:
-    return Layout(cls, cls.held_in)
+def _layout(cls: type[Definition]) -> FieldLayout:
+    return FieldLayout(cls, cls.held_in)
 
 
 def _versions(cls: type[Definition]) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
     """The versions of the dialect that are said to have changed it."""
     held_in: ClassVar[str] = ""
     """The version that it is compute as of; "" for the newest."""
-    layout: ClassVar[_Fact[Layout]] = _LAYOUT
+    layout: ClassVar[_Fact[FieldLayout]] = _LAYOUT
     places: ClassVar[_Fact[dict[Field, Places]]] = _PLACES
     versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
     since: ClassVar[_Fact[str]] = _SINCE

@@ -26,7 +26,7 @@ from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, are_numbers, symbols_of, unknown
-from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition, Layout
+from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition, FieldLayout
 from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
@@ -115,7 +115,7 @@ def check_use(op: Definition) -> None:
     _checked(_Trace(op))
 
 
-def _key(op: Definition, layout: Layout, operands: tuple[Value, ...], offsets: tuple[int, ...] | None) -> object:
+def _key(op: Definition, layout: FieldLayout, operands: tuple[Value, ...], offsets: tuple[int, ...] | None) -> object:
     attributes: tuple[object, ...] = ()
     if layout.attributes:
         attributes = op.decoded_attributes()
@@ -168,7 +168,7 @@ def _missing_operands(op: Definition) -> list[Field]:
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
 
 
-def _lacks_operands(layout: Layout, offsets: tuple[int, ...]) -> bool:
+def _lacks_operands(layout: FieldLayout, offsets: tuple[int, ...]) -> bool:
     for n in layout.required:  # noqa: SIM110  `any` takes three times as long for the one or two that there are
         if offsets[n] == offsets[n + 1]:
             return True

@@ -119,7 +119,7 @@ class Computed(Term):
         label: str = "",
         count: int | None = None,
         pick: int | None = None,
-        place: Place | None = None,
+        place: LocationTerm | None = None,
     ) -> None:
         self.name = name
         self.function = function
@@ -169,7 +169,7 @@ class Group(Term):
         return f"({', '.join(map(repr, self.items))}):${self.name}"
 
 
-class Place(Term):
+class LocationTerm(Term):
     """In a result: where an operation comes from. Those of what variables stand for, with a name or further text."""
 
     __slots__ = ("sources", "text")
@@ -201,7 +201,7 @@ class OperationTerm(Term):
         swaps: Sequence[tuple[str, str]] = (),
         extra: Mapping[str, object] | None = None,
         types: Sequence[object] = (),
-        place: Place | None = None,
+        place: LocationTerm | None = None,
         pick: int | None = None,
     ) -> None:
         self.definition = definition
@@ -384,8 +384,8 @@ __all__ = [
     "Computed",
     "Constant",
     "Group",
+    "LocationTerm",
     "OperationTerm",
-    "Place",
     "Precedence",
     "Restriction",
     "Rewrite",

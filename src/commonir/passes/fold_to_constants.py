@@ -17,32 +17,32 @@ from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_rules import element_of
 from commonir.passes.simplify import Evaluate
 from commonir.passes.taken_branches import constant_data
-from commonir.rewrite.greedy import Found, Makers, SelectiveStep, Step
+from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep
 
 _MOST_LOOKED_AT = 1 << 10
 """Elements up to which contents are looked at one by one."""
 _LOWER = (1 << 32) - 1
 
 
-def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) -> Step | None:
+def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) -> RewriteStep | None:
     """The step that puts constants in the place of operations on constants; None for a definition that has none."""
-    makers = constant_makers(definition, dialects)
-    if not makers or not is_computed(definition):
+    definers = constant_makers(definition, dialects)
+    if not definers or not is_computed(definition):
         return None
 
-    return _Computing(makers, evaluate)
+    return _Computing(definers, evaluate)
 
 
-class _Computing(SelectiveStep):
+class _Computing(SelectiveRewriteStep):
     """The step for operations whose operands are all constants."""
 
     __slots__ = ("_evaluate", "_makers")
 
-    def __init__(self, makers: Sequence[type[Op]], evaluate: Evaluate) -> None:
-        self._makers = makers
+    def __init__(self, definers: Sequence[type[Op]], evaluate: Evaluate) -> None:
+        self._makers = definers
         self._evaluate = evaluate
 
-    def __call__(self, op: Op) -> Found | None:
+    def __call__(self, op: Op) -> Rewritten | None:
         operands = _known_operands(op)
         found = None if operands is None else computed(op, operands, self._evaluate)
         if found is None:
@@ -51,8 +51,8 @@ class _Computing(SelectiveStep):
         built = [v for v in values if v is not None]
         return (op.name, built) if len(built) == len(values) else None
 
-    def may_apply(self, makers: Makers) -> bool:
-        return bool(makers) and all(map(may_be_known, makers))
+    def may_apply(self, definers: Definers) -> bool:
+        return bool(definers) and all(map(may_be_known, definers))
 
 
 def is_computed(definition: type[Op]) -> bool:
@@ -137,9 +137,9 @@ def constant_makers(definition: type[Op], dialects: Dialects) -> tuple[type[Op],
     return tuple([built for name in names if (built := dialects.find(name)) is not None])
 
 
-def held(makers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
+def held(definers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
     """A constant of some contents, by the first that can hold them."""
-    for definition in makers:
+    for definition in definers:
         result = definition.holding(data, type) if issubclass(definition, HoldsData) else None
         if isinstance(result, Op):
             return result.results[0]

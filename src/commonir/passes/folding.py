@@ -16,7 +16,7 @@ from commonir.ods.rules import Editor
 from commonir.passes.fold_to_constants import computed, constant_makers, held, is_computed
 from commonir.passes.simpler_forms import SimplerForms
 from commonir.passes.simplify import Evaluate
-from commonir.rewrite.greedy import Step
+from commonir.rewrite.greedy import RewriteStep
 
 Result = Data | Value | None
 """The folded form of a result: constant contents, an operand, or nothing known."""
@@ -29,7 +29,7 @@ class Folder:
         self._evaluate = evaluate
         self._dialects = dialects
         self._forms = SimplerForms(evaluate, dialects)
-        self._steps: dict[type[Op], Sequence[Step]] = {}
+        self._steps: dict[type[Op], Sequence[RewriteStep]] = {}
 
     def fold(self, op: Op, known: Sequence[Data | None]) -> list[Result] | None:
         """Folds each result of an operation, given the known operands; returns None when nothing folds."""
@@ -44,7 +44,7 @@ class Folder:
             steps = self._steps[type(op)] = self._forms.of(type(op)) if not op.regions else ()
         return self._simpler(op, known, steps) if steps else None
 
-    def _simpler(self, op: Op, known: Sequence[Data | None], steps: Sequence[Step]) -> list[Result] | None:
+    def _simpler(self, op: Op, known: Sequence[Data | None], steps: Sequence[RewriteStep]) -> list[Result] | None:
         makers = constant_makers(type(op), self._dialects)
         block = Block([v.type for v in op.operands])
         stands: dict[Value, Value] = {}

@@ -10,7 +10,7 @@ from commonir.ods import Dialects, Op, known_data, may_be_known, traits
 from commonir.passes.fold_to_constants import constant_step
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.expand import folded
-from commonir.rewrite.greedy import Found, Makers, SelectiveStep, Step, function_step, rule_steps
+from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep, function_step, rule_steps
 from commonir.rewrite.rule_set import RuleSet
 
 
@@ -21,19 +21,19 @@ class SimplerForms:
         self._evaluate = evaluate
         self._dialects = dialects
         self._rules: dict[str, RuleSet] = {}
-        self._steps: dict[type[Op], Sequence[Step]] = {}
+        self._steps: dict[type[Op], Sequence[RewriteStep]] = {}
 
-    def of(self, definition: type[Op]) -> Sequence[Step]:
+    def of(self, definition: type[Op]) -> Sequence[RewriteStep]:
         """All steps for operations of a definition, in the order in which they are tried."""
         result = self._steps.get(definition)
         if result is None:
             result = self._steps[definition] = self._found_for(definition)
         return result
 
-    def _found_for(self, definition: type[Op]) -> Sequence[Step]:
+    def _found_for(self, definition: type[Op]) -> Sequence[RewriteStep]:
         if definition.has_trait(traits.ConstantLike):
             return ()
-        out: list[Step] = []
+        out: list[RewriteStep] = []
         if definition.constant_dims is not Op.constant_dims:
             out.append(_folded)
         elif definition.fold is not Op.fold:
@@ -53,7 +53,7 @@ class SimplerForms:
             out.append(_canonicalized)
         return out
 
-    def _stated(self, definition: type[Op]) -> Sequence[Step]:
+    def _stated(self, definition: type[Op]) -> Sequence[RewriteStep]:
         name = definition.name.partition(".")[0]
         if name not in self._rules:
             dialect = self._dialects.get(name)
@@ -61,12 +61,12 @@ class SimplerForms:
         return rule_steps(self._rules[name], definition)
 
 
-def simpler(op: Op) -> Found | None:
+def simpler(op: Op) -> Rewritten | None:
     """The step that the definition of an operation states."""
     return _folded(op) or _canonicalized(op)
 
 
-def _folded(op: Op) -> Found | None:
+def _folded(op: Op) -> Rewritten | None:
     try:
         value = folded(op)
     except NotKnownError:
@@ -75,7 +75,7 @@ def _folded(op: Op) -> Found | None:
     return None if value is None else (op.name, (value,))
 
 
-def _equal(op: Op) -> Found | None:
+def _equal(op: Op) -> Rewritten | None:
     """As `_folded`, for a definition that states no dimensions."""
     try:
         value = op.fold()
@@ -84,7 +84,7 @@ def _equal(op: Op) -> Found | None:
     return None if value is None else (op.name, (value,))
 
 
-def _canonicalized(op: Op) -> Found | None:
+def _canonicalized(op: Op) -> Rewritten | None:
     try:
         found = op.canonicalize()
     except NotKnownError:
@@ -92,12 +92,12 @@ def _canonicalized(op: Op) -> Found | None:
     return None if found is None else (op.name, found)
 
 
-class _ConstantsLast(SelectiveStep):
+class _ConstantsLast(SelectiveRewriteStep):
     """The step for operations whose operands may be exchanged."""
 
     __slots__ = ()
 
-    def __call__(self, op: Op) -> Found | None:
+    def __call__(self, op: Op) -> Rewritten | None:
         is_known = [known_data(v) is not None for v in op.operands]
         if not any(first and not second for first, second in pairwise(is_known)):
             return None
@@ -105,8 +105,8 @@ class _ConstantsLast(SelectiveStep):
         op.operands = (*[v for v, known in pairs if not known], *[v for v, known in pairs if known])
         return op.name, op.results
 
-    def may_apply(self, makers: Makers) -> bool:
-        return any(map(may_be_known, makers[:-1]))
+    def may_apply(self, definers: Definers) -> bool:
+        return any(map(may_be_known, definers[:-1]))
 
 
 __all__ = ["SimplerForms", "simpler"]

@@ -59,7 +59,7 @@ def settle(function: Function, constants: Collection[Value], evaluate: Evaluate)
     remove_unused(function.body)
 
 
-class _Kind:
+class _OpFacts:
     """Facts of a definition about all of its operations, computed once per definition."""
 
     __slots__ = ("is_computed", "is_constant", "is_derived", "is_random", "is_removable")
@@ -89,7 +89,7 @@ class _Simplification:
         self._decided = set(decided)
         self._referred = function.referred_names
         self._handed_on: dict[Derived, dict[int, int]] = {}
-        self._kinds: dict[type[Op], _Kind] = {}
+        self._kinds: dict[type[Op], _OpFacts] = {}
         self.changes = 0
 
     def run(self, step: Callable[[Op, dict[object, Op]], object], *, takes_ways: bool = True) -> None:
@@ -140,13 +140,13 @@ class _Simplification:
             op.erase()
             self.changes += 1
 
-    def _kind(self, op: Op) -> _Kind:
+    def _kind(self, op: Op) -> _OpFacts:
         result = self._kinds.get(type(op))
         if result is None:
-            result = self._kinds[type(op)] = _Kind(type(op))
+            result = self._kinds[type(op)] = _OpFacts(type(op))
         return result
 
-    def _passed_over(self, op: Op, kind: _Kind) -> bool:
+    def _passed_over(self, op: Op, kind: _OpFacts) -> bool:
         """Puts operands in the place of results that are just them, and tells whether the operation is gone."""
         if not kind.is_derived:
             return False
@@ -203,7 +203,7 @@ class _Simplification:
                 self._folded(maker, self._kind(maker))
         self._folded(op, self._kind(op))
 
-    def _folded(self, op: Op, kind: _Kind) -> bool:
+    def _folded(self, op: Op, kind: _OpFacts) -> bool:
         if self._constants is None or not kind.is_computed:
             return False
         known: list[Data] = []

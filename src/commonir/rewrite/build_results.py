@@ -17,7 +17,7 @@ from commonir.ir.types import Type
 from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, are_compatible, check_operation, operations_behind
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.terms import Computed, OperationTerm, Place, Variable
+from commonir.ods.terms import Computed, LocationTerm, OperationTerm, Variable
 from commonir.rewrite.steps import Held, called, plain, value_of
 
 VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
@@ -201,7 +201,7 @@ class Maker:
             return result
         raise Refused(f"{term!r} says no type")
 
-    def _location(self, place: Place) -> Origin | None:
+    def _location(self, place: LocationTerm) -> Origin | None:
         result = [_origin(value_of(v.name, self.bound)) for v in place.sources]
         if not place.text and len(result) == 1:
             return result[0]

@@ -30,8 +30,8 @@ from commonir.ods.terms import (
     Asked,
     Computed,
     Group,
+    LocationTerm,
     OperationTerm,
-    Place,
     Precedence,
     Restriction,
     Rewrite,
@@ -69,7 +69,7 @@ def rules_of(
     faults: list[Diagnostic] = []
     for record in patterns_in(loaded):
         try:
-            rule = _Rule(record, loaded, dialects, calls).made()
+            rule = _RecordRule(record, loaded, dialects, calls).made()
         except DiagnosticError as error:
             faults += error.diagnostics
             continue
@@ -102,7 +102,7 @@ class _Names(NamedTuple):
     fields: Sequence[Field]
 
 
-class _Rule:
+class _RecordRule:
     """One rule that is made of a record."""
 
     def __init__(self, record: Record, loaded: Loaded, dialects: Dialects, calls: NativeCalls) -> None:
@@ -222,11 +222,11 @@ class _Rule:
             return is_one
         return isinstance(value, Unset) and name in self._attributes
 
-    def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], Place | None]:
+    def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], LocationTerm | None]:
         """Returns the arguments of an operation apart from what is said at their end of types and places."""
         arguments = list(dag.args)
         types: list[object] = []
-        place: Place | None = None
+        place: LocationTerm | None = None
         while arguments and isinstance(last := arguments[-1][0], Dag) and _operator(last) in ("returnType", "location"):
             if not in_result:
                 raise self._wrong(f"'{_operator(last)}' says something of a result, not of a source")
@@ -451,7 +451,7 @@ class _Rule:
             return self._computed(value, value.op.record)
         raise self._wrong(f"'returnType' cannot be {value}")
 
-    def _place(self, dag: Dag) -> Place:
+    def _place(self, dag: Dag) -> LocationTerm:
         text = ""
         sources: list[Variable] = []
         for n, (value, name) in enumerate(dag.args):
@@ -461,7 +461,7 @@ class _Rule:
                 sources.append(Variable(name))
             else:
                 raise self._wrong(f"'location' cannot be {value}")
-        return Place(text, sources)
+        return LocationTerm(text, sources)
 
 
 def _holds(constraint: TypeConstraint | Check, value: object) -> bool:

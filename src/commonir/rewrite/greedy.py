@@ -32,8 +32,8 @@ _STEPS_PER_OPERATION = 16
 _LAST_SHOWN = 3
 
 Values = Sequence[Value]
-Found = tuple[str, Values | Editor]
-Step = Callable[[Op], Found | None]
+Rewritten = tuple[str, Values | Editor]
+RewriteStep = Callable[[Op], Rewritten | None]
 """Returns replacements of an operation's results, or the editor that changed the program, with the name of the rule or
 reason; None where the step does not apply. The operation's own results mean that it was changed in place.
 """
@@ -41,12 +41,12 @@ Definers = Sequence[type[object]]
 """The definers of an operation's operands: classes of operations, or of blocks whose arguments they are."""
 
 
-class SelectiveStep:
+class SelectiveRewriteStep:
     """A step that applies only to operations with certain definers of their operands."""
 
     __slots__ = ()
 
-    def __call__(self, op: Op) -> Found | None:
+    def __call__(self, op: Op) -> Rewritten | None:
         """Takes the step where it applies."""
         raise NotImplementedError
 
@@ -55,7 +55,7 @@ class SelectiveStep:
         raise NotImplementedError
 
 
-StepsFor = Callable[[type[Op]], Sequence[Step]]
+StepsFor = Callable[[type[Op]], Sequence[RewriteStep]]
 """The steps for operations of a definition, in the order in which they are tried."""
 Cleaning = Callable[[Operation], bool]
 """Cleans up a program after steps were taken; whether that changed anything."""
@@ -69,12 +69,12 @@ def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
     return rewrite_steps(root, partial(rule_steps, rules), users_first=rules.prefers_users())
 
 
-def rule_steps(rules: RuleSet, definition: type[Op]) -> list[Step]:
+def rule_steps(rules: RuleSet, definition: type[Op]) -> list[RewriteStep]:
     """Returns the steps that apply the rules for operations of a definition."""
-    return [_RuleStep(rule) for rule in rules.for_definition(definition)]
+    return [_RuleRewriteStep(rule) for rule in rules.for_definition(definition)]
 
 
-class _RuleStep(SelectiveStep):
+class _RuleRewriteStep(SelectiveRewriteStep):
     """The step of a rule. `forward` finds the value that is there already, for rules that lead to one."""
 
     __slots__ = ("forward", "guard", "name", "rule")
@@ -85,7 +85,7 @@ class _RuleStep(SelectiveStep):
         self.forward = peephole(rule)
         self.guard = guard(rule) if self.forward is None else None
 
-    def __call__(self, op: Op) -> Found | None:
+    def __call__(self, op: Op) -> Rewritten | None:
         if self.forward is not None:
             value = self.forward(op)
             if value is None or value.owner is op:
@@ -100,7 +100,7 @@ class _RuleStep(SelectiveStep):
         return may_match(self.rule, definers)
 
 
-def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
+def _apply(rule: Compiled, name: str, op: Op) -> Rewritten | None:
     match = rule.match(op)
     if match is None:
         return None
@@ -116,10 +116,12 @@ def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
     return name, editor
 
 
-def function_step(name: str, function: Simplification, find: Callable[[str], type[Op] | None] = lambda _: None) -> Step:
+def function_step(
+    name: str, function: Simplification, find: Callable[[str], type[Op] | None] = lambda _: None
+) -> RewriteStep:
     """Returns the step that a function takes in place; `find` gives it definitions of other dialects."""
 
-    def step(op: Op) -> Found | None:
+    def step(op: Op) -> Rewritten | None:
         editor = Editor(find)
         return (name, editor) if function(op, editor) else None
 
@@ -145,7 +147,7 @@ def rewrite_steps(
     return _Rewriting(root, steps, removes_unused, constants, clean, users_first).run()
 
 
-_Ready = Sequence[tuple[Peephole | None, str, Step]]
+_Ready = Sequence[tuple[Peephole | None, str, RewriteStep]]
 """Steps with their names; for rules whose result is an existing value also how to find it."""
 _MAX_DEFINERS = 4
 """Steps are selected by the definers of operands, for operations with up to this many of them."""
@@ -160,11 +162,12 @@ class _DefinitionFacts:
 
     __slots__ = ("chosen", "is_pure", "may_go", "steps")
 
-    def __init__(self, definition: type[Operation], steps: Sequence[Step]) -> None:
+    def __init__(self, definition: type[Operation], steps: Sequence[RewriteStep]) -> None:
         self.may_go = may_have_no_effect(definition)
         self.is_pure = self.may_go and issubclass(definition, Op) and definition.has_trait(traits.Pure)
         self.steps: _Ready = [
-            (step.forward, step.name, step) if isinstance(step, _RuleStep) else (None, "", step) for step in steps
+            (step.forward, step.name, step) if isinstance(step, _RuleRewriteStep) else (None, "", step)
+            for step in steps
         ]
         self.chosen: dict[Definers, _Ready] = {}
 
@@ -173,7 +176,7 @@ class _DefinitionFacts:
         result = self.chosen[definers] = [
             s
             for s in self.steps
-            if len(definers) > _MAX_DEFINERS or not isinstance(s[2], SelectiveStep) or s[2].may_apply(definers)
+            if len(definers) > _MAX_DEFINERS or not isinstance(s[2], SelectiveRewriteStep) or s[2].may_apply(definers)
         ]
         return result
 
@@ -424,9 +427,9 @@ class _Rewriting:
 __all__ = [
     "Cleaning",
     "Definers",
-    "Found",
-    "SelectiveStep",
-    "Step",
+    "RewriteStep",
+    "Rewritten",
+    "SelectiveRewriteStep",
     "StepsFor",
     "function_step",
     "rewrite",

@@ -254,7 +254,7 @@ class Sources:
         return result
 
 
-class _Place:
+class _TokenPosition:
     """The reading position in one file: its segment, the open regions, and their expected ends."""
 
     __slots__ = ("file", "folder", "index", "regions", "segment")
@@ -285,11 +285,11 @@ class TokenStream:
         self.macros = set(defines)
         self.include_dirs = tuple(include_dirs)
         real = os.path.realpath(path)
-        self._place = _Place(sources.read(real, os.fspath(path)), os.path.dirname(real))
-        self._around: list[_Place] = []
+        self._place = _TokenPosition(sources.read(real, os.fspath(path)), os.path.dirname(real))
+        self._around: list[_TokenPosition] = []
         if prelude:
             self._around.append(self._place)
-            self._place = _Place(SourceFile("<prelude>", prelude), self._place.folder)
+            self._place = _TokenPosition(SourceFile("<prelude>", prelude), self._place.folder)
         self.included: list[str] = [real]
         self.kind = ""
         self.text = ""
@@ -363,7 +363,7 @@ class TokenStream:
         place.segment, place.index = file.segment(after), 0
         return True
 
-    def _close(self, place: _Place, at: int, name: str) -> tuple[int, bool]:
+    def _close(self, place: _TokenPosition, at: int, name: str) -> tuple[int, bool]:
         if not place.regions:
             place.file.fail(at, f"'#{name}' without '#ifdef' or '#ifndef'")
         begin, in_else = place.regions.pop()
@@ -394,7 +394,7 @@ class TokenStream:
             if not self._is_allowed(real):
                 self._refuse(name, "it lies outside of the folder of the file and those given with -I")
             self._around.append(place)
-            self._place = _Place(self.sources.read(real, os.path.join(folder, name)), os.path.dirname(real))
+            self._place = _TokenPosition(self.sources.read(real, os.path.join(folder, name)), os.path.dirname(real))
             self.file = self._place.file
             self.included.append(real)
             return
@@ -405,7 +405,7 @@ class TokenStream:
         raise DiagnosticError(found)
 
     @property
-    def _outermost(self) -> _Place:
+    def _outermost(self) -> _TokenPosition:
         return self._around[0] if self._around else self._place
 
     def _is_allowed(self, real: str) -> bool:

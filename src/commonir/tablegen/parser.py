@@ -14,7 +14,7 @@ from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operator_parser import OperatorParser
 from commonir.tablegen.operators import Argument, Operation, cast
-from commonir.tablegen.records import Assertion, Field, Kind, MapResolver, Record, value_for
+from commonir.tablegen.records import Assertion, Field, MapResolver, Record, RecordKind, value_for
 from commonir.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
 from commonir.tablegen.value_parser import qualified
 from commonir.tablegen.values import (
@@ -398,7 +398,7 @@ class Parser(OperatorParser):
         if found is None:
             if name in self.aliases:
                 self.refuse(f"there is a type '{name}' already", at)
-            found = self.records.classes[name] = Record(String(name), at, Kind.CLASS)
+            found = self.records.classes[name] = Record(String(name), at, RecordKind.CLASS)
         elif found.fields or found.parents or found.args:
             first = found.locations[0]
             self.refuse(f"there is a class '{name}' already", at, help=f"it is at {first.file.name}:{first.line}")
@@ -428,9 +428,9 @@ class Parser(OperatorParser):
         name_at = self.tokens.location
         name = self._parse_name()
         if name is None:
-            record = Record(self.records.anonymous_name(), at, Kind.ANONYMOUS_DEF)
+            record = Record(self.records.anonymous_name(), at, RecordKind.ANONYMOUS_DEF)
         else:
-            record = Record(name, name_at, Kind.DEF)
+            record = Record(name, name_at, RecordKind.DEF)
         with self._reading(record):
             self._parse_record_body(record)
         self._add(record)
@@ -619,7 +619,7 @@ class Parser(OperatorParser):
         name = self.expect_id("the name of a multiclass")
         if name in self.multiclasses:
             self.refuse(f"there is a multiclass '{name}' already", at)
-        built = self.multiclasses[name] = Record(String(name), at, Kind.MULTICLASS)
+        built = self.multiclasses[name] = Record(String(name), at, RecordKind.MULTICLASS)
         self.multiclass = built
         with self.scoped(built):
             if self.tokens.kind == "<":

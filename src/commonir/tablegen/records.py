@@ -67,7 +67,7 @@ def value_for(type: Type, value: Value) -> Value | None:
     return Bits(tuple(held.bit(index) for index in range(type.width)))
 
 
-class Kind(Enum):
+class RecordKind(Enum):
     """Class, multiclass or definition."""
 
     CLASS = auto()
@@ -92,7 +92,7 @@ class Record:
 
     __slots__ = ("_ref", "args", "assertions", "fields", "given", "kind", "locations", "name", "parents")
 
-    def __init__(self, name: Value, location: Location, kind: Kind) -> None:
+    def __init__(self, name: Value, location: Location, kind: RecordKind) -> None:
         self.name = name
         self.locations = [location]
         self.kind = kind
@@ -106,12 +106,12 @@ class Record:
     @property
     def is_class(self) -> bool:
         """Returns whether it is a class."""
-        return self.kind is Kind.CLASS
+        return self.kind is RecordKind.CLASS
 
     @property
     def is_anonymous(self) -> bool:
         """Returns whether its name was made up."""
-        return self.kind is Kind.ANONYMOUS_DEF
+        return self.kind is RecordKind.ANONYMOUS_DEF
 
     @property
     def name_text(self) -> str:
@@ -385,7 +385,7 @@ class Records:
         owner = asked.owner
         if self._depth >= MAX_INSTANCE_DEPTH:
             raise EvaluationError(f"records of '{owner.name_text}' need each other more than {self._depth} deep")
-        record = Record(self.anonymous_name(), asked.location, Kind.ANONYMOUS_DEF)
+        record = Record(self.anonymous_name(), asked.location, RecordKind.ANONYMOUS_DEF)
         record.fields = {name: field for name, field in owner.fields.items() if name not in owner.args}
         record.assertions = list(owner.assertions)
         values = {name: owner.fields[name].value for name in owner.args}

@@ -16,7 +16,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.tablegen.folding import Scene
 from commonir.tablegen.lexer import Location, TokenStream
 from commonir.tablegen.operators import Argument, FieldAccess, Operation, cast, instance_of
-from commonir.tablegen.records import Kind, Record, Records
+from commonir.tablegen.records import Record, RecordKind, Records
 from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type, common_type
 from commonir.tablegen.values import (
     ONE,
@@ -40,19 +40,19 @@ MAX_BITS = 2**16
 """The widest `bits<n>`."""
 
 
-class Scope:
+class RecordScope:
     """Names that are known in some part of a file: local variables, and those of a record, multiclass or loop."""
 
     __slots__ = ("outer", "owner", "variables")
 
-    def __init__(self, outer: Scope | None, owner: Record | None = None) -> None:
+    def __init__(self, outer: RecordScope | None, owner: Record | None = None) -> None:
         self.outer = outer
         self.owner = owner
         self.variables: dict[str, Value] = {}
 
     def find(self, name: str) -> Value | None:
         """Returns the value of a name in this scope."""
-        scope: Scope | None = self
+        scope: RecordScope | None = self
         while scope is not None:
             result = scope.variables.get(name)
             if result is None and scope.owner is not None:
@@ -65,11 +65,11 @@ class Scope:
 
 def _of_record(owner: Record, name: str) -> Value | None:
     """The variable of a field or template argument of the record, class or multiclass that is being read."""
-    if owner.kind is not Kind.MULTICLASS:
+    if owner.kind is not RecordKind.MULTICLASS:
         field = owner.fields.get(name)
         if field is not None:
             return Variable(name, field.type)
-    if owner.kind in (Kind.CLASS, Kind.MULTICLASS):
+    if owner.kind in (RecordKind.CLASS, RecordKind.MULTICLASS):
         argument = owner.fields.get(qualified(owner, name))
         if argument is not None:
             return Variable(argument.name, argument.type)
@@ -80,7 +80,7 @@ def _of_record(owner: Record, name: str) -> Value | None:
 
 def qualified(owner: Record, name: str) -> str:
     """The name by which a template argument of a class or multiclass is known."""
-    return f"{owner.name_text}{'::' if owner.kind is Kind.MULTICLASS else ':'}{name}"
+    return f"{owner.name_text}{'::' if owner.kind is RecordKind.MULTICLASS else ':'}{name}"
 
 
 def is_missing(value: Value) -> bool:
@@ -94,7 +94,7 @@ class ValueParser:
     def __init__(self, tokens: TokenStream, records: Records) -> None:
         self.tokens = tokens
         self.records = records
-        self.scope = Scope(None)
+        self.scope = RecordScope(None)
         self.record: Record | None = None
         self.multiclass: Record | None = None
         self.aliases: dict[str, Type] = {}
@@ -172,10 +172,10 @@ class ValueParser:
         self._depth -= 1
 
     @contextmanager
-    def scoped(self, owner: Record | None = None) -> Generator[Scope]:
+    def scoped(self, owner: Record | None = None) -> Generator[RecordScope]:
         """A scope for the names of a block."""
         outer = self.scope
-        self.scope = Scope(outer, owner)
+        self.scope = RecordScope(outer, owner)
         yield self.scope
         self.scope = outer
 

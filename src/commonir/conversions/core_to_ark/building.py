@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from commonir.base.tuples import NamedTuple
-from commonir.conversions.core_to_ark.places import Layout, dense, view_of
+from commonir.conversions.core_to_ark.places import BufferLayout, dense, view_of
 from commonir.dialects import ark
 from commonir.ir.data import Data
 from commonir.ir.types import ElementType
@@ -20,18 +20,18 @@ from commonir.passes.ark.steps import (
     Buffer,
     FileTensor,
     Names,
-    Step,
+    TensorStep,
     View,
     rank_of_steps,
     snake_case,
 )
 
 
-class Place(NamedTuple):
+class BufferPlace(NamedTuple):
     """A tensor of the program: where it lies."""
 
     buffer: Buffer
-    layout: Layout
+    layout: BufferLayout
 
     @property
     def element(self) -> ElementType:
@@ -52,7 +52,7 @@ class Builder:
         self.world_size = world_size
         self.name = ""
         """The name of operations that have no name of their own."""
-        self._steps: list[Step] = []
+        self._steps: list[TensorStep] = []
         self._names = Names()
         self._views: dict[tuple[Buffer, View], tuple[int, FileTensor]] = {}
 
@@ -60,18 +60,18 @@ class Builder:
         """A name that nothing else gets; with a number where it is taken."""
         return self._names.reserve(name)
 
-    def held(self, name: str, element: ElementType, sizes: Sequence[int], content: Data | None = None) -> Place:
+    def held(self, name: str, element: ElementType, sizes: Sequence[int], content: Data | None = None) -> BufferPlace:
         """A tensor that is there before anything runs: an input, or a weight with its content."""
         buffer = Buffer(element, prod(sizes))
         buffer.content = content
         view = View(tuple(sizes) or (1,), tuple(sizes) or (1,), (0,) * max(len(sizes), 1))
         built = FileTensor(buffer, view)
-        self._add(Step(ark.VirtualTensor, {}, {"content": content}, built, name, is_port=content is None))
+        self._add(TensorStep(ark.VirtualTensor, {}, {"content": content}, built, name, is_port=content is None))
         buffer.written.append(built)
         self._views[buffer, view] = (1, built)
-        return Place(buffer, dense(sizes))
+        return BufferPlace(buffer, dense(sizes))
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: TensorStep) -> None:
         if not step.definition.is_virtual:
             step.name = self.reserve(self.name or snake_case(step.definition.name.partition(".")[2]))
         if step.result is not None:
@@ -85,7 +85,7 @@ class Builder:
         if known is not None and known[0] == now:
             return known[1]
         result = FileTensor(buffer, view)
-        self._add(Step(ark.VirtualTensor, {"inputs": tuple(buffer.written)}, {}, result))
+        self._add(TensorStep(ark.VirtualTensor, {"inputs": tuple(buffer.written)}, {}, result))
         self._views[buffer, view] = (now, result)
         return result
 
@@ -102,26 +102,26 @@ class Builder:
     ) -> FileTensor:
         """An operation that writes a tensor."""
         result = FileTensor(output.buffer, output.view)
-        self._add(Step(definition, {**reads, "output": output}, arguments, result))
+        self._add(TensorStep(definition, {**reads, "output": output}, arguments, result))
         output.buffer.written.append(result)
         self._views[output.buffer, output.view] = (len(output.buffer.written), result)
         return result
 
     def wait(self, sent: FileTensor) -> None:
         """Waits until what was sent may be overwritten."""
-        self._add(Step(ark.SendDone, {"input": sent}, {}, FileTensor(sent.buffer, sent.view)))
+        self._add(TensorStep(ark.SendDone, {"input": sent}, {}, FileTensor(sent.buffer, sent.view)))
 
     def keep(self, tensor: FileTensor) -> None:
         """Keeps a tensor in the program that nothing else reads."""
-        self._add(Step(ark.Noop, {"input": tensor}, {}, None))
+        self._add(TensorStep(ark.Noop, {"input": tensor}, {}, None))
 
-    def output(self, name: str, place: Place) -> None:
+    def output(self, name: str, place: BufferPlace) -> None:
         """Names a tensor that the program returns, which an operation computed."""
         view = view_of(place.layout, place.buffer.count)
         if view is None:
             raise ValueError("an output must be stated as one view")
         built = FileTensor(place.buffer, view)
-        self._add(Step(ark.VirtualTensor, {"inputs": tuple(place.buffer.written)}, {}, built, name, is_port=True))
+        self._add(TensorStep(ark.VirtualTensor, {"inputs": tuple(place.buffer.written)}, {}, built, name, is_port=True))
 
     def finish(self) -> ark.Rank:
         """The rank with all operations that something needs. An input that nothing needs is kept by a `Noop`."""
@@ -132,10 +132,10 @@ class Builder:
                 self.keep(step.result)
         return rank_of_steps(self._needed(), self.rank, self.world_size)
 
-    def _needed(self) -> list[Step]:
+    def _needed(self) -> list[TensorStep]:
         """The operations that something needs, in order."""
         expected: set[FileTensor] = set()
-        out: list[Step] = []
+        out: list[TensorStep] = []
         for step in reversed(self._steps):
             is_needed = step.is_port or issubclass(step.definition, ark.CommunicationOp | ark.Noop)
             if is_needed or step.result in expected:
@@ -144,4 +144,4 @@ class Builder:
         return out[::-1]
 
 
-__all__ = ["DATA_TYPES", "Buffer", "Builder", "FileTensor", "Place"]
+__all__ = ["DATA_TYPES", "Buffer", "BufferPlace", "Builder", "FileTensor"]

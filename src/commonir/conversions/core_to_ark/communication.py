@@ -6,7 +6,7 @@ ARK does: with one tag for each rank, from the largest tag of the program on.
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_ark.building import Buffer, FileTensor, Place
+from commonir.conversions.core_to_ark.building import Buffer, BufferPlace, FileTensor
 from commonir.conversions.core_to_ark.places import MOST_AXES, View
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule
 from commonir.dialects import ark, core
@@ -15,7 +15,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import f32
 
 
-def _alone(place: Place, work: Work) -> Place:
+def _alone(place: BufferPlace, work: Work) -> BufferPlace:
     """A tensor that is all of its buffer, which an operation wrote."""
     result = work.dense(place)
     is_whole = result.layout.start == 0 and result.layout.elements == result.buffer.count
@@ -26,13 +26,13 @@ def _alone(place: Place, work: Work) -> Place:
     return built
 
 
-def _view(place: Place) -> View:
+def _view(place: BufferPlace) -> View:
     """All of a buffer: as its tensor is shaped, or as a row where that has too many axes."""
     sizes = place.sizes if 0 < len(place.sizes) <= MOST_AXES else (place.layout.elements,)
     return View(sizes, sizes, (0,) * len(sizes))
 
 
-def _send(place: Place, destination: int, tag: int, work: Work) -> None:
+def _send(place: BufferPlace, destination: int, tag: int, work: Work) -> None:
     builder, view = work.builder, _view(place)
     place.buffer.send_tags.add((destination, tag))
     proxy = Buffer(place.element, place.layout.elements, destination)
@@ -41,7 +41,7 @@ def _send(place: Place, destination: int, tag: int, work: Work) -> None:
     builder.wait(builder.op(ark.Send, {"input": given}, builder.write(proxy, view)))
 
 
-def _received(like: Place, source: int, tag: int, work: Work) -> FileTensor:
+def _received(like: BufferPlace, source: int, tag: int, work: Work) -> FileTensor:
     builder, view = work.builder, _view(like)
     proxy = Buffer(like.element, like.layout.elements, source)
     proxy.send_tags.add((ark.LOCAL, tag))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.building import BufferPlace
 from commonir.conversions.core_to_ark.indexing import looked_up
 from commonir.conversions.core_to_ark.reduction import reduced
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, rule, shape_of
@@ -31,7 +31,7 @@ _EXACT = 1 << 24
 """Integers up to this one are exact in single precision."""
 
 
-def _wide(place: Place, work: Work) -> Place:
+def _wide(place: BufferPlace, work: Work) -> BufferPlace:
     """A tensor of half precision in single precision."""
     return work.cast(place, f32) if place.element in (f16, bf16) else place
 
@@ -70,7 +70,7 @@ def _binary(source: type[core.Binary]) -> LegalizationRule:
     return rule(source)(build)
 
 
-def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> Place | None:
+def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> BufferPlace | None:
     """An operation with a number, where one of both is that and the other has the shape of the result."""
     sizes = shape_of(op.y)
     first, second = _factor(a, work), _factor(b, work)
@@ -143,15 +143,15 @@ def absolute(op: core.Abs, work: Work, x: Value) -> Made:
     return work.elementwise(ark.Add, [above, below], place.sizes)
 
 
-def _larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Place:
+def _larger(places: Sequence[BufferPlace], sizes: tuple[int, ...], work: Work) -> BufferPlace:
     """The largest of some tensors at each position: they are put side by side, and the largest is picked."""
     side = work.fresh(places[0].element, (len(places), *sizes))
     for n, place in enumerate(places):
         part = side.layout.part(0, n, 1)
         layout = part.reshaped(sizes)
         if layout is not None:
-            spread = Place(place.buffer, place.layout.spread(sizes))
-            work.copy_into(spread, Place(side.buffer, layout))
+            spread = BufferPlace(place.buffer, place.layout.spread(sizes))
+            work.copy_into(spread, BufferPlace(side.buffer, layout))
     return work.reshaped(reduced(ark.ReduceMax, side, (0,), work), sizes)
 
 
@@ -292,7 +292,7 @@ def cast(op: core.Cast, work: Work, x: Value) -> Made:
 # -- comparisons
 
 
-def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
+def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> BufferPlace:
     """1, 0 or -1, as a difference is above, at or below zero; NaN where there is none."""
     element = element_of(a)
     if held_as(element) is u32:
@@ -308,16 +308,16 @@ def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
     return work.times(found, 2.0)
 
 
-def _opposite(truth: Place, work: Work) -> Place:
+def _opposite(truth: BufferPlace, work: Work) -> BufferPlace:
     """Not."""
     return work.add_number(work.times(truth, -1.0), 1.0)
 
 
-def _above(sign: Place, work: Work) -> Place:
+def _above(sign: BufferPlace, work: Work) -> BufferPlace:
     return work.elementwise(ark.Relu, [sign], sign.sizes)
 
 
-def _same(sign: Place, work: Work) -> Place:
+def _same(sign: BufferPlace, work: Work) -> BufferPlace:
     square = work.elementwise(ark.Mul, [sign, sign], sign.sizes)
     return _above(_opposite(square, work), work)
 
@@ -431,7 +431,7 @@ def select(op: core.Select, work: Work, condition: Value, a: Value, b: Value) ->
     return _looked_up(condition, a, b, sizes, work)
 
 
-def _without_nan(x: Place, work: Work) -> Place:
+def _without_nan(x: BufferPlace, work: Work) -> BufferPlace:
     """Zero in the place of NaN, which is what `Relu` gives for it."""
     above = work.elementwise(ark.Relu, [x], x.sizes)
     return work.elementwise(ark.Sub, [above, work.elementwise(ark.Relu, [work.times(x, -1.0)], x.sizes)], x.sizes)
@@ -453,16 +453,16 @@ def _masked(condition: Value, x: Value, other: Value) -> Value:
     return core.add(core.mul(x, core.cast(condition, element)), rest)
 
 
-def _one_of_two(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
+def _one_of_two(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> BufferPlace:
     """One of two numbers, by the number of the row that holds it."""
     element = element_of(a)
     numbers = [float(_number(v) or 0.0) for v in (b, a)]
     rows = work.constant(data_of(element, (2, 1), numbers), "choices")
     position = work.cast(work.place(condition), i32)
-    return looked_up(rows, Place(position.buffer, position.layout.spread(sizes)), sizes, work)
+    return looked_up(rows, BufferPlace(position.buffer, position.layout.spread(sizes)), sizes, work)
 
 
-def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
+def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> BufferPlace:
     """All elements of both in one table, and for each position the number of the row that is chosen."""
     count = math.prod(sizes)
     if 2 * count > _EXACT:
@@ -472,7 +472,7 @@ def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], wor
         layout = both.layout.part(0, n, 1).reshaped(sizes)
         place = work.place(value)
         if layout is not None:
-            work.copy_into(Place(place.buffer, place.layout.spread(sizes)), Place(both.buffer, layout))
+            work.copy_into(BufferPlace(place.buffer, place.layout.spread(sizes)), BufferPlace(both.buffer, layout))
     order = work.constant(data_of(i32, sizes, range(count)), "positions")
     truth = work.place(condition)
     offset = work.cast(work.times(truth, float(count)), i32)

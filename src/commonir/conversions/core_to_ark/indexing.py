@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from commonir.conversions.core_to_ark.building import Place
-from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense, view_of
+from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense, view_of
 from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import ark, core
@@ -34,10 +34,10 @@ def gather(op: core.Gather, work: Work, x: Value, positions: Value) -> Made:
         is_even = all(n == numbers[0] + k * step for k, n in enumerate(numbers))
         if is_even and step > 0 and numbers[0] >= 0 and numbers[-1] < size:
             part = place.layout.part(axis, numbers[0], len(numbers), step)
-            return work.reshaped(Place(place.buffer, part), sizes)
+            return work.reshaped(BufferPlace(place.buffer, part), sizes)
     rest = [n for a, n in enumerate(place.sizes) if a != axis]
     order = (axis, *[a for a in range(len(place.sizes)) if a != axis])
-    moved = Place(place.buffer, place.layout.permuted(order))
+    moved = BufferPlace(place.buffer, place.layout.permuted(order))
     table = work.reshaped(moved, (place.sizes[axis], prod(rest)))
     if element_of(positions) not in (i32, i64):
         return Mismatch(f"numbers of rows are INT32 in ARK, not {element_of(positions)}")
@@ -48,10 +48,10 @@ def gather(op: core.Gather, work: Work, x: Value, positions: Value) -> Made:
         *range(len(where)),
         *range(len(where) + axis, len(where) + len(rest)),
     )
-    return Place(spread.buffer, spread.layout.permuted(back))
+    return BufferPlace(spread.buffer, spread.layout.permuted(back))
 
 
-def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) -> Place:
+def looked_up(table: BufferPlace, positions: BufferPlace, sizes: Sequence[int], work: Work) -> BufferPlace:
     """Rows of a matrix by their numbers, under a shape."""
     view = view_of(table.layout, table.buffer.count)
     if view is None:
@@ -62,7 +62,7 @@ def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) 
     declared = view_of(numbers.layout, numbers.buffer.count)
     if declared is None:
         flat = work.dense(numbers)
-        numbers = Place(flat.buffer, Layout(flat.layout.start, (flat.layout.elements,), (1,)))
+        numbers = BufferPlace(flat.buffer, BufferLayout(flat.layout.start, (flat.layout.elements,), (1,)))
         declared = view_of(numbers.layout, numbers.buffer.count)
     if declared is None:
         raise ValueError("numbers of rows in a buffer of their own can be stated")
@@ -70,7 +70,7 @@ def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) 
     built = work.fresh(table.element, shape)
     reads = {"input": work.builder.read(numbers.buffer, declared), "weight": work.builder.read(table.buffer, view)}
     work.builder.op(ark.Embedding, reads, work.builder.write(built.buffer, View(shape, shape, (0,) * MOST_AXES)))
-    return Place(built.buffer, dense(sizes))
+    return BufferPlace(built.buffer, dense(sizes))
 
 
 @rule(core.GatherElements)

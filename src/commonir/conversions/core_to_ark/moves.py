@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.building import BufferPlace
 from commonir.conversions.core_to_ark.indexing import listed
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule, shape_of
 from commonir.conversions.operands import element_of, refused, sizes_of
@@ -29,7 +29,7 @@ def iota(op: core.Iota, work: Work) -> Made:
     axis = op.axis % len(sizes)
     numbers: list[Scalar] = [float(n) if op.element.is_float else n for n in range(sizes[axis])]
     row = work.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(sizes)]), numbers))
-    return Place(row.buffer, row.layout.spread(sizes))
+    return BufferPlace(row.buffer, row.layout.spread(sizes))
 
 
 @rule(core.Movement)
@@ -43,13 +43,13 @@ def movement(op: core.Movement, work: Work, x: Value) -> Made:
 @rule(core.Transpose)
 def transpose(op: core.Transpose, work: Work, x: Value) -> Made:
     place = work.place(x)
-    return Place(place.buffer, place.layout.permuted([axis_of(a, len(place.sizes)) for a in op.perm]))
+    return BufferPlace(place.buffer, place.layout.permuted([axis_of(a, len(place.sizes)) for a in op.perm]))
 
 
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, work: Work, x: Value) -> Made:
     place = work.place(x)
-    return Place(place.buffer, place.layout.spread(shape_of(op.y)))
+    return BufferPlace(place.buffer, place.layout.spread(shape_of(op.y)))
 
 
 @rule(core.Slice)
@@ -70,7 +70,7 @@ def slice_(op: core.Slice, work: Work, x: Value) -> Made:
     layout = place.layout
     for axis, r in enumerate(ranges):
         layout = layout.part(axis, r.start, len(r), r.step if len(r) > 1 else 1)
-    return Place(place.buffer, layout)
+    return BufferPlace(place.buffer, layout)
 
 
 def _bounds(values: Sequence[object]) -> tuple[int, ...]:
@@ -85,11 +85,11 @@ def _bounds(values: Sequence[object]) -> tuple[int, ...]:
 def split(op: core.Split, work: Work, x: Value) -> Made:
     place = work.place(x)
     axis, at = axis_of(op.axis, len(place.sizes)), 0
-    out: list[Place] = []
+    out: list[BufferPlace] = []
     for y in op.results:
         # A part without elements is not a tensor of ARK, but nothing need be made of it.
         (count,) = _bounds(sizes_of(y)[axis : axis + 1])
-        out.append(Place(place.buffer, place.layout.part(axis, at, count)))
+        out.append(BufferPlace(place.buffer, place.layout.part(axis, at, count)))
         at += count
     return tuple(out)
 
@@ -106,7 +106,7 @@ def concat(op: core.Concat, work: Work, xs: tuple[Value, ...]) -> Made:
     result = work.fresh(held_as(element_of(op.y)), sizes)
     for place in places:
         count = place.sizes[axis]
-        work.copy_into(place, Place(result.buffer, result.layout.part(axis, at, count)))
+        work.copy_into(place, BufferPlace(result.buffer, result.layout.part(axis, at, count)))
         at += count
     return result
 
@@ -124,20 +124,20 @@ def pad(op: core.Pad, work: Work, x: Value) -> Made:
         layout = layout.part(axis, cut, n - cut - max(-after, 0))
     expected = shape_of(op.y)
     if expected == layout.sizes:
-        return Place(place.buffer, layout)
+        return BufferPlace(place.buffer, layout)
     element = element_of(x)
     number = float(op.value)
     if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
         # Arguments of files are finite numbers; contents of weights need not be.
         result = work.fresh(held_as(element), expected)
         one = work.constant(data_of(element, (1,) * len(expected), [number]), "fill")
-        work.copy_into(Place(one.buffer, one.layout.spread(expected)), result)
+        work.copy_into(BufferPlace(one.buffer, one.layout.spread(expected)), result)
     else:
         result = work.fill(held_as(element), expected, number)
     target = result.layout
     for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
         target = target.part(axis, max(before, 0), n)
-    work.copy_into(Place(place.buffer, layout), Place(result.buffer, target), over=True)
+    work.copy_into(BufferPlace(place.buffer, layout), BufferPlace(result.buffer, target), over=True)
     return result
 
 
@@ -169,18 +169,18 @@ def tile(op: core.Tile, work: Work, x: Value) -> Made:
     apart = work.reshaped(place, [n for size in place.sizes for n in (1, size)])
     wide = [n for count, size in zip(repeats, place.sizes, strict=True) for n in (count, size)]
     try:
-        return work.reshaped(Place(apart.buffer, apart.layout.spread(wide)), sizes)
+        return work.reshaped(BufferPlace(apart.buffer, apart.layout.spread(wide)), sizes)
     except DiagnosticError:
         return _tiled(place, repeats, work)
 
 
-def _tiled(x: Place, repeats: Sequence[int], work: Work) -> Place:
+def _tiled(x: BufferPlace, repeats: Sequence[int], work: Work) -> BufferPlace:
     """One axis after the other."""
     for axis, count in enumerate(repeats):
         if count > 1:
             before, size, after = x.sizes[:axis], x.sizes[axis], x.sizes[axis + 1 :]
             apart = work.reshaped(x, (*before, 1, size, *after))
-            wide = Place(apart.buffer, apart.layout.spread((*before, count, size, *after)))
+            wide = BufferPlace(apart.buffer, apart.layout.spread((*before, count, size, *after)))
             x = work.reshaped(wide, (*before, count * size, *after))
     return x
 

@@ -16,7 +16,7 @@ from commonir.passes.ark.steps import View
 MOST_AXES = 4
 
 
-class Layout(NamedTuple):
+class BufferLayout(NamedTuple):
     """A tensor in a buffer: its first element, its sizes, and the distances between neighbours, all in elements."""
 
     start: int
@@ -33,31 +33,33 @@ class Layout(NamedTuple):
         """Whether its elements follow each other without gaps, in row-major order."""
         return all(n == 1 or s == t for n, s, t in zip(self.sizes, self.steps, dense_steps(self.sizes), strict=True))
 
-    def part(self, axis: int, start: int, count: int, step: int = 1) -> Layout:
+    def part(self, axis: int, start: int, count: int, step: int = 1) -> BufferLayout:
         """Every `step`-th of the elements along an axis."""
         sizes, steps = list(self.sizes), list(self.steps)
         sizes[axis], steps[axis] = count, self.steps[axis] * step
-        return Layout(self.start + start * self.steps[axis], tuple(sizes), tuple(steps))
+        return BufferLayout(self.start + start * self.steps[axis], tuple(sizes), tuple(steps))
 
-    def permuted(self, axes: Sequence[int]) -> Layout:
+    def permuted(self, axes: Sequence[int]) -> BufferLayout:
         """The axes in another order."""
-        return Layout(self.start, tuple([self.sizes[a] for a in axes]), tuple([self.steps[a] for a in axes]))
+        return BufferLayout(self.start, tuple([self.sizes[a] for a in axes]), tuple([self.steps[a] for a in axes]))
 
-    def spread(self, sizes: Sequence[int]) -> Layout:
+    def spread(self, sizes: Sequence[int]) -> BufferLayout:
         """Repeated to a shape by the rules of numpy."""
         missing = len(sizes) - len(self.sizes)
         steps = [0] * missing + [
             step if own == n else 0 for own, step, n in zip(self.sizes, self.steps, sizes[missing:], strict=True)
         ]
-        return Layout(self.start, tuple(sizes), tuple(steps))
+        return BufferLayout(self.start, tuple(sizes), tuple(steps))
 
-    def compact(self) -> Layout:
+    def compact(self) -> BufferLayout:
         """Returns the layout without repetitions."""
         repeated = [n == 1 or step == 0 for n, step in zip(self.sizes, self.steps, strict=True)]
         sizes = tuple([1 if r else n for n, r in zip(self.sizes, repeated, strict=True)])
-        return Layout(self.start, sizes, tuple([0 if r else s for s, r in zip(self.steps, repeated, strict=True)]))
+        return BufferLayout(
+            self.start, sizes, tuple([0 if r else s for s, r in zip(self.steps, repeated, strict=True)])
+        )
 
-    def reshaped(self, sizes: Sequence[int]) -> Layout | None:
+    def reshaped(self, sizes: Sequence[int]) -> BufferLayout | None:
         """The same elements in row-major order under another shape; None where that needs a copy."""
         runs = [[n, step] for n, step in zip(self.sizes, self.steps, strict=True) if n != 1]
         steps = [0] * len(sizes)
@@ -83,7 +85,7 @@ class Layout(NamedTuple):
                 steps[k] = step
                 step *= sizes[k]
             axis, at = end, last
-        return Layout(self.start, tuple(sizes), tuple(steps))
+        return BufferLayout(self.start, tuple(sizes), tuple(steps))
 
 
 def dense_steps(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -91,12 +93,12 @@ def dense_steps(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple([prod(sizes[k + 1 :]) for k in range(len(sizes))])
 
 
-def dense(sizes: Sequence[int]) -> Layout:
+def dense(sizes: Sequence[int]) -> BufferLayout:
     """All of a buffer, in row-major order."""
-    return Layout(0, tuple(sizes), dense_steps(sizes))
+    return BufferLayout(0, tuple(sizes), dense_steps(sizes))
 
 
-def view_of(layout: Layout, count: int) -> View | None:
+def view_of(layout: BufferLayout, count: int) -> View | None:
     """A layout in a buffer of some elements as ARK states it; None where it cannot.
 
     Neighbours along the last axis are next to each other, and the distance of each axis is a multiple of that of the
@@ -132,7 +134,7 @@ class Together(NamedTuple):
 
     views: tuple[View, ...]
     sizes: tuple[int, ...]
-    result: Layout
+    result: BufferLayout
 
 
 _Axis = tuple[int, tuple[tuple[int, int], ...]]
@@ -140,7 +142,7 @@ _Axis = tuple[int, tuple[tuple[int, int], ...]]
 
 
 def together(
-    sizes: Sequence[int], layouts: Sequence[Layout], counts: Sequence[int], *, is_whole: bool = False
+    sizes: Sequence[int], layouts: Sequence[BufferLayout], counts: Sequence[int], *, is_whole: bool = False
 ) -> Together | None:
     """Operands that are repeated to a shape, in as few axes as ARK needs; None where it cannot state them so.
 
@@ -163,11 +165,11 @@ def together(
             shape = tuple([n for n, _ in form])
             shown = tuple([_shortened(v, max(rank, 1)) for v, rank in zip(views, ranks, strict=True)])
             is_natural = len(form) == len(sizes) == max(ranks, default=0) and not is_whole
-            return Together(shown if is_natural else views, shape, Layout(0, tuple(sizes), tuple(steps)))
+            return Together(shown if is_natural else views, shape, BufferLayout(0, tuple(sizes), tuple(steps)))
     return None
 
 
-def _aligned(layout: Layout, rank: int) -> list[tuple[int, int]]:
+def _aligned(layout: BufferLayout, rank: int) -> list[tuple[int, int]]:
     held = layout.compact()
     return [(1, 0)] * (rank - len(held.sizes)) + list(zip(held.sizes, held.steps, strict=True))
 
@@ -219,10 +221,10 @@ def _merged(outer: _Axis, inner: _Axis) -> _Axis | None:
     return outer[0] * inner[0], tuple(held)
 
 
-def _views(form: Sequence[_Axis], layouts: Sequence[Layout], counts: Sequence[int]) -> tuple[View, ...] | None:
+def _views(form: Sequence[_Axis], layouts: Sequence[BufferLayout], counts: Sequence[int]) -> tuple[View, ...] | None:
     out: list[View] = []
     for n, (layout, count) in enumerate(zip(layouts, counts, strict=True)):
-        held = Layout(layout.start, tuple([a[1][n][0] for a in form]), tuple([a[1][n][1] for a in form]))
+        held = BufferLayout(layout.start, tuple([a[1][n][0] for a in form]), tuple([a[1][n][1] for a in form]))
         view = view_of(held, count)
         if view is None:
             return None
@@ -239,4 +241,4 @@ def _shortened(view: View, rank: int) -> View:
     return View(view.shape[cut:], view.strides[cut:], view.offsets[cut:])
 
 
-__all__ = ["MOST_AXES", "Layout", "Together", "View", "dense", "dense_steps", "together", "view_of"]
+__all__ = ["MOST_AXES", "BufferLayout", "Together", "View", "dense", "dense_steps", "together", "view_of"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import prod
 
 from commonir.base.tuples import NamedTuple
-from commonir.conversions.core_to_ark.building import Place
-from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
+from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense_steps, view_of
 from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import refused
 from commonir.dialects import ark, core
@@ -22,15 +22,17 @@ def matmul(op: core.MatMul, work: Work, a: Value, b: Value) -> Made:
     return work.reshaped(found, shape_of(op.y))
 
 
-def _matrix(x: Place, *, is_row: bool, is_turned: bool) -> Place:
+def _matrix(x: BufferPlace, *, is_row: bool, is_turned: bool) -> BufferPlace:
     """A factor with two axes at least, not transposed."""
     layout = x.layout
     if len(layout.sizes) == 1:
         (n,), (step,) = layout.sizes, layout.steps
-        return Place(x.buffer, Layout(layout.start, (1, n) if is_row else (n, 1), (0, step) if is_row else (step, 0)))
+        return BufferPlace(
+            x.buffer, BufferLayout(layout.start, (1, n) if is_row else (n, 1), (0, step) if is_row else (step, 0))
+        )
     rank = len(layout.sizes)
     order = (*range(rank - 2), rank - 1, rank - 2) if is_turned else tuple(range(rank))
-    return Place(x.buffer, layout.permuted(order))
+    return BufferPlace(x.buffer, layout.permuted(order))
 
 
 class _Factor(NamedTuple):
@@ -45,7 +47,7 @@ class _Stack(NamedTuple):
     held: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
 
 
-def product(left: Place, right: Place, work: Work) -> Place:
+def product(left: BufferPlace, right: BufferPlace, work: Work) -> BufferPlace:
     """The product of stacks of matrices."""
     result = _product(left, right, work)
     for first, second in ((True, False), (False, True), (True, True)):
@@ -63,23 +65,23 @@ def product(left: Place, right: Place, work: Work) -> Place:
     raise refused(f"ARK multiplies stacks along at most {MOST_AXES - 2} axes, and {shapes} have more")
 
 
-def _dense_matrices(x: Place, work: Work) -> Place:
+def _dense_matrices(x: BufferPlace, work: Work) -> BufferPlace:
     """Each matrix in a row, those that are repeated written once."""
     layout = x.layout
     rank = len(layout.sizes)
     stack = layout.compact().sizes[: rank - 2]
-    once = Layout(layout.start, (*stack, *layout.sizes[-2:]), layout.steps)
-    found = work.dense(Place(x.buffer, once))
-    return Place(found.buffer, found.layout.spread(x.sizes))
+    once = BufferLayout(layout.start, (*stack, *layout.sizes[-2:]), layout.steps)
+    found = work.dense(BufferPlace(x.buffer, once))
+    return BufferPlace(found.buffer, found.layout.spread(x.sizes))
 
 
-def _whole(x: Place, stack: tuple[int, ...], work: Work) -> Place:
+def _whole(x: BufferPlace, stack: tuple[int, ...], work: Work) -> BufferPlace:
     """All matrices, for each position of the stack, in one row."""
-    found = work.dense(Place(x.buffer, x.layout.spread((*stack, *x.sizes[-2:]))))
+    found = work.dense(BufferPlace(x.buffer, x.layout.spread((*stack, *x.sizes[-2:]))))
     return work.reshaped(found, (prod(stack), *x.sizes[-2:]))
 
 
-def _product(left: Place, right: Place, work: Work) -> Place | None:
+def _product(left: BufferPlace, right: BufferPlace, work: Work) -> BufferPlace | None:
     m, n = left.sizes[-2], right.sizes[-1]
     rank = max(len(left.sizes), len(right.sizes)) - 2
     stack = _stack(left, right, rank)
@@ -102,15 +104,15 @@ def _product(left: Place, right: Place, work: Work) -> Place | None:
         steps = dense_steps((*stack.sizes, m, n))
         expected = [max(p, q) for p, q in zip(_sizes(left, rank), _sizes(right, rank), strict=True)]
         laid = [0 if got < size else s for got, size, s in zip(stack.sizes, expected, steps[:rank], strict=True)]
-        return Place(built.buffer, Layout(0, (*expected, m, n), (*laid, *steps[rank:])))
+        return BufferPlace(built.buffer, BufferLayout(0, (*expected, m, n), (*laid, *steps[rank:])))
     return None
 
 
-def _sizes(x: Place, rank: int) -> tuple[int, ...]:
+def _sizes(x: BufferPlace, rank: int) -> tuple[int, ...]:
     return (1,) * (rank - len(x.sizes) + 2) + x.sizes[:-2]
 
 
-def _stack(left: Place, right: Place, rank: int) -> _Stack:
+def _stack(left: BufferPlace, right: BufferPlace, rank: int) -> _Stack:
     """The axes of both, where those along which both repeat have size 1."""
     held: list[list[tuple[int, int]]] = []
     for p in (left, right):
@@ -147,7 +149,7 @@ def _merge(outer: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int] | 
     return None
 
 
-def _factor(x: Place, stack: Sequence[tuple[int, int]]) -> _Factor | None:
+def _factor(x: BufferPlace, stack: Sequence[tuple[int, int]]) -> _Factor | None:
     """A factor as ARK states it, as it is or transposed."""
     layout = x.layout
     while stack and stack[0][0] == 1:
@@ -158,7 +160,7 @@ def _factor(x: Place, stack: Sequence[tuple[int, int]]) -> _Factor | None:
             return None
         sizes = (*[n for n, _ in stack], *[layout.sizes[a] for a in last])
         steps = (*[s for _, s in stack], *[layout.steps[a] for a in last])
-        view = view_of(Layout(layout.start, sizes, steps), x.buffer.count)
+        view = view_of(BufferLayout(layout.start, sizes, steps), x.buffer.count)
         if view is not None:
             return _Factor(view, is_turned)
     return None

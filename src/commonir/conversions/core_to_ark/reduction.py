@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonir.conversions.core_to_ark.building import Place
-from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
+from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense_steps, view_of
 from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import axes_from_start, element_of, refused
 from commonir.dialects import ark, core
@@ -68,21 +68,21 @@ def reduce_prod(op: core.ReduceProd, work: Work, x: Value) -> Made:
     return work.reshaped(work.cast(place, element), shape_of(op.y))
 
 
-def _product(x: Place, axis: int, work: Work) -> Place:
+def _product(x: BufferPlace, axis: int, work: Work) -> BufferPlace:
     while (count := x.sizes[axis]) > 1:
         half = count // 2
-        parts = [Place(x.buffer, x.layout.part(axis, at, half)) for at in (0, half)]
+        parts = [BufferPlace(x.buffer, x.layout.part(axis, at, half)) for at in (0, half)]
         found = work.elementwise(ark.Mul, parts, parts[0].sizes)
         if count % 2:
-            first = Place(found.buffer, found.layout.part(axis, 0, 1))
-            last = Place(x.buffer, x.layout.part(axis, count - 1, 1))
+            first = BufferPlace(found.buffer, found.layout.part(axis, 0, 1))
+            last = BufferPlace(x.buffer, x.layout.part(axis, count - 1, 1))
             head = work.elementwise(ark.Mul, [first, last], first.sizes)
             if half == 1:
                 return head
             joined = work.fresh(x.element, found.sizes)
-            work.copy_into(head, Place(joined.buffer, joined.layout.part(axis, 0, 1)))
-            rest = Place(found.buffer, found.layout.part(axis, 1, half - 1))
-            work.copy_into(rest, Place(joined.buffer, joined.layout.part(axis, 1, half - 1)))
+            work.copy_into(head, BufferPlace(joined.buffer, joined.layout.part(axis, 0, 1)))
+            rest = BufferPlace(found.buffer, found.layout.part(axis, 1, half - 1))
+            work.copy_into(rest, BufferPlace(joined.buffer, joined.layout.part(axis, 1, half - 1)))
             found = joined
         x = found
     return x
@@ -99,7 +99,7 @@ def _runs(axes: Sequence[int]) -> list[tuple[int, ...]]:
     return runs
 
 
-def reduced(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place:
+def reduced(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], work: Work) -> BufferPlace:
     """A reduction along some axes, each left with size 1."""
     if any(x.layout.steps[a] == 0 for a in axes):
         x = work.dense(x)
@@ -111,10 +111,10 @@ def reduced(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Wo
         found = _joined(definition, work.dense(x), axes, work)
     if found is None:
         raise refused(f"ARK has at most {MOST_AXES} axes, and a tensor of {list(x.sizes)} has more to be kept apart")
-    return Place(found.buffer, Layout(0, kept, found.layout.steps))
+    return BufferPlace(found.buffer, BufferLayout(0, kept, found.layout.steps))
 
 
-def _natural(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place | None:
+def _natural(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], work: Work) -> BufferPlace | None:
     """One axis of a tensor as it is."""
     compact = x.layout.compact()
     view = view_of(compact, x.buffer.count)
@@ -124,17 +124,19 @@ def _natural(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: W
     shape = tuple([1 if a == axis else n for a, n in enumerate(compact.sizes)])
     built = _reduce(definition, x, view, axis, shape, work)
     steps = [0 if n == 1 else s for n, s in zip(shape, dense_steps(shape), strict=True)]
-    return Place(built.buffer, Layout(0, shape, tuple(steps)))
+    return BufferPlace(built.buffer, BufferLayout(0, shape, tuple(steps)))
 
 
-def _reduce(definition: type[ark.ArkOp], x: Place, view: View, axis: int, shape: tuple[int, ...], work: Work) -> Place:
+def _reduce(
+    definition: type[ark.ArkOp], x: BufferPlace, view: View, axis: int, shape: tuple[int, ...], work: Work
+) -> BufferPlace:
     result = work.fresh(x.element, shape)
     output = work.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
     work.builder.op(definition, {"input": work.builder.read(x.buffer, view)}, output, Axis=axis, KeepDim=True)
     return result
 
 
-def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place | None:
+def _joined(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], work: Work) -> BufferPlace | None:
     """Axes joined as far as memory allows, and reduced from the last one on."""
     compact = x.layout.compact()
     groups: list[tuple[int, int, bool]] = []
@@ -149,7 +151,7 @@ def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Wo
     sizes = tuple([n for n, _, _ in groups])
     for tail in (False, True):
         end, zero = ((1,), (0,)) if tail else ((), ())
-        layout = Layout(compact.start, (*sizes, *end), (*[s for _, s, _ in groups], *zero))
+        layout = BufferLayout(compact.start, (*sizes, *end), (*[s for _, s, _ in groups], *zero))
         view = view_of(layout, x.buffer.count)
         if view is None:
             continue
@@ -161,7 +163,7 @@ def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Wo
         steps = iter(dense_steps(left))
         laid = [0 if a in axes else next(steps) for a in range(len(compact.sizes))]
         laid = [0 if n == 1 else s for n, s in zip(compact.sizes, laid, strict=True)]
-        return Place(x.buffer, Layout(0, compact.sizes, tuple(laid)))
+        return BufferPlace(x.buffer, BufferLayout(0, compact.sizes, tuple(laid)))
     return None
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isfinite, prod
 
-from commonir.conversions.core_to_ark.building import DATA_TYPES, Buffer, Builder, Place
+from commonir.conversions.core_to_ark.building import DATA_TYPES, Buffer, BufferPlace, Builder
 from commonir.conversions.core_to_ark.places import (
     MOST_AXES,
-    Layout,
+    BufferLayout,
     Together,
     View,
     dense,
@@ -34,7 +34,7 @@ _MOST_GROWTH = 1 << 22
 """Elements up to which a weight is repeated when it is written."""
 
 
-Made = Place | Value | tuple[Place | Value, ...] | Mismatch
+Made = BufferPlace | Value | tuple[BufferPlace | Value, ...] | Mismatch
 
 
 def rule(definition: type[Op]) -> Callable[[Callable[..., Made]], LegalizationRule]:
@@ -86,10 +86,10 @@ class Work(Context):
     def begin(self, builder: Builder) -> None:
         """Begins a rank."""
         self.builder = builder
-        self._places: dict[Value, Place] = {}
+        self._places: dict[Value, BufferPlace] = {}
         self._sources: dict[Value, Operation] = {}
-        self._constants: dict[object, Place] = {}
-        self._dense: dict[tuple[Buffer, Layout], Place] = {}
+        self._constants: dict[object, BufferPlace] = {}
+        self._dense: dict[tuple[Buffer, BufferLayout], BufferPlace] = {}
 
     def passes_over(self, op: Operation, operands: Sequence[Value]) -> bool:
         return not isinstance(op, ml_program.Return) and not all(map(self.is_known, operands))
@@ -103,7 +103,7 @@ class Work(Context):
         """Returns whether a value is a constant or in a buffer: what it comes from could be expressed."""
         return value in self._places or isinstance(value.owner, core.Constant)
 
-    def put(self, value: Value, place: Place) -> None:
+    def put(self, value: Value, place: BufferPlace) -> None:
         """Tells where a value is."""
         self._places[value] = place
 
@@ -113,7 +113,7 @@ class Work(Context):
             return built
         out: list[Value] = []
         for result, each in zip(op.results, _each(built), strict=True):
-            if isinstance(each, Place):
+            if isinstance(each, BufferPlace):
                 value = Value(result.type, name=result.name)
                 self.put(value, each)
                 out.append(value)
@@ -125,7 +125,7 @@ class Work(Context):
         """Returns the operation or port of the program that a value comes from."""
         return self._sources.get(value, value.owner)
 
-    def place(self, value: Value) -> Place:
+    def place(self, value: Value) -> BufferPlace:
         """Where a value is; a constant becomes a weight."""
         result = self._places.get(value)
         if result is None:
@@ -141,14 +141,14 @@ class Work(Context):
         number = None if data is None else data.splat()
         return number if isinstance(number, bool | int) or (isinstance(number, float) and isfinite(number)) else None
 
-    def constant(self, data: Data, name: str = "") -> Place:
+    def constant(self, data: Data, name: str = "") -> BufferPlace:
         """A weight."""
         sizes = numbers_of(data.shape)
         element = held_as(data.element)
         splat = data.splat() if data.count > 1 else None
         if splat is not None:
             one = self.constant(data_of(data.element, (1,) * len(sizes), [splat]), name)
-            return Place(one.buffer, Layout(one.layout.start, sizes, (0,) * len(sizes)))
+            return BufferPlace(one.buffer, BufferLayout(one.layout.start, sizes, (0,) * len(sizes)))
         key = (element, sizes, data.identity)
         if key not in self._constants:
             content = _in_element(data, element, sizes or (1,))
@@ -158,11 +158,11 @@ class Work(Context):
 
     # -- tensors in memory
 
-    def fresh(self, element: ElementType, sizes: Sequence[int]) -> Place:
+    def fresh(self, element: ElementType, sizes: Sequence[int]) -> BufferPlace:
         """A new buffer for a tensor."""
-        return Place(Buffer(element, prod(sizes)), dense(sizes))
+        return BufferPlace(Buffer(element, prod(sizes)), dense(sizes))
 
-    def dense(self, place: Place) -> Place:
+    def dense(self, place: BufferPlace) -> BufferPlace:
         """The tensor with its elements one after another, what is repeated written out."""
         is_stated = len(place.sizes) > MOST_AXES or view_of(place.layout, place.buffer.count) is not None
         if place.layout.is_dense and is_stated:
@@ -172,40 +172,40 @@ class Work(Context):
             self._dense[key] = self._written_out(place)
         return self._dense[key]
 
-    def compact(self, place: Place) -> Place:
+    def compact(self, place: BufferPlace) -> BufferPlace:
         """The tensor with its elements one after another, what is repeated written once."""
-        found = self.dense(Place(place.buffer, place.layout.compact()))
+        found = self.dense(BufferPlace(place.buffer, place.layout.compact()))
         steps = tuple([s if n > 1 else 0 for n, s in zip(found.sizes, found.layout.steps, strict=True)])
-        repeated = Layout(found.layout.start, found.sizes, steps).spread(place.sizes)
-        return Place(found.buffer, repeated)
+        repeated = BufferLayout(found.layout.start, found.sizes, steps).spread(place.sizes)
+        return BufferPlace(found.buffer, repeated)
 
-    def _written_out(self, place: Place) -> Place:
+    def _written_out(self, place: BufferPlace) -> BufferPlace:
         layout = place.layout
         if place.buffer.content is not None and layout.elements <= max(place.buffer.count, _MOST_GROWTH):
             return self._computed(place.buffer, place.buffer.content, layout)
         once = layout.compact()
         if once.sizes != layout.sizes:
-            whole = self._copied(Place(place.buffer, once), layout.sizes)
+            whole = self._copied(BufferPlace(place.buffer, once), layout.sizes)
             if whole is not None:
                 return whole
-            return self._spread(self.dense(Place(place.buffer, once)), layout.sizes)
+            return self._spread(self.dense(BufferPlace(place.buffer, once)), layout.sizes)
         copied = self._copied(place, layout.sizes)
         if copied is not None:
             return copied
         return self._in_pieces(place) if _is_in_order(layout) else self._transposed(place)
 
-    def _in_pieces(self, place: Place) -> Place:
+    def _in_pieces(self, place: BufferPlace) -> BufferPlace:
         """Slice by slice along the first axis, where distances are not multiples of each other; many are looked up."""
         axis = next(a for a, n in enumerate(place.sizes) if n > 1)
         if place.sizes[axis] > _MOST_PIECES:
             return self._picked(place)
         result = self.fresh(place.element, place.sizes)
         for n in range(place.sizes[axis]):
-            parts = [Place(p.buffer, p.layout.part(axis, n, 1)) for p in (place, result)]
+            parts = [BufferPlace(p.buffer, p.layout.part(axis, n, 1)) for p in (place, result)]
             self.copy_into(parts[0], parts[1])
         return result
 
-    def _picked(self, place: Place) -> Place:
+    def _picked(self, place: BufferPlace) -> BufferPlace:
         """Each element by its number in the buffer."""
         layout, count = place.layout, place.buffer.count
         kind = TensorType(i32, (layout.elements,))
@@ -232,7 +232,7 @@ class Work(Context):
         self.builder.op(ark.Embedding, reads, self.builder.write(result.buffer, View(shape, shape, (0,) * MOST_AXES)))
         return result
 
-    def _copied(self, place: Place, sizes: Sequence[int]) -> Place | None:
+    def _copied(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace | None:
         """A tensor repeated into a buffer of its own, where ARK can say that in one step."""
         layout = place.layout
         if not _is_in_order(layout):
@@ -242,13 +242,13 @@ class Work(Context):
             return None
         return self._apply(ark.Copy, [place], place.element, found)
 
-    def _spread(self, place: Place, sizes: Sequence[int]) -> Place:
+    def _spread(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace:
         result = self._copied(place, sizes)
         if result is None:
             raise refused(f"ARK cannot repeat {list(place.sizes)} to {list(sizes)} along at most {MOST_AXES} axes")
         return result
 
-    def _computed(self, buffer: Buffer, content: Data, layout: Layout) -> Place:
+    def _computed(self, buffer: Buffer, content: Data, layout: BufferLayout) -> BufferPlace:
         """Another arrangement of a weight, as a weight of its own."""
         kind = TensorType(buffer.element, layout.sizes or (1,))
 
@@ -263,7 +263,7 @@ class Work(Context):
         name = self.builder.reserve("arranged")
         return self.builder.held(name, buffer.element, layout.sizes, DeferredData(kind, arranged))
 
-    def _transposed(self, place: Place) -> Place:
+    def _transposed(self, place: BufferPlace) -> BufferPlace:
         """Axes in the order in which they are asked for."""
         layout = place.layout
         groups: list[tuple[int, int]] = []
@@ -273,20 +273,20 @@ class Work(Context):
             elif n > 1:
                 groups.append((n, step))
         order = sorted(range(len(groups)), key=lambda k: -groups[k][1])
-        inner = Layout(layout.start, tuple([groups[k][0] for k in order]), tuple([groups[k][1] for k in order]))
+        inner = BufferLayout(layout.start, tuple([groups[k][0] for k in order]), tuple([groups[k][1] for k in order]))
         perm = [order.index(k) for k in range(len(groups))]
         plain = len(layout.sizes) <= MOST_AXES and self._transposed_as_is(place)
         if plain:
             return plain
-        for given in (inner, Layout(inner.start, (*inner.sizes, 1), (*inner.steps, 0))):
+        for given in (inner, BufferLayout(inner.start, (*inner.sizes, 1), (*inner.steps, 0))):
             view = view_of(given, place.buffer.count)
             if view is not None:
                 axes = (*perm, *range(len(perm), len(given.sizes)))
                 return self._permuted(place.buffer, view, axes, layout.sizes)
-        found = self.dense(Place(place.buffer, inner))
+        found = self.dense(BufferPlace(place.buffer, inner))
         return self._by_swaps(found, perm, layout.sizes)
 
-    def _transposed_as_is(self, place: Place) -> Place | None:
+    def _transposed_as_is(self, place: BufferPlace) -> BufferPlace | None:
         """Without joining axes, where ARK can say that."""
         layout = place.layout
         order = sorted(range(len(layout.sizes)), key=lambda a: -layout.steps[a])
@@ -295,14 +295,14 @@ class Work(Context):
             return None
         return self._permuted(place.buffer, view, [order.index(a) for a in range(len(order))], layout.sizes)
 
-    def _permuted(self, buffer: Buffer, view: View, axes: Sequence[int], sizes: Sequence[int]) -> Place:
+    def _permuted(self, buffer: Buffer, view: View, axes: Sequence[int], sizes: Sequence[int]) -> BufferPlace:
         result = self.fresh(buffer.element, sizes)
         shape = tuple([view.shape[a] for a in axes])
         output = self.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
         self.builder.op(ark.Transpose, {"input": self.builder.read(buffer, view)}, output, Permutation=tuple(axes))
         return result
 
-    def _by_swaps(self, place: Place, perm: Sequence[int], sizes: Sequence[int]) -> Place:
+    def _by_swaps(self, place: BufferPlace, perm: Sequence[int], sizes: Sequence[int]) -> BufferPlace:
         """More axes than ARK permutes at once: runs of neighbours change places, one pair at a time."""
         now = list(range(len(perm)))
         held = list(place.sizes)
@@ -318,29 +318,29 @@ class Work(Context):
             place = self._permuted(place.buffer, View(shape, shape, (0,) * 4), (0, 2, 1, 3), [place.layout.elements])
             now = [*now[:at], *now[start:stop], *now[at:start], *now[stop:]]
             held = [*parts[0], *parts[2], *parts[1], *parts[3]]
-        return Place(place.buffer, dense(sizes))
+        return BufferPlace(place.buffer, dense(sizes))
 
-    def reshaped(self, place: Place, sizes: Sequence[int]) -> Place:
+    def reshaped(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace:
         """The elements in row-major order under another shape."""
         found = place.layout.reshaped(sizes)
         if found is not None:
-            return Place(place.buffer, found)
+            return BufferPlace(place.buffer, found)
         whole = self.dense(place)
         again = whole.layout.reshaped(sizes)
         if again is None:
             raise refused(f"a tensor of {list(place.sizes)} cannot be seen as {list(sizes)}")
-        return Place(whole.buffer, again)
+        return BufferPlace(whole.buffer, again)
 
     # -- operations
 
     def elementwise(
         self,
         definition: type[ark.ArkOp],
-        operands: Sequence[Place],
+        operands: Sequence[BufferPlace],
         sizes: Sequence[int],
         element: ElementType | None = None,
         **arguments: object,
-    ) -> Place:
+    ) -> BufferPlace:
         """An operation that computes each element from those at the same position."""
         given = list(operands)
         for n in range(len(given) + 1):
@@ -359,11 +359,11 @@ class Work(Context):
     def _apply(
         self,
         definition: type[ark.ArkOp],
-        operands: Sequence[Place],
+        operands: Sequence[BufferPlace],
         element: ElementType,
         found: Together,
         **arguments: object,
-    ) -> Place:
+    ) -> BufferPlace:
         names = [f.name for f in definition.layout.inputs if f.name not in definition.writes]
         reads = {
             name: self.builder.read(p.buffer, view) for name, p, view in zip(names, operands, found.views, strict=True)
@@ -371,9 +371,9 @@ class Work(Context):
         buffer = Buffer(element, prod(found.sizes))
         output = self.builder.write(buffer, View(found.sizes, found.sizes, (0,) * len(found.sizes)))
         self.builder.op(definition, reads, output, **arguments)
-        return Place(buffer, found.result)
+        return BufferPlace(buffer, found.result)
 
-    def copy_into(self, place: Place, target: Place, *, over: bool = False) -> None:
+    def copy_into(self, place: BufferPlace, target: BufferPlace, *, over: bool = False) -> None:
         """Writes a tensor into a part of another one of its shape."""
         for arranged in (lambda: place, lambda: self.compact(place), lambda: self.dense(place)):
             given = arranged()
@@ -386,7 +386,7 @@ class Work(Context):
             return
         raise refused(f"ARK has at most {MOST_AXES} axes, and a part of {list(target.sizes)} cannot be said with them")
 
-    def fill(self, element: ElementType, sizes: Sequence[int], number: float) -> Place:
+    def fill(self, element: ElementType, sizes: Sequence[int], number: float) -> BufferPlace:
         """A new tensor, the same number everywhere."""
         result = self.fresh(element, sizes)
         count = prod(sizes)
@@ -394,7 +394,7 @@ class Work(Context):
         self.builder.op(ark.ScalarAssign, {}, output, Value_=float(number))
         return result
 
-    def cast(self, place: Place, element: ElementType) -> Place:
+    def cast(self, place: BufferPlace, element: ElementType) -> BufferPlace:
         """The tensor in another data type."""
         if place.element is element:
             return place
@@ -402,11 +402,11 @@ class Work(Context):
             place = self.cast(place, f32)
         return self.elementwise(ark.Cast, [place], place.sizes, element)
 
-    def negative(self, place: Place) -> Place:
+    def negative(self, place: BufferPlace) -> BufferPlace:
         """The negative of each element; unsigned numbers wrap around."""
         return self.times(place, -1.0 if place.element.kind != "uint" else float((1 << place.element.bits) - 1))
 
-    def turned(self, place: Place) -> Place:
+    def turned(self, place: BufferPlace) -> BufferPlace:
         """Numbers in the opposite order: the negatives, of integers one less. Raises: E0601 for u32."""
         element = place.element
         if element is u32:
@@ -415,21 +415,21 @@ class Work(Context):
             return self.negative(place)
         return self.add_number(self.negative(place), -1.0 if element.kind == "int" else float((1 << element.bits) - 1))
 
-    def add_number(self, place: Place, number: float) -> Place:
+    def add_number(self, place: BufferPlace, number: float) -> BufferPlace:
         """A number added to each element."""
         return self.elementwise(ark.ScalarAdd, [place], place.sizes, Factor=float(number))
 
-    def times(self, place: Place, number: float) -> Place:
+    def times(self, place: BufferPlace, number: float) -> BufferPlace:
         """Each element times a number."""
         return self.elementwise(ark.ScalarMul, [place], place.sizes, Factor=float(number))
 
 
-def _each(built: Place | Value | tuple[Place | Value, ...]) -> tuple[Place | Value, ...]:
+def _each(built: BufferPlace | Value | tuple[BufferPlace | Value, ...]) -> tuple[BufferPlace | Value, ...]:
     """Returns what was built for each result; a place is a tuple too."""
-    return (built,) if isinstance(built, Place | Value) else built
+    return (built,) if isinstance(built, BufferPlace | Value) else built
 
 
-def _is_in_order(layout: Layout) -> bool:
+def _is_in_order(layout: BufferLayout) -> bool:
     """Whether axes come in the order in which they lie in memory."""
     steps = [step for n, step in zip(layout.sizes, layout.steps, strict=True) if n > 1 and step]
     return steps == sorted(steps, reverse=True)

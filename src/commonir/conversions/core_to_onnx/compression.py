@@ -23,7 +23,7 @@ _MOST_OFFSETS = 1 << 20
 """Offsets that are looked at one by one; a file with more in a type of their own is written decoded."""
 
 
-class _Layout:
+class _BlockLayout:
     """How scales lie: `axis` is None for a single one, `block` is 0 without blocks, `shape` is that of the operand."""
 
     def __init__(self, axis: int | None, block: int, shape: tuple[int, ...]) -> None:
@@ -32,7 +32,7 @@ class _Layout:
         self.shape = shape
 
 
-def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | None) -> _Layout | Mismatch:
+def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | None) -> _BlockLayout | Mismatch:
     """How ONNX says that there are so many scales and offsets along each axis: as many of both."""
     counts = shape_of(scale)
     others = counts if zero_point is None else shape_of(zero_point)
@@ -44,21 +44,23 @@ def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | Non
     if len(fixed) != len(counts):
         return Mismatch("the number of scales is not fixed")
     if all(g == 1 for g in fixed):
-        return _Layout(None, 0, ())
+        return _BlockLayout(None, 0, ())
     many = [a for a, g in enumerate(fixed) if g != 1]
     blocked = [a for a in many if fixed[a] != sizes[a]]
     if len(many) == 1 and not blocked:
-        return _Layout(many[0], 0, (fixed[many[0]],))
+        return _BlockLayout(many[0], 0, (fixed[many[0]],))
     # Along all axes but one there is a scale for each element.
     axis = blocked[0] if blocked else next((a for a, g in enumerate(fixed) if g == 1), 0)
     size = sizes[axis]
     full = [n for a, n in enumerate(sizes) if isinstance(n, int) and a != axis]
     if len(blocked) > 1 or not isinstance(size, int) or len(full) != len(sizes) - 1:
         return Mismatch("scales lie in blocks along more than one axis")
-    return _Layout(axis, size // fixed[axis], (*full[:axis], fixed[axis], *full[axis:]))
+    return _BlockLayout(axis, size // fixed[axis], (*full[:axis], fixed[axis], *full[axis:]))
 
 
-def _arranged(context: Context, source: Value, value: Value, layout: _Layout, element: ElementType) -> Value | Mismatch:
+def _arranged(
+    context: Context, source: Value, value: Value, layout: _BlockLayout, element: ElementType
+) -> Value | Mismatch:
     """Scales or offsets in the shape and type that ONNX asks for."""
     data = known_data(source)
     if data is not None:
@@ -76,7 +78,7 @@ def _arranged(context: Context, source: Value, value: Value, layout: _Layout, el
     return cast(value, element)
 
 
-def _arranged_data(data: Data, layout: _Layout, element: ElementType) -> Data | Mismatch:
+def _arranged_data(data: Data, layout: _BlockLayout, element: ElementType) -> Data | Mismatch:
     kind = TensorType(element, layout.shape)
     if element is data.element and kind.count == data.count:
         return DeferredData(kind, lambda: InlineData(kind, data.buffer()))

@@ -115,7 +115,7 @@ FUNCTION = attr_types.enumeration(GateFunction)
 DIRECTION = attr_types.enumeration(Direction)
 
 States = tuple[Value, ...]
-Step = Callable[[States, Value], States]
+RecurrentStep = Callable[[States, Value], States]
 """The next states from those before and what the input of a step adds to the gates."""
 
 
@@ -198,7 +198,7 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
         bias: Value | None,
         initial: States,
         lengths: Value | None,
-        steps: tuple[Step, ...],
+        steps: tuple[RecurrentStep, ...],
     ) -> tuple[Value, ...]:
         """The outputs of all steps, then the last states, for a step of each direction."""
         reversals = (self.order is Direction.REVERSE, True)
@@ -213,7 +213,9 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
         return tuple([narrowed(v, x) for v in joined])
 
 
-def _scanned(given: Value, first: States, lengths: Value | None, step: Step, is_reverse: bool) -> tuple[Value, ...]:
+def _scanned(
+    given: Value, first: States, lengths: Value | None, step: RecurrentStep, is_reverse: bool
+) -> tuple[Value, ...]:
     """The outputs of all steps in one direction, then the last states."""
     sequences = [given]
     if lengths is not None:
@@ -277,7 +279,7 @@ class Rnn(Recurrent, name="core.rnn"):
     ) -> tuple[Value, ...]:
         (f,) = self.applied()
 
-        def step_with(r: Value) -> Step:
+        def step_with(r: Value) -> RecurrentStep:
             return lambda states, given: (f(_limited(add(given, linear(states[0], r)), self.clip)),)
 
         steps = tuple([step_with(r) for r in self.directed(recurrent)])
@@ -332,7 +334,7 @@ class Gru(Recurrent, name="core.gru"):
         steps = tuple([self._step(r, c, size) for r, c in pairs])
         return self.outputs(x, weight, bias, (initial_h,), lengths, steps)
 
-    def _step(self, recurrent: Value, bias: Value | None, size: Dim) -> Step:
+    def _step(self, recurrent: Value, bias: Value | None, size: Dim) -> RecurrentStep:
         f, g = self.applied()
         both, last = split(recurrent, 0, (size * 2, size))
         b_both, b_last = (None, None) if bias is None else split(bias, 0, (size * 2, size))
@@ -406,7 +408,7 @@ class Lstm(Recurrent, name="core.lstm"):
         steps = tuple([self._step(r, p, size) for r, p in pairs])
         return self.outputs(x, weight, bias, (initial_h, initial_c), lengths, steps)
 
-    def _step(self, recurrent: Value, peephole: Value | None, size: Dim) -> Step:
+    def _step(self, recurrent: Value, peephole: Value | None, size: Dim) -> RecurrentStep:
         f, of_entering, of_cell = self.applied()
         p_i, p_o, p_f = (None, None, None) if peephole is None else split(peephole, 0, (size,) * 3)
 

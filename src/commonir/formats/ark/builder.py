@@ -40,7 +40,7 @@ from commonir.passes.ark.steps import (
     Buffer,
     FileTensor,
     Names,
-    Step,
+    TensorStep,
     View,
     next_tag,
     rank_of_steps,
@@ -79,7 +79,7 @@ class RankProgram:
         self.rank = rank
         self.world_size = world_size
         self._names = Names()
-        self._steps: list[Step] = []
+        self._steps: list[TensorStep] = []
         self._tags: set[int] = set()
 
     # -- tensors
@@ -115,7 +115,9 @@ class RankProgram:
         built = FileTensor(buffer, View(sizes, sizes, (0,) * len(sizes)))
         if name or content is not None:
             data = None if content is None else _data(TensorType(element, sizes), content)
-            self._add(Step(ark.VirtualTensor, {}, {"content": data}, built, self._names.reserve(name or "tensor")))
+            self._add(
+                TensorStep(ark.VirtualTensor, {}, {"content": data}, built, self._names.reserve(name or "tensor"))
+            )
         return Tensor(self.rank, built)
 
     def view(
@@ -146,14 +148,16 @@ class RankProgram:
             raise _refused(ARK_TENSOR, message)
         built = FileTensor(held.buffer, View(sizes, extents, starts))
         inputs = tuple(self._own([tensor, *after]))
-        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name) if name else ""))
+        self._add(
+            TensorStep(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name) if name else "")
+        )
         return Tensor(self.rank, built)
 
     def output(self, tensor: Tensor, name: str) -> None:
         """Names a tensor that the program gives."""
         built = FileTensor(tensor.held.buffer, tensor.held.view)
         inputs = tuple(self._own([tensor]))
-        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name)))
+        self._add(TensorStep(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name)))
 
     def _own(self, tensors: Iterable[Tensor]) -> list[FileTensor]:
         found = list(tensors)
@@ -161,7 +165,7 @@ class RankProgram:
             raise _refused(ARK_TENSOR, f"rank {self.rank} cannot use a tensor of rank {other}", "send it")
         return [t.held for t in found]
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: TensorStep) -> None:
         if step.result is not None:
             step.result.maker = step
         self._steps.append(step)
@@ -200,7 +204,7 @@ class RankProgram:
         _raise_errors(_draft(definition, reads, written, declared).verify())
         aliased = (*written, *reads)[0]
         result = FileTensor(aliased.held.buffer, aliased.held.view) if definition.layout.results else None
-        self._add(Step(definition, operands, declared, result, self._names.reserve(name or snake_case(kind))))
+        self._add(TensorStep(definition, operands, declared, result, self._names.reserve(name or snake_case(kind))))
         return aliased if result is None else Tensor(self.rank, result)
 
     # -- messages

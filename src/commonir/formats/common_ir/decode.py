@@ -42,7 +42,7 @@ from commonir.formats.onnx.messages import (
     field_number,
 )
 from commonir.formats.onnx.node_locations import GRAPH
-from commonir.formats.onnx.scopes import Scope
+from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
 from commonir.formats.onnx.unknown_fields import keep
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
@@ -220,7 +220,7 @@ class CommonIrDecoder(ModelDecoder):
             types[p.name] = self._parameter_type(p, reader, texts, declared, where)
         names = [p.name for p in proto.input_params]
         block = Block([types[n] for n in names], names)
-        scope = Scope(types)
+        scope = NameScope(types)
         for v in block.arguments:
             self.define(v.name, v, scope, "input")
         self.fill(block, proto.node, [p.name for p in proto.output_params], scope)
@@ -274,7 +274,7 @@ class CommonIrDecoder(ModelDecoder):
                 declared.append((info.name, StringAttr(text)))
         return common_ir.Graph(proto.name, opsets, content, defaults, DictionaryAttr(tuple(declared)))
 
-    def nested(self, proto: GraphProto, around: Scope | None) -> Region:
+    def nested(self, proto: GraphProto, around: NameScope | None) -> Region:
         region = super().nested(proto, around)
         block = region.block
         end = block.last
@@ -287,7 +287,9 @@ class CommonIrDecoder(ModelDecoder):
 
     # -- nodes
 
-    def operation(self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: Scope) -> Operation:
+    def operation(
+        self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: NameScope
+    ) -> Operation:
         counts, control = tuple(node.input_arg_count), tuple(node.control_input)
         node.ClearField("input_arg_count")
         node.ClearField("control_input")
@@ -302,7 +304,7 @@ class CommonIrDecoder(ModelDecoder):
         return op
 
     def _own(
-        self, node: NodeProto, called: str, counts: tuple[int, ...], n: int, types: list[Type], scope: Scope
+        self, node: NodeProto, called: str, counts: tuple[int, ...], n: int, types: list[Type], scope: NameScope
     ) -> Operation | None:
         """The operation of a node that calls what a file declares, or a dialect; None for other nodes."""
         definitions = self._own_operators.get(called) or self._operators.get(called)
@@ -356,7 +358,7 @@ class CommonIrDecoder(ModelDecoder):
         return {name: f for name, f in known.items() if f is not None}
 
     def _call(
-        self, called: str, node: NodeProto, attributes: NodeAttributes, types: list[Type], scope: Scope
+        self, called: str, node: NodeProto, attributes: NodeAttributes, types: list[Type], scope: NameScope
     ) -> common_ir.Call:
         function = self._own_functions.get(called) or self._definitions_by_name.get(called)
         arguments = tuple([scope.value(name) for name in node.input if name])
@@ -372,7 +374,7 @@ class CommonIrDecoder(ModelDecoder):
         values = DictionaryAttr(tuple(attributes.values.items()))
         return common_ir.Call.build({"function": called, "arguments": arguments, "attributes": values}, types)
 
-    def _attributes(self, node: NodeProto, scope: Scope, part: str) -> NodeAttributes:
+    def _attributes(self, node: NodeProto, scope: NameScope, part: str) -> NodeAttributes:
         values: dict[str, Attribute] = {}
         graphs: dict[str, tuple[Region, ...]] = {}
         references: dict[str, str] = {}

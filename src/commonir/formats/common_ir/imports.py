@@ -73,7 +73,7 @@ def is_relative(uri: str) -> bool:
     return not urlsplit(uri).scheme
 
 
-class Place(NamedTuple):
+class SourcePosition(NamedTuple):
     """Where a file lies: a path relative to a folder that it stays below, or an address, for which that is empty."""
 
     folder: str
@@ -106,7 +106,7 @@ def closure_of(
     folder, name = os.path.split(os.path.abspath(file)) if file else (NOWHERE, "")
     named = {os.path.abspath(f): f for f in options.library_path} | {folder: os.path.dirname(file)}
     resolving = _Resolving(options, limits, found, open_url, named)
-    resolving.all(imports, Place(folder, name), ())
+    resolving.all(imports, SourcePosition(folder, name), ())
     return tuple(resolving.done)
 
 
@@ -127,11 +127,11 @@ class _Resolving:
         self._found = found
         self._open_url = open_url
         self._named = named
-        self._known: set[Place] = set()
+        self._known: set[SourcePosition] = set()
         self._is_full = False
         self._names: dict[str, Imported] = {}
 
-    def all(self, imports: Sequence[str], importer: Place, chain: tuple[Place, ...]) -> None:
+    def all(self, imports: Sequence[str], importer: SourcePosition, chain: tuple[SourcePosition, ...]) -> None:
         """Resolves the imports of one file; `chain` are the files that led to it, outermost first."""
         for text in imports:
             if urlsplit(text).scheme == OWN_SCHEME:
@@ -141,7 +141,7 @@ class _Resolving:
             except DiagnosticError as error:
                 self._found.extend(d.located(file=self._name_of(importer)) for d in error.diagnostics)
 
-    def _one(self, wanted: ImportUri, importer: Place, chain: tuple[Place, ...]) -> None:
+    def _one(self, wanted: ImportUri, importer: SourcePosition, chain: tuple[SourcePosition, ...]) -> None:
         place, content = self._content(wanted, importer)
         if place in chain:
             cycle = [*chain[chain.index(place) :], place]
@@ -164,7 +164,7 @@ class _Resolving:
         if self._is_new(built):
             self.done.append(built)
 
-    def _library(self, content: bytes, place: Place) -> LibraryProto:
+    def _library(self, content: bytes, place: SourcePosition) -> LibraryProto:
         library = document_of(memoryview(content), self._limits, self._name_of(place), self._found).library
         if library is None:
             message = f"'{escape(self._shown(place))}' has a graph, and only libraries can be imported"
@@ -182,17 +182,17 @@ class _Resolving:
             self._found.add(DUPLICATE_NAME, text, notes=(f"found: '{escape(before.uri)}' and '{escape(made.uri)}'",))
         return False
 
-    def _name_of(self, place: Place) -> str:
+    def _name_of(self, place: SourcePosition) -> str:
         """Returns the name by which the user knows a file."""
         return str(place._replace(folder=self._named.get(place.folder, place.folder)) if place.folder else place)
 
-    def _shown(self, place: Place) -> str:
+    def _shown(self, place: SourcePosition) -> str:
         """A place as seen from the root, which is the folder of the model for what lies in it."""
         return place.path
 
     # -- contents
 
-    def _content(self, wanted: ImportUri, importer: Place) -> tuple[Place, bytes]:
+    def _content(self, wanted: ImportUri, importer: SourcePosition) -> tuple[SourcePosition, bytes]:
         """Where a library is found, and its bytes.
 
         Raises: UNRESOLVED_IMPORT, NETWORK_REFUSED, WRONG_DIGEST, PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED.
@@ -208,21 +208,21 @@ class _Resolving:
                 help = "for a file beside the model, give the relative path alone"
                 raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help=help))
             allowed = self._options.allow_fetch
-            return Place("", url), fetch(url, wanted.sha256, allowed=allowed, open_url=self._open_url)
+            return SourcePosition("", url), fetch(url, wanted.sha256, allowed=allowed, open_url=self._open_url)
         beside = posixpath.join(posixpath.dirname(importer.path.replace(os.sep, "/")), wanted.uri)
-        tried = [] if importer.folder == NOWHERE else [Place(importer.folder, beside)]
-        tried += [Place(os.path.abspath(folder), wanted.uri) for folder in self._options.library_path]
+        tried = [] if importer.folder == NOWHERE else [SourcePosition(importer.folder, beside)]
+        tried += [SourcePosition(os.path.abspath(folder), wanted.uri) for folder in self._options.library_path]
         for place in tried:
             content = self._file(place)
             if content is not None:
                 require_digest(content, wanted.sha256, wanted.uri)
-                return Place(place.folder, posixpath.normpath(place.path)), content
+                return SourcePosition(place.folder, posixpath.normpath(place.path)), content
         message = f"the library '{escape(wanted.uri)}' is not found"
         notes = [f"looked for: {escape(self._name_of(place))}" for place in tried]
         help = "put it there, or name its folder with --library-path"
         raise DiagnosticError(Diagnostic(UNRESOLVED_IMPORT, message, notes=notes, help=help))
 
-    def _file(self, place: Place) -> bytes | None:
+    def _file(self, place: SourcePosition) -> bytes | None:
         """The bytes of a file; None when there is none. Raises: PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED."""
         try:
             with open_inside(place.folder, place.path) as stream:

@@ -45,7 +45,7 @@ from commonir.dialects.mil.program import (
     Return,
     value_attribute,
 )
-from commonir.formats.coreml.findings import Findings, Place
+from commonir.formats.coreml.findings import Findings, ProtoPlace
 from commonir.formats.coreml.literals import natural_type
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
@@ -119,7 +119,7 @@ class ProgramBuilder:
         """A function with a region for each of its specializations."""
         return Func.build({"sym_name": name, "opset": opset, "specializations": tuple(regions)}, ())
 
-    def tell_repeated(self, names: Iterable[str], what: str, place: Place, field: str = "") -> None:
+    def tell_repeated(self, names: Iterable[str], what: str, place: ProtoPlace, field: str = "") -> None:
         """Records each name of a list that occurs again."""
         for name in repeated(names):
             part = f".{field}['{name}']" if field else ""
@@ -128,13 +128,13 @@ class ProgramBuilder:
     def tell_repeated_functions(self, names: Iterable[str]) -> None:
         """Records each name of a function that occurs again."""
         for name in repeated(names):
-            self.findings.add(DUPLICATE_NAME, f"the function '{name}' is defined twice", Place(name))
+            self.findings.add(DUPLICATE_NAME, f"the function '{name}' is defined twice", ProtoPlace(name))
 
     def enter(self, block: Block) -> None:
         """Begins a block whose arguments are made. Its names are a scope of their own."""
         self._scopes.append({argument.name: argument for argument in block.arguments})
 
-    def leave(self, block: Block, names: Sequence[str], place: Place) -> Operation:
+    def leave(self, block: Block, names: Sequence[str], place: ProtoPlace) -> Operation:
         """Ends the block begun last, which returns the values of these names; its end is returned."""
         values = [self.named(name, place, f".outputs[{n}]") for n, name in enumerate(names)]
         if any(v.owner is None for v in values):
@@ -143,7 +143,7 @@ class ProgramBuilder:
         self._scopes.pop()
         return block.append(Return.build({"values": values, "names": tuple(names)}, ()))
 
-    def named(self, name: str, place: Place, part: str) -> Value:
+    def named(self, name: str, place: ProtoPlace, part: str) -> Value:
         """The value of a name in sight; for any other, which is told, a value that nothing defines."""
         for scope in reversed(self._scopes):
             result = scope.get(name)
@@ -163,7 +163,7 @@ class ProgramBuilder:
 
     # -- operations
 
-    def count_operation(self, place: Place) -> None:
+    def count_operation(self, place: ProtoPlace) -> None:
         """Counts an operation that is about to be read.
 
         Raises: LIMIT_EXCEEDED.
@@ -184,7 +184,7 @@ class ProgramBuilder:
         scope[name] = built
         return True
 
-    def operation(self, given: Statement, at: Place, block: Block) -> Operation:
+    def operation(self, given: Statement, at: ProtoPlace, block: Block) -> Operation:
         """Makes an operation and puts it at the end of the block begun last."""
         kind, bound, _, attributes, _, regions, results = given
         types = [kind for _, kind in results]
@@ -219,7 +219,7 @@ class ProgramBuilder:
         self._name(op, given, at)
         return block.append(op)
 
-    def _name(self, op: Operation, given: Statement, at: Place) -> None:
+    def _name(self, op: Operation, given: Statement, at: ProtoPlace) -> None:
         """Names an operation and its results, and puts them in sight."""
         scope = self._scopes[-1]
         for r, (name, _) in zip(op.results, given.results, strict=True):
@@ -234,7 +234,7 @@ class ProgramBuilder:
         elif given.name != implied:
             op.set_extra(OPERATION_NAME, StringAttr(given.name))
 
-    def attribute_list(self, given: Iterable[tuple[str, Data | Compound | None]], place: Place) -> Attributes:
+    def attribute_list(self, given: Iterable[tuple[str, Data | Compound | None]], place: ProtoPlace) -> Attributes:
         """Attributes by name; of several with one name, which is told, the last. None stands for undecoded ones."""
         out: dict[str, Data | Compound] = {}
         for key, value in given:
@@ -256,7 +256,7 @@ class ProgramBuilder:
             self._plans[key] = None if found is None else _Plan(found)
         return self._plans[key]
 
-    def _tell_unknown(self, kind: str, at: Place) -> None:
+    def _tell_unknown(self, kind: str, at: ProtoPlace) -> None:
         name = f"{DIALECT}.{kind}"
         oldest = next((d for d in (self._dialects.find(name, v) for v in VERSIONS) if d is not None), None)
         if oldest is not None:
@@ -269,7 +269,7 @@ class ProgramBuilder:
         self.findings.add(UNKNOWN_OPERATION, f"unknown operation '{name}'", at, help=help)
 
     def _arguments(
-        self, plan: _Plan, bound: Bound, attributes: Attributes, regions: list[Region], at: Place
+        self, plan: _Plan, bound: Bound, attributes: Attributes, regions: list[Region], at: ProtoPlace
     ) -> Mapping[str, object] | None:
         """The arguments of a definition by field; None when the operation cannot take that form, which is told."""
         out: dict[str, object] = {}
@@ -300,7 +300,7 @@ class ProgramBuilder:
                 fits = self._declared(field, value, out, at) and fits
         return out if self._take_regions(plan, regions, out, at) and fits else None
 
-    def _declared(self, field: Field, value: Data | Compound, out: dict[str, object], at: Place) -> bool:
+    def _declared(self, field: Field, value: Data | Compound, out: dict[str, object], at: ProtoPlace) -> bool:
         """Adds a declared attribute to the arguments; False when the constant is not of its kind."""
         kind = field.type
         if kind is None:
@@ -321,7 +321,7 @@ class ProgramBuilder:
         self.findings.add(WRONG_ATTRIBUTE, f"'{field.spelling}': {reason}", at, f".attributes['{field.spelling}']")
         return False
 
-    def _take_regions(self, plan: _Plan, regions: list[Region], out: dict[str, object], at: Place) -> bool:
+    def _take_regions(self, plan: _Plan, regions: list[Region], out: dict[str, object], at: ProtoPlace) -> bool:
         declared = plan.regions
         if not declared and not regions:
             return True

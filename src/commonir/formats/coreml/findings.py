@@ -17,7 +17,7 @@ from commonir.formats.coreml.blobs import UnusableWeightsError
 _MAX_SEARCHES = 20
 
 
-class Place:
+class ProtoPlace:
     """Where the part of a program stands that is being read. As text it is its path, as `ods.path_of` says it.
 
     `part`, where it is asked for, is what of the operation at that place is wrong, such as `.inputs['x']`.
@@ -57,7 +57,7 @@ class Findings:
         self,
         code: Code,
         message: str,
-        place: Place,
+        place: ProtoPlace,
         part: str = "",
         *,
         notes: tuple[str, ...] = (),
@@ -66,7 +66,7 @@ class Findings:
         """Records a finding."""
         self.extend([Diagnostic(code, message, notes=notes, help=help)], place, part)
 
-    def extend(self, found: Collection[Diagnostic], place: Place, part: str = "") -> None:
+    def extend(self, found: Collection[Diagnostic], place: ProtoPlace, part: str = "") -> None:
         """Records findings made elsewhere."""
         self.faulty.add(str(place))
         room = self._limit - len(self._found)
@@ -76,7 +76,7 @@ class Findings:
         if len(self._found) == self._limit:
             self._found.append(Diagnostic(LIMIT_EXCEEDED, f"there are more than {self._limit} findings"))
 
-    def unusable(self, error: UnusableWeightsError, place: Place, part: str) -> None:
+    def unusable(self, error: UnusableWeightsError, place: ProtoPlace, part: str) -> None:
         """Records a weight file that cannot be read, once for the file."""
         shared = self._unusable.get(error.name)
         if shared is not None:
@@ -91,7 +91,7 @@ class Findings:
         self._suggestions += 1
         return did_you_mean(name, candidates) if self._suggestions <= _MAX_SEARCHES else None
 
-    def notes_on(self, name: str, place: Place) -> tuple[str, ...]:
+    def notes_on(self, name: str, place: ProtoPlace) -> tuple[str, ...]:
         """Where a name is defined that is not defined yet, as long as there are not too many findings."""
         self._searches += 1
         return place.notes_on(name) if self._searches <= _MAX_SEARCHES else ()

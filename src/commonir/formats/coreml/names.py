@@ -79,7 +79,7 @@ def _values(block: Block) -> Iterator[Value]:
             pending.extend([b for r in op.regions for b in r.blocks])
 
 
-class _Scope:
+class _NameScope:
     """A block being looked at, with the operation whose results are defined after its last nested block."""
 
     __slots__ = ("names", "operations")
@@ -96,7 +96,7 @@ def _tells_apart(block: Block, *, is_read: bool) -> bool:
         return False
     if len({a.name for a in block.arguments}) != len(block.arguments):
         return False
-    scopes = [_Scope(block)]
+    scopes = [_NameScope(block)]
     waiting: list[Operation] = []
     blocks: list[Iterator[Block]] = []
     while scopes:
@@ -113,7 +113,7 @@ def _tells_apart(block: Block, *, is_read: bool) -> bool:
             if nested is not None:
                 if len({a.name for a in nested.arguments}) != len(nested.arguments):
                     return False
-                scopes.append(_Scope(nested))
+                scopes.append(_NameScope(nested))
                 continue
             blocks.pop()
             if not _define(waiting.pop(), scopes[-1], is_read=is_read):
@@ -121,7 +121,7 @@ def _tells_apart(block: Block, *, is_read: bool) -> bool:
     return True
 
 
-def _means(value: Value, scopes: list[_Scope]) -> bool:
+def _means(value: Value, scopes: list[_NameScope]) -> bool:
     """Whether the name of an operand leads to it."""
     if isinstance(value.owner, Literal | CompoundLiteral):
         return True
@@ -130,7 +130,7 @@ def _means(value: Value, scopes: list[_Scope]) -> bool:
     return result is value if value.owner is not None else result is None
 
 
-def _define(op: Operation, scope: _Scope, *, is_read: bool) -> bool:
+def _define(op: Operation, scope: _NameScope, *, is_read: bool) -> bool:
     if isinstance(op, Literal | CompoundLiteral):
         return True
     for value in op.results:

@@ -34,7 +34,7 @@ from commonir.formats.coreml.building import (
     Statement,
     keep_attributes,
 )
-from commonir.formats.coreml.findings import Place
+from commonir.formats.coreml.findings import ProtoPlace
 from commonir.formats.coreml.residue import residue_of
 from commonir.formats.coreml.types import TypeDecoder
 from commonir.formats.coreml.values import ValueDecoder
@@ -64,7 +64,7 @@ _TEXT = tensor(string)
 _VALUE = "val"
 
 
-class _Reading(Place):
+class _Reading(ProtoPlace):
     """The place of a message being read, and what can be wrong with the message.
 
     `undecoded` are the places in the message of constants that could not be decoded; `has_residue` says that the

@@ -21,7 +21,7 @@ from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE
 from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import DIALECT, Bound, ProgramBuilder, Statement, keep_attributes
-from commonir.formats.coreml.findings import Place
+from commonir.formats.coreml.findings import ProtoPlace
 from commonir.formats.coreml.verify import NEWEST_PROGRAM_VERSION
 from commonir.formats.mil_text.constants import ConstantReader, Value
 from commonir.formats.mil_text.lexer import OPSETS_BY_NAME, PLAIN_SYNTAX, SCALAR_SYNTAX, MilScanner
@@ -72,7 +72,7 @@ def default_entry(names: Sequence[str]) -> str:
     return MAIN if MAIN in names else next(iter(names), "")
 
 
-class _TextPlace(Place):
+class _TextPlace(ProtoPlace):
     """A place in a text. `at` is the offset of what is being read, `keys` are the offsets of its parts by name."""
 
     __slots__ = ("at", "keys", "scanner")

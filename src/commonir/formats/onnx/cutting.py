@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     length: int
 
 
-class Place(NamedTuple):
+class CutPoint(NamedTuple):
     """Where contents lie: in which field of the tensor, and the pieces of it, of which raw contents have one."""
 
     field: str
@@ -65,10 +65,10 @@ class Cut(NamedTuple):
     """A model without its large contents: the bytes that remain, the places of what is cut out, and what marks them."""
 
     content: bytes | memoryview
-    places: tuple[Place, ...]
+    places: tuple[CutPoint, ...]
     token: bytes
 
-    def place_of(self, raw: bytes) -> Place | None:
+    def place_of(self, raw: bytes) -> CutPoint | None:
         """The place that raw contents stand for; None for contents that are there."""
         if not self.places or len(raw) != _TOKEN_BYTES + _INDEX_BYTES or not raw.startswith(self.token):
             return None
@@ -93,7 +93,7 @@ def cut(buffer: memoryview, limits: Limits) -> Cut:
 
 class _Cutting:
     def __init__(self, buffer: memoryview, limits: Limits) -> None:
-        self.places: list[Place] = []
+        self.places: list[CutPoint] = []
         self.token = os.urandom(_TOKEN_BYTES)
         self._buffer = buffer
         self._deepest = limits.max_nesting_depth
@@ -142,5 +142,5 @@ class _Cutting:
         if name == "string_data" or (number == _RAW_DATA and len(held) > 1):
             return whole
         mark = self.token + len(self.places).to_bytes(_INDEX_BYTES, "little")
-        self.places.append(Place(name, tuple([Piece(f.content, f.end - f.content) for f in held])))
+        self.places.append(CutPoint(name, tuple([Piece(f.content, f.end - f.content) for f in held])))
         return [*rest, varint(_RAW_DATA << 3 | BYTES) + varint(len(mark)) + mark]

@@ -35,7 +35,7 @@ from commonir.formats.onnx.node_locations import GRAPH, function_place
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.references import kinds_of, wrong_references
-from commonir.formats.onnx.scopes import Scope
+from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
 from commonir.formats.onnx.unknown_fields import keep, keep_names
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
@@ -205,7 +205,7 @@ class ModelDecoder(NodeDecoder):
         names = tuple(proto.input)
         declared = {info.name: self._type(info) for info in proto.value_info}
         block = Block([declared.get(n, unknown) for n in names], names)
-        scope = Scope(declared)
+        scope = NameScope(declared)
         scope.values.update(zip(names, block.arguments, strict=True))
         end = self.fill(block, proto.node, list(proto.output), scope)
         self.check_references(proto.node, proto.attribute_proto)
@@ -235,11 +235,11 @@ class ModelDecoder(NodeDecoder):
         for wrong in wrong_references(nodes, kinds_of(formals)):
             self.tell(WRONG_ATTRIBUTE, wrong.message, wrong.part)
 
-    def nested(self, proto: GraphProto, around: Scope | None) -> Region:
+    def nested(self, proto: GraphProto, around: NameScope | None) -> Region:
         """A graph inside of an attribute."""
         return Region([self.block(proto, around)])
 
-    def block(self, proto: GraphProto, around: Scope | None, defaults: dict[str, Data] | None = None) -> Block:
+    def block(self, proto: GraphProto, around: NameScope | None, defaults: dict[str, Data] | None = None) -> Block:
         """The block of a graph; with `defaults`, of the outermost one, which receives those of inputs."""
         initializers, outputs = proto.initializer[:], proto.output[:]
         constants = {tensor.name for tensor in initializers}
@@ -251,7 +251,7 @@ class ModelDecoder(NodeDecoder):
         declared = {info.name: self._type(info) for info in (*proto.value_info[:], *outputs)}
         names = [info.name for info in inputs]
         block = Block(types, names, proto.name)
-        scope = Scope(declared, around)
+        scope = NameScope(declared, around)
         for v in block.arguments:
             self.define(v.name, v, scope, "input")
         of_defaults: dict[str, Rest] = {unknown_fields.STORAGE: [], unknown_fields.DEFAULT_FIELDS: []}
@@ -270,7 +270,7 @@ class ModelDecoder(NodeDecoder):
             keep(end, name, entries)
         return block
 
-    def fill(self, block: Block, nodes: Iterable[NodeProto], outputs: Sequence[str], scope: Scope) -> onnx.Return:
+    def fill(self, block: Block, nodes: Iterable[NodeProto], outputs: Sequence[str], scope: NameScope) -> onnx.Return:
         """Reads the nodes of a graph or function whose inputs are defined, and ends its block."""
         for n, node in enumerate(nodes):
             self._operations += 1
@@ -370,7 +370,7 @@ class ModelDecoder(NodeDecoder):
         if rest:
             end[unknown_fields.DEFAULT_FIELDS].append((tensor.name, DictionaryAttr(tuple(rest))))
 
-    def _initializer(self, tensor: TensorProto, block: Block, scope: Scope) -> None:
+    def _initializer(self, tensor: TensorProto, block: Block, scope: NameScope) -> None:
         part = f"initializer '{tensor.name}'"
         data = self.tensor(tensor, part)
         kind = scope.stated.get(tensor.name, unknown) if data is None else data.type
@@ -380,7 +380,7 @@ class ModelDecoder(NodeDecoder):
         new_op.output.name = tensor.name
         self.define(tensor.name, new_op.output, scope, part)
 
-    def _sparse_initializer(self, sparse: SparseTensorProto, block: Block, scope: Scope) -> None:
+    def _sparse_initializer(self, sparse: SparseTensorProto, block: Block, scope: NameScope) -> None:
         name = sparse.values.name
         part = f"sparse_initializer '{name}'"
         values, indices = self.tensor(sparse.values, part), self.tensor(sparse.indices, part)

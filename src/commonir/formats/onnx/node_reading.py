@@ -37,7 +37,7 @@ from commonir.formats.onnx.messages import (
 )
 from commonir.formats.onnx.node_locations import node_part
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
-from commonir.formats.onnx.scopes import Scope
+from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import TensorError
 from commonir.formats.onnx.unknown_fields import array, form_of, keep, leftover
 from commonir.ir.attributes import (
@@ -58,7 +58,7 @@ from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, attr_types
-from commonir.ods.definition import ATTRIBUTE_REFERENCES, Layout
+from commonir.ods.definition import ATTRIBUTE_REFERENCES, FieldLayout
 from commonir.ods.fields import Field
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class NodeDecoder(ABC):
     # -- what graphs and tensors are is told elsewhere
 
     @abstractmethod
-    def nested(self, proto: GraphProto, around: Scope | None) -> Region:
+    def nested(self, proto: GraphProto, around: NameScope | None) -> Region:
         """A graph inside of an attribute."""
 
     @abstractmethod
@@ -177,14 +177,14 @@ class NodeDecoder(ABC):
         """Whether a message has fields that nobody knows, which are to be kept."""
         return self.keeps_unknown and unknown_fields.has_unknown(message)
 
-    def define(self, name: str, value: Value, scope: Scope, part: str) -> None:
+    def define(self, name: str, value: Value, scope: NameScope, part: str) -> None:
         """Makes a name stand for a value from here on."""
         if not scope.define(name, value):
             self.tell(DUPLICATE_NAME, f"'{name}' is defined twice", part)
 
     # -- nodes
 
-    def node(self, node: NodeProto, n: int, block: Block, scope: Scope) -> None:
+    def node(self, node: NodeProto, n: int, block: Block, scope: NameScope) -> None:
         """Reads a node and puts it at the end of a block."""
         said: dict[int, Any] = {f.number: held for f, held in node.ListFields()}
         # As lists, because each look into a message makes its texts anew.
@@ -244,7 +244,9 @@ class NodeDecoder(ABC):
             result = self._empty[names] = DictionaryAttr(tuple([(name, empty) for name in names]))
         return result
 
-    def operation(self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: Scope) -> Operation:
+    def operation(
+        self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: NameScope
+    ) -> Operation:
         """The operation of a node, in no block yet; `said` are its fields by number, and `types` those that the file
         states of its results.
         """
@@ -279,7 +281,7 @@ class NodeDecoder(ABC):
             self._definitions[key] = found
         return self._definitions[key]
 
-    def defined(self, definition: type[Op], said: Mapping[int, Any], types: list[Type], scope: Scope) -> Op:
+    def defined(self, definition: type[Op], said: Mapping[int, Any], types: list[Type], scope: NameScope) -> Op:
         """An operation of a definition, of the fields of a node by number.
 
         Raises: Malformed for a node that has more than the definition can hold.
@@ -329,12 +331,12 @@ class NodeDecoder(ABC):
             unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, names)
         return op
 
-    def custom(self, node: NodeProto, types: list[Type], scope: Scope) -> onnx.Custom:
+    def custom(self, node: NodeProto, types: list[Type], scope: NameScope) -> onnx.Custom:
         """An operator of which no definition is known."""
         arguments = {"op_type": node.op_type, "domain": node.domain, "overload": node.overload}
         return self._open(onnx.Custom, arguments, node, types, scope)
 
-    def call(self, symbol: str, node: NodeProto, types: list[Type], scope: Scope) -> onnx.Call:
+    def call(self, symbol: str, node: NodeProto, types: list[Type], scope: NameScope) -> onnx.Call:
         """A call of a local function."""
         op = self._open(onnx.Call, {"function": symbol}, node, types, scope)
         function = self.local_functions.get(symbol)
@@ -358,7 +360,7 @@ class NodeDecoder(ABC):
         return self._instances[key]
 
     def _open(
-        self, kind: type[_Open], arguments: Mapping[str, object], node: NodeProto, types: list[Type], scope: Scope
+        self, kind: type[_Open], arguments: Mapping[str, object], node: NodeProto, types: list[Type], scope: NameScope
     ) -> _Open:
         """An operation that takes any inputs and attributes."""
         names = list(node.input)
@@ -386,7 +388,7 @@ class NodeDecoder(ABC):
     # -- attributes
 
     def dictionary(
-        self, attributes: Iterable[AttributeProto], scope: Scope | None
+        self, attributes: Iterable[AttributeProto], scope: NameScope | None
     ) -> tuple[DictionaryAttr, Rest, list[tuple[str, Region]]]:
         """Attributes without a definition: their values, what their messages say beyond, and the graphs among them."""
         entries: Rest = []
@@ -413,7 +415,7 @@ class NodeDecoder(ABC):
                 rests.append((attribute.name, DictionaryAttr(tuple(rest))))
         return DictionaryAttr(tuple(entries)), rests, graphs
 
-    def attribute(self, attribute: AttributeProto, scope: Scope | None) -> ReadAttribute:
+    def attribute(self, attribute: AttributeProto, scope: NameScope | None) -> ReadAttribute:
         """The value of an attribute as a Python value; a message for kinds that have no other form.
 
         Raises: Malformed.
@@ -449,7 +451,7 @@ class NodeDecoder(ABC):
             raise Malformed(first.code, f"attribute '{attribute.name}': {first.message}", first.help) from None
         return ReadAttribute(value, [*rest, *more], " ".join(filter(None, (storage, held))))
 
-    def _value(self, proto: AttributeProto, kind: int, scope: Scope | None) -> tuple[object, Rest, str]:
+    def _value(self, proto: AttributeProto, kind: int, scope: NameScope | None) -> tuple[object, Rest, str]:
         """A value, what its message says beyond it, and how a tensor is held."""
         plain = PLAIN_VALUES.get(kind)
         if plain is not None:
@@ -483,7 +485,7 @@ class NodeDecoder(ABC):
             case _:
                 return proto, [], ""
 
-    def _graph(self, proto: AttributeProto, scope: Scope | None) -> Region:
+    def _graph(self, proto: AttributeProto, scope: NameScope | None) -> Region:
         outer, at = self.place, self._at
         if at is not None:
             self.place = f"{outer}.{node_part(*at)}.{proto.name}"
@@ -501,7 +503,7 @@ class NodeDecoder(ABC):
 
 
 def _operands(
-    layout: Layout, said: Mapping[int, Any], scope: Scope
+    layout: FieldLayout, said: Mapping[int, Any], scope: NameScope
 ) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
     """The operands of a node, and where those of each input of its definition begin, as operations hold them."""
     names: list[str] = said.get(_INPUT, [])
@@ -531,7 +533,7 @@ def _operands(
     return tuple(operands), tuple(offsets)
 
 
-def _regions(layout: Layout, given: Mapping[int, Region]) -> tuple[Region, ...]:
+def _regions(layout: FieldLayout, given: Mapping[int, Region]) -> tuple[Region, ...]:
     """The regions of an operation by their places; one that need not be given is there without blocks."""
     return tuple([given.get(n) or Region() for n, f in enumerate(layout.regions) if n in given or f.optional])
 

@@ -8,7 +8,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, unknown
 
 
-class Scope:
+class NameScope:
     """The names of one graph. `stated` are the types that the file states of its values.
 
     A name that is used before it is defined stands for a value of its own until it is, so that the verifier can tell.
@@ -16,7 +16,7 @@ class Scope:
 
     __slots__ = ("_forward", "_outer", "stated", "values")
 
-    def __init__(self, stated: Mapping[str, Type], outer: Scope | None = None) -> None:
+    def __init__(self, stated: Mapping[str, Type], outer: NameScope | None = None) -> None:
         self.stated = stated
         self.values: dict[str, Value] = {}
         self._outer = outer
@@ -24,7 +24,7 @@ class Scope:
 
     def value(self, name: str) -> Value:
         """The value that a name stands for here."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             result = scope.values.get(name)
             if result is not None:

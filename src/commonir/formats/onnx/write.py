@@ -52,7 +52,7 @@ def write(
     encoded = encode(module)
     external = _external(encoded.weights, options)
     if not external:
-        layout = _Layout(encoded, frozenset())
+        layout = _ExternalLayout(encoded, frozenset())
         with atomic_file(path) as stream:
             layout.write(stream)
         return (Path(path),)
@@ -64,7 +64,7 @@ def write(
         offset = _aligned(offset, size)
         _refer(header, location, offset, size)
         offset += size
-    layout = _Layout(encoded, frozenset(external))
+    layout = _ExternalLayout(encoded, frozenset(external))
     beside = Path(os.path.realpath(path)).with_name(location)
     with atomic_files(beside, path) as (data_stream, stream):
         for n in external:
@@ -82,7 +82,7 @@ def dumps(module: Module) -> bytes:
 
     Raises: NOT_IN_FORMAT, OUTPUT_TOO_LARGE.
     """
-    layout = _Layout(encode(module), frozenset())
+    layout = _ExternalLayout(encode(module), frozenset())
     stream = io.BytesIO()
     layout.write(stream)
     return stream.getvalue()
@@ -128,7 +128,7 @@ def _copy(data: Data, dst: BinaryIO) -> None:
         dst.write(data.buffer())
 
 
-class _Layout:
+class _ExternalLayout:
     """The bytes of a model: pieces of messages, and weights between them.
 
     Fields of a message may come in any order, so the weights are written after the rest of the graph, and the graph

@@ -15,7 +15,7 @@ from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """The type of a token."""
 
     NAME = auto()
@@ -29,7 +29,7 @@ class Kind(Enum):
 class Word(NamedTuple):
     """One word, and the number of its line."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     line: int
 
@@ -63,10 +63,10 @@ def words_of(source: str, file: str) -> list[Word]:
             text = m.group(group)
             if group == "INTEGER" and len(text) > _MOST_DIGITS:
                 fail(f"an integer of {len(text)} digits", line, file)
-            out.append(Word(Kind[group], _ESCAPED.sub(r"\1", text) if group == "TEXT" else text, line))
+            out.append(Word(TokenKind[group], _ESCAPED.sub(r"\1", text) if group == "TEXT" else text, line))
         line += source.count("\n", at, m.end())
         at = m.end()
-    out.append(Word(Kind.END, "", line))
+    out.append(Word(TokenKind.END, "", line))
     return out
 
 

@@ -37,7 +37,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     create,
 )
-from commonir.formats.onnx_text.lexer import Kind, Word, fail, words_of
+from commonir.formats.onnx_text.lexer import TokenKind, Word, fail, words_of
 
 _TYPES = {name.lower(): number for number, name in enumerate(DATA_TYPE_NAMES) if number}
 _WRAPPERS = frozenset({"seq", "map", "optional", "sparse_tensor", "opaque"})
@@ -82,11 +82,11 @@ class _Parser:
 
     def _fail(self, expected: str) -> NoReturn:
         word = self._word
-        found = "the end of the text" if word.kind is Kind.END else f"'{escape(word.text)}'"
+        found = "the end of the text" if word.kind is TokenKind.END else f"'{escape(word.text)}'"
         fail(f"expected {expected}, found {found}", word.line, self._file)
 
     def _is(self, mark: str) -> bool:
-        return self._word.kind is Kind.MARK and self._word.text == mark
+        return self._word.kind is TokenKind.MARK and self._word.text == mark
 
     def _accept(self, mark: str) -> bool:
         if not self._is(mark):
@@ -106,22 +106,22 @@ class _Parser:
                 self._expect(",")
 
     def _name(self) -> str:
-        if self._word.kind is not Kind.NAME:
+        if self._word.kind is not TokenKind.NAME:
             self._fail("a name")
         return self._take().text
 
     def _quotable(self) -> str:
-        if self._word.kind not in (Kind.NAME, Kind.TEXT):
+        if self._word.kind not in (TokenKind.NAME, TokenKind.TEXT):
             self._fail("a name")
         return self._take().text
 
     def _text(self) -> str:
-        if self._word.kind is not Kind.TEXT:
+        if self._word.kind is not TokenKind.TEXT:
             self._fail("a text in quotes")
         return self._take().text
 
     def _integer(self) -> int:
-        if self._word.kind is not Kind.INTEGER:
+        if self._word.kind is not TokenKind.INTEGER:
             self._fail("an integer")
         return int(self._take().text)
 
@@ -141,7 +141,7 @@ class _Parser:
         if self._accept("<"):
             self._several(">", lambda: self._model_entry(model))
         self._graph(model.graph)
-        while self._word.kind is not Kind.END:
+        while self._word.kind is not TokenKind.END:
             self._function(model.functions.add())
         return model
 
@@ -217,7 +217,7 @@ class _Parser:
 
     def _declared_attribute(self, function: FunctionProto) -> None:
         following = self._next()
-        if following.kind is Kind.MARK and following.text in (",", ">"):
+        if following.kind is TokenKind.MARK and following.text in (",", ">"):
             function.attribute.append(self._name())
         else:
             self._attribute(function.attribute_proto.add())
@@ -295,22 +295,22 @@ class _Parser:
 
     def _literal(self) -> Value:
         word = self._word
-        is_special = word.kind is Kind.NAME and word.text.lower() in _SPECIAL
-        if word.kind not in (Kind.INTEGER, Kind.FLOAT, Kind.TEXT) and not is_special:
+        is_special = word.kind is TokenKind.NAME and word.text.lower() in _SPECIAL
+        if word.kind not in (TokenKind.INTEGER, TokenKind.FLOAT, TokenKind.TEXT) and not is_special:
             self._fail("a number or a text")
         self._take()
-        if word.kind is Kind.INTEGER:
+        if word.kind is TokenKind.INTEGER:
             return int(word.text)
-        return word.text if word.kind is Kind.TEXT else float(word.text)
+        return word.text if word.kind is TokenKind.TEXT else float(word.text)
 
     # -- types
 
     def _has_type(self) -> bool:
         """Whether a type comes before the next name."""
         word, following = self._word, self._next()
-        if word.kind is not Kind.NAME or (word.text not in _TYPES and word.text not in _WRAPPERS):
+        if word.kind is not TokenKind.NAME or (word.text not in _TYPES and word.text not in _WRAPPERS):
             return False
-        return following.kind in (Kind.NAME, Kind.TEXT) or following.text in ("[", "(")
+        return following.kind in (TokenKind.NAME, TokenKind.TEXT) or following.text in ("[", "(")
 
     def _value_info(self, info: ValueInfoProto) -> None:
         if self._has_type():
@@ -371,7 +371,7 @@ class _Parser:
             d = into.shape.dim.add()
             if self._accept("?"):
                 return
-            if self._word.kind is Kind.INTEGER:
+            if self._word.kind is TokenKind.INTEGER:
                 d.dim_value = self._whole()
             else:
                 d.dim_param = self._quotable()
@@ -453,18 +453,22 @@ class _Parser:
 
     def _is_tensor(self, stated: AttributeType | None) -> bool:
         word = self._word
-        is_type = word.kind is Kind.NAME and word.text in _TYPES
+        is_type = word.kind is TokenKind.NAME and word.text in _TYPES
         return is_type and (stated is None or stated in (AttributeType.TENSOR, AttributeType.TENSORS))
 
     def _is_graph(self) -> bool:
         following = self._next()
-        return self._word.kind in (Kind.NAME, Kind.TEXT) and following.kind is Kind.MARK and following.text == "("
+        return (
+            self._word.kind in (TokenKind.NAME, TokenKind.TEXT)
+            and following.kind is TokenKind.MARK
+            and following.text == "("
+        )
 
     def _tensor(self, into: TensorProto) -> None:
         type = create(TypeProto)
         self._type(type)
         self._tensor_type(type, into)
-        into.name = self._quotable() if self._word.kind in (Kind.NAME, Kind.TEXT) else ""
+        into.name = self._quotable() if self._word.kind in (TokenKind.NAME, TokenKind.TEXT) else ""
         self._accept("=")
         self._elements(into)
 

@@ -10,8 +10,8 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.drawing import SMALL, Drawing
 from commonir.inspection.viewing.graphs import MAX_BOXES, Figure, Graph, Line, Node
-from commonir.inspection.viewing.layers import Layout, Size, layout
-from commonir.inspection.viewing.svg import Place, element, point_text, shortened, tail_of, title, width_of, words
+from commonir.inspection.viewing.layers import GraphLayout, Size, layout
+from commonir.inspection.viewing.svg import Position, element, point_text, shortened, tail_of, title, width_of, words
 
 _TOP, _MARGIN = 16.0, 24.0
 _PAD = 14.0
@@ -43,7 +43,7 @@ class _Group(NamedTuple):
     graph: Graph
     nested: tuple[tuple[_Group, ...], ...]
     sizes: tuple[Size, ...]
-    layout: Layout
+    layout: GraphLayout
 
     @property
     def size(self) -> Size:
@@ -131,7 +131,7 @@ def _size(node: Node, nested: Sequence[_Group]) -> Size:
 # -- drawing
 
 
-def _drawn(group: _Group, place: Place, mark: str) -> Iterator[str]:
+def _drawn(group: _Group, place: Position, mark: str) -> Iterator[str]:
     """Yields a block at a place. `mark` begins the names of its boxes."""
     size, origin = group.size, (place[0] + _PAD, place[1] + _TITLE + _PAD)
     yield element("rect", class_="bar", x=place[0], y=place[1], width=size.width, height=size.height, rx=6)
@@ -149,7 +149,7 @@ def _drawn(group: _Group, place: Place, mark: str) -> Iterator[str]:
             x += inner.size.width + _PAD
 
 
-def _box(node: Node, corner: Place, size: Size, mark: str) -> str:
+def _box(node: Node, corner: Position, size: Size, mark: str) -> str:
     x, y = corner
     room = size.width - 14
     is_port = node.kind in ("input", "output")
@@ -162,7 +162,7 @@ def _box(node: Node, corner: Place, size: Size, mark: str) -> str:
     return element("g", title(node.tooltip), frame, *texts, class_="box", data_at=mark)
 
 
-def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Place, mark: str) -> Iterator[str]:
+def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Position, mark: str) -> Iterator[str]:
     """Yields the lines of a block, those that come to one box side by side."""
     arriving: defaultdict[int, list[int]] = defaultdict(list)
     for n, line in enumerate(group.graph.lines):
@@ -189,7 +189,7 @@ def _last_x(group: _Group, number: int, boxes: Sequence[tuple[float, float, Size
     return x + size.width / 2
 
 
-def _line(line: Line, points: Sequence[Place], mark: str) -> str:
+def _line(line: Line, points: Sequence[Position], mark: str) -> str:
     drawn = f"M{point_text(points[0])}"
     for a, b in pairwise(points):
         middle = (a[1] + b[1]) / 2

@@ -9,7 +9,7 @@ from math import inf
 from commonir.base.text import format_bytes, plural
 from commonir.inspection.viewing.drawing import SMALL, Drawing
 from commonir.inspection.viewing.rows import MAX_LANES, Box, Rows, lanes_shown, rows_of
-from commonir.inspection.viewing.svg import Place, element, point_text, shortened, tail_of, title, width_of, words
+from commonir.inspection.viewing.svg import Position, element, point_text, shortened, tail_of, title, width_of, words
 from commonir.passes.timeline import Arrow, Point, RankStep, StepKind, Timeline
 
 _TOP, _MARGIN = 16, 24
@@ -315,7 +315,7 @@ class _Drawing:
             path = element("path", class_="message", d=drawn)
             yield element("g", title(reported), path, tip, class_="arrow", data_ends=ends)
 
-    def _route(self, begin: Place, end: Place, lane: int) -> str:
+    def _route(self, begin: Position, end: Position, lane: int) -> str:
         """Returns a line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
         if abs(end[0] - begin[0]) < self._step:
             return _curve(begin, end)
@@ -326,7 +326,7 @@ class _Drawing:
         first, last = (begin[0] + gutter, height), (end[0] - gutter, height)
         return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
 
-    def _lost(self, begin: Place, end: Place, tooltip: Sequence[str]) -> str:
+    def _lost(self, begin: Position, end: Position, tooltip: Sequence[str]) -> str:
         """Returns a message that nobody takes: it ends in an open ring before the lane."""
         ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
         line = element("path", class_="lost", d=_curve(begin, end))
@@ -366,17 +366,17 @@ def _named(step: RankStep, room: float = inf) -> str:
     return " · ".join(filter(None, [tail_of(step.name, SMALL, left), kind]))
 
 
-def _bend(begin: Place, end: Place) -> str:
+def _bend(begin: Position, end: Position) -> str:
     """Returns a line that leaves and arrives level, without its begin."""
     middle = (begin[0] + end[0]) / 2
     return f"C{point_text((middle, begin[1]))} {point_text((middle, end[1]))} {point_text(end)}"
 
 
-def _curve(begin: Place, end: Place) -> str:
+def _curve(begin: Position, end: Position) -> str:
     return f"M{point_text(begin)} {_bend(begin, end)}"
 
 
-def _tip(begin: Place, end: Place, class_: str = "tip") -> str:
+def _tip(begin: Position, end: Position, class_: str = "tip") -> str:
     sign = 1 if end[0] >= begin[0] else -1
     return element("path", class_=class_, d=f"M{point_text(end)} l{-9 * sign} -4.5 v9 z")
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.viewing.svg import Place
+from commonir.inspection.viewing.svg import Position
 
 _SWEEPS = 8
 _LINE_ROOM = 14.0
@@ -36,23 +36,23 @@ class Size(NamedTuple):
     height: float
 
 
-class Layout(NamedTuple):
+class GraphLayout(NamedTuple):
     """Where everything stands: the left upper corners of boxes, and for each line the points that it passes between
     the layers of its ends; None for a line that is too long to be followed.
     """
 
     width: float
     height: float
-    places: tuple[Place, ...]
-    lines: tuple[tuple[Place, ...] | None, ...]
+    places: tuple[Position, ...]
+    lines: tuple[tuple[Position, ...] | None, ...]
 
 
-def layout(boxes: Sequence[Size], lines: Sequence[Pair], *, gap: float, between: float) -> Layout:
+def layout(boxes: Sequence[Size], lines: Sequence[Pair], *, gap: float, between: float) -> GraphLayout:
     """Places boxes so that lines go down. Lines go from a box to one of a greater number; `gap` is the room beside
     boxes, `between` that between layers.
     """
     if not boxes:
-        return Layout(0.0, 0.0, (), ())
+        return GraphLayout(0.0, 0.0, (), ())
     graph = _Layers(boxes, lines, gap)
     graph.order()
     graph.move()
@@ -167,7 +167,7 @@ class _Layers:
                 self._x[row[n]] = at + offsets[n]
                 n += 1
 
-    def placed(self, between: float) -> Layout:
+    def placed(self, between: float) -> GraphLayout:
         """Returns the places, with the first box at the left upper corner."""
         left = min([self._x[n] - self._widths[n] / 2 for n in range(len(self._x))])
         heights = [max([self._boxes[n].height for n in row if not self._is_line(n)], default=0.0) for row in self._rows]
@@ -186,7 +186,7 @@ class _Layers:
             for passed in self._passed
         ]
         width = max([x + w / 2 for x, w in zip(xs, self._widths, strict=True)])
-        return Layout(width, tops[-1] - between, tuple(places), tuple(lines))
+        return GraphLayout(width, tops[-1] - between, tuple(places), tuple(lines))
 
 
 def _layers_of(count: int, lines: Sequence[Pair]) -> list[int]:
@@ -216,4 +216,4 @@ def _median(values: list[float], otherwise: float) -> float:
     return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
 
 
-__all__ = ["Layout", "Pair", "Size", "layout"]
+__all__ = ["GraphLayout", "Pair", "Size", "layout"]

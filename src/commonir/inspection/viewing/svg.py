@@ -32,10 +32,10 @@ def _value(value: str | float) -> str:
     return escape(value) if isinstance(value, str) else _number(value)
 
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
-def point_text(place: Place) -> str:
+def point_text(place: Position) -> str:
     """Returns a place as the commands of paths write it."""
     return f"{_number(place[0])} {_number(place[1])}"
 
@@ -98,4 +98,4 @@ def _fitting(content: str, size: float, room: float) -> str:
     return content
 
 
-__all__ = ["Place", "element", "point_text", "shortened", "tail_of", "title", "width_of", "words"]
+__all__ = ["Position", "element", "point_text", "shortened", "tail_of", "title", "width_of", "words"]

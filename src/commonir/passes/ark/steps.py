@@ -66,7 +66,7 @@ class FileTensor:
     def __init__(self, buffer: Buffer, view: View) -> None:
         self.buffer = buffer
         self.view = view
-        self.maker: Step | None = None
+        self.maker: TensorStep | None = None
 
     @property
     def type(self) -> TensorType:
@@ -74,7 +74,7 @@ class FileTensor:
         return TensorType(self.buffer.element, self.view.shape)
 
 
-class Step:
+class TensorStep:
     """An operation to be."""
 
     __slots__ = ("arguments", "definition", "is_port", "name", "operands", "result")
@@ -125,7 +125,7 @@ def snake_case(name: str) -> str:
     return "".join([f"_{c.lower()}" if c.isupper() else c for c in name]).lstrip("_")
 
 
-def rank_of_steps(steps: Sequence[Step], rank: int, world_size: int) -> ark.Rank:
+def rank_of_steps(steps: Sequence[TensorStep], rank: int, world_size: int) -> ark.Rank:
     """The rank whose operations are these, in order, each in a node of its own."""
     return _Writer(steps).rank(rank, world_size)
 
@@ -133,7 +133,7 @@ def rank_of_steps(steps: Sequence[Step], rank: int, world_size: int) -> ark.Rank
 class _Writer:
     """Makes the operations of a rank, and counts nodes, tensors and buffers in the order in which they come."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[TensorStep]) -> None:
         self._steps = steps
         self._block = Block()
         self._values: dict[FileTensor, Value] = {}
@@ -153,7 +153,7 @@ class _Writer:
         generation = GENERATION if self._steps else ""
         return ark.Rank(f"rank{rank}", rank, world_size, generation, *edges, Region([self._block]))
 
-    def _put(self, step: Step, node: int) -> None:
+    def _put(self, step: TensorStep, node: int) -> None:
         """Makes an operation, with the tensors that it is the first to mention."""
         for tensor in step.mentioned():
             if tensor not in self._values:
@@ -200,6 +200,6 @@ class _Writer:
 
 
 __all__ = [
-    "DATA_TYPES", "FIRST_TAG", "GENERATION", "Buffer", "FileTensor", "Names", "Step", "View", "next_tag",
+    "DATA_TYPES", "FIRST_TAG", "GENERATION", "Buffer", "FileTensor", "Names", "TensorStep", "View", "next_tag",
     "rank_of_steps", "snake_case",
 ]  # fmt: skip

@@ -29,7 +29,7 @@ class Partial(Enum):
     SUM = "sum"
 
 
-Layout = Split | Partial | None
+ShardLayout = Split | Partial | None
 """None is a tensor that is whole on each rank."""
 
 

@@ -16,7 +16,7 @@ from commonir.ir.types import TensorType
 from commonir.ods import Op, traits
 from commonir.passes.shard.elementary import Elementary, Node
 from commonir.passes.shard.indices import Indices, Run
-from commonir.passes.shard.layout import Layout, Partial, Split, reshaped
+from commonir.passes.shard.layout import Partial, ShardLayout, Split, reshaped
 
 _LINEAR = (core.Add, core.Reshape, core.Transpose, core.Squeeze, core.Unsqueeze, core.Slice, core.Reverse)
 """Operations that give a summand of their result for summands of all of their operands."""
@@ -36,7 +36,7 @@ class Plan:
     def __init__(self, program: Elementary, ranks: int) -> None:
         self.program = program
         self.ranks = ranks
-        self.layouts: dict[Value, Layout] = {}
+        self.layouts: dict[Value, ShardLayout] = {}
         self.taken: dict[tuple[Node, int], Split] = {}
         self.divided: dict[Node, Run] = {}
         self.handed_on: set[Node] = set()
@@ -61,7 +61,7 @@ class Plan:
 class Cause(NamedTuple):
     """How a value comes to its layout: from which other one, and whether it was only wanted so."""
 
-    layout: Layout
+    layout: ShardLayout
     source: Value | None
     is_wanted: bool
 
@@ -145,7 +145,7 @@ class Trial:
             at += 1
             self._settle(node, cause)
 
-    def _layout(self, value: Value) -> Layout:
+    def _layout(self, value: Value) -> ShardLayout:
         cause = self.assigned.get(value)
         return self.plan.layouts.get(value) if cause is None else cause.layout
 
@@ -231,7 +231,7 @@ class Trial:
         return maker is not None and isinstance(maker.op, Op) and maker.op.has_trait(traits.ConstantLike)
 
     def _assign(
-        self, value: Value, layout: Layout, node: Node | None, source: Value | None, *, is_wanted: bool
+        self, value: Value, layout: ShardLayout, node: Node | None, source: Value | None, *, is_wanted: bool
     ) -> None:
         known = self._layout(value)
         if known == layout:

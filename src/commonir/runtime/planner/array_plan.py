@@ -39,7 +39,7 @@ from commonir.runtime.planner.array_graph import (
     reachable,
     strided,
 )
-from commonir.runtime.planner.array_steps import Step, bind, bind_parts
+from commonir.runtime.planner.array_steps import ArrayStep, bind, bind_parts
 
 Array = NDArray[Any]
 
@@ -114,7 +114,7 @@ class ArrayPlan:
         self._assigned = _Assignment(self.nodes, outputs, given or {})
         self._check_memory(memory_limit_bytes)
         self._arrays: dict[int, Array] = self._assigned.arrays()
-        self.steps: list[Step] = []
+        self.steps: list[ArrayStep] = []
         self.labels: list[str] = []
         for node in self.nodes:
             self._bind(node)
@@ -204,7 +204,7 @@ class ArrayPlan:
                 outs[part.number] = self._arrays[part.id]
         return outs
 
-    def _add(self, node: Node, steps: list[Step]) -> None:
+    def _add(self, node: Node, steps: list[ArrayStep]) -> None:
         self.steps += steps
         self.labels.append(repr(node))
 

@@ -33,7 +33,7 @@ from commonir.runtime.planner.array_graph import (
 )
 
 Array = NDArray[Any]
-Step = Callable[[], object]
+ArrayStep = Callable[[], object]
 
 
 CLIPPED_SIZE = 4096
@@ -51,7 +51,7 @@ def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
     return out
 
 
-def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
+def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
     """Returns the calls that compute a node from fixed arrays into a fixed array."""
     match node:
         case Map():
@@ -83,12 +83,12 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
             raise InternalError(f"no step for {type(node).__name__}")
 
 
-def bind_parts(node: Opaque, inputs: Sequence[Array], outs: Sequence[Array | None]) -> list[Step]:
+def bind_parts(node: Opaque, inputs: Sequence[Array], outs: Sequence[Array | None]) -> list[ArrayStep]:
     """Returns the call of an opaque node with an array for each of its results; None for those that nothing uses."""
     return [partial(_call, node, tuple(inputs), tuple(outs))]
 
 
-def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
+def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
     match node.fn:
         case "cast":
             if node.dtype.kind == "b":
@@ -118,7 +118,7 @@ def _store(function: Callable[..., Array], inputs: tuple[Array, ...], out: Array
     out[...] = function(*inputs)
 
 
-def _reduce(node: Reduce, source: Array, out: Array) -> list[Step]:
+def _reduce(node: Reduce, source: Array, out: Array) -> list[ArrayStep]:
     """Folds along axes; a sum of floats along the last axes is a product with a vector of ones, faster than adding."""
     first = source.ndim - len(node.axes)
     last = node.axes == tuple(range(first, source.ndim))
@@ -129,7 +129,7 @@ def _reduce(node: Reduce, source: Array, out: Array) -> list[Step]:
     return [partial(FOLD_FUNCTIONS[node.fn].reduce, source, node.axes, source.dtype, out)]
 
 
-def _scan(node: Scan, source: Array, out: Array) -> list[Step]:
+def _scan(node: Scan, source: Array, out: Array) -> list[ArrayStep]:
     turn = tuple(slice(None, None, -1) if d == node.axis and node.reverse else slice(None) for d in range(source.ndim))
     source, result = source[turn], out[turn]
     accumulate = FOLD_FUNCTIONS[node.fn].accumulate
@@ -142,8 +142,8 @@ def _scan(node: Scan, source: Array, out: Array) -> list[Step]:
     return [partial(np.copyto, first, start, "unsafe"), partial(accumulate, body, node.axis, source.dtype, rest)]
 
 
-def _concat(node: Concat, inputs: Sequence[Array], out: Array) -> list[Step]:
-    steps: list[Step] = []
+def _concat(node: Concat, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
+    steps: list[ArrayStep] = []
     at = 0
     for x in inputs:
         size = x.shape[node.axis]
