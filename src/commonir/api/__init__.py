@@ -1,7 +1,7 @@
-"""The surface for programs and for the command line: load, verify, run, convert, save and ask about models.
+"""The API for programs and for the command line: load, verify, run, convert, save and inspect models.
 
 Packages, and modules of ours, are loaded only by the calls that need them: opening loads protobuf, running loads numpy.
-So the modules here import inside of functions what not every call needs.
+So the modules here import inside functions what not every call needs.
 """
 
 from __future__ import annotations

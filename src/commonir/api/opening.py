@@ -30,15 +30,14 @@ def load(
     allow_fetch: bool = False,
     dialects: Sequence[Dialect] = (),
 ) -> Module:
-    """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
+    """Opens a model as a module of its format's dialect. Weights stay on disk until they are needed.
 
-    Several paths are the files of one program, such as those of the ranks of an ARK program, and nothing beside them.
-    `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
-    only look; `verify` reports errors of the operations themselves. Libraries that a Common IR file imports are
-    looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`. `dialects` are used
-    beside those that are installed, as those of `load_dialects`.
+    Several paths must be the files of one program, such as the ranks of an ARK program. `findings` receives warnings,
+    and with `lenient` also errors that do not prevent opening; `verify` reports errors of the operations. Libraries
+    that a Common IR file imports are searched beside it and in the folders of `library_path`, and fetched only with
+    `allow_fetch`. `dialects` are used in addition to the installed ones, such as those of `load_dialects`.
 
-    Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
+    Raises: DiagnosticError when the model cannot be opened, or has errors and `lenient` is not set.
     """
     formats = Formats()
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
@@ -61,7 +60,7 @@ def load(
 
 
 def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
-    """Returns the dialects that TableGen files define; folders are those in which included files are looked for.
+    """Returns the dialects that TableGen files define. Included files are searched in the given folders.
 
     Raises: DiagnosticError (E0260 to E0264, E0307).
     """
@@ -71,16 +70,16 @@ def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) ->
 
 
 def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnostic]:
-    """Everything that is wrong with the operations of a program, in order. Changes nothing.
+    """Returns diagnostics for all errors in the operations of a program, in order, without changing it.
 
-    Where they are right, also what its format demands beyond them.
+    If there are none, returns violations of further rules of its format.
     """
     result = verify_operations(module, Dialects(given=dialects))
     return result if any(d.is_error for d in result) else [*result, *_demanded(module)]
 
 
 def _demanded(module: Module) -> list[Diagnostic]:
-    """Returns the faults of a program beyond its operations, by the rules of its format."""
+    """Returns violations of the rules of a program's format."""
     own = Formats().of_module(module)
     return [] if own is None else own.verify(module)
 
@@ -92,10 +91,10 @@ def check(
     allow_fetch: bool = False,
     dialects: Sequence[Dialect] = (),
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it.
+    """Opens and verifies a model; returns what could be opened of it, and all diagnostics without duplicates.
 
-    Several paths are the files of one program, as of `load`; `programs_of` groups them. `dialects` is as
-    of `load`; what their definitions leave to C++ is reported in notes.
+    Several paths must be the files of one program, as for `load`; `programs_of` groups them. `dialects` is as for
+    `load`; their constraints in C++ are listed in notes.
     """
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
     chosen = _format_of(Formats(), paths)
@@ -115,7 +114,8 @@ def check(
 
 
 def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:
-    """Paths of models, those of the files of one program together, such as those of the ranks of an ARK program.
+    """Returns the paths of models grouped by program, for programs of several files such as the ranks of an ARK
+    program.
 
     A path of no known format is a program by itself.
     """
@@ -154,10 +154,10 @@ def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
 def check_pieces(
     path: Path_, *, split: bool = True, expects: bool = False, dialects: Sequence[Dialect] = ()
 ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
-    """Returns each program of an MLIR text and what is wrong with it, as `check`; `split`: lines `// -----` part
+    """Returns the programs of an MLIR text with their diagnostics, as `check`. With `split`, lines `// -----` separate
     programs.
 
-    `expects`: the findings are what differs from those that comments `// expected-error {{..}}` announce.
+    With `expects`, the diagnostics are the differences from those announced by comments `// expected-error {{..}}`.
 
     Raises: DiagnosticError (E0904) for a file that is not MLIR text.
     """
@@ -173,10 +173,10 @@ def check_pieces(
 def loads(
     data: bytes | str, *, format: str, findings: Diagnostics | None = None, dialects: Sequence[Dialect] = ()
 ) -> Module:
-    """Returns the module of the bytes or text of a file of a format; `findings` receives warnings, `dialects` are as of
+    """Returns the module in the bytes or text of a file of a format. `findings` receives warnings; `dialects` is as for
     `load`.
 
-    Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
+    Raises: DiagnosticError when the contents have errors or another format, or the format consists of several files.
     """
     chosen = Formats().get(format)
     module, diagnostics = chosen.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
@@ -188,9 +188,9 @@ def loads(
 
 
 def dumps(module: Module, *, format: str | None = None) -> bytes:
-    """Returns the bytes of the file that `save` would write, weights inside.
+    """Returns the bytes of the file that `save` would write, including weights.
 
-    Raises: DiagnosticError (E08xx) when it cannot be written, or its format is not one file.
+    Raises: DiagnosticError (E08xx) when it cannot be written, or the format consists of several files.
     """
     target = Formats().get(format or writable_format(module))
     own = Formats().of_module(module)
@@ -208,11 +208,11 @@ def save(
     external_data: bool | None = None,
     findings: Diagnostics | None = None,
 ) -> tuple[FileEntry, ...]:
-    """Writes a module in its own format, or as MLIR text, and returns the files written.
+    """Writes a module in its own format, or as MLIR text, and returns the paths of the files.
 
-    `external_data` says of formats that leave the choice whether weights go to a file beside the model; without, their
-    size decides. The old file survives any failure. `findings` receives warnings, as of libraries that the file imports
-    and that are not there beside it.
+    `external_data` selects, for formats with that choice, whether weights go to a file beside the model; by default
+    their size decides. An existing file survives any failure. `findings` receives warnings, for example about imported
+    libraries that are not in the folder.
 
     Raises: DiagnosticError (E08xx) when it cannot be written.
     """
@@ -238,23 +238,23 @@ def save(
 
 
 def writable_format(module: Module) -> str:
-    """Returns the name of the format that a program is written in when nothing else is asked for."""
+    """Returns the name of the format in which a program is written by default."""
     own = Formats().of_module(module)
     return own.name if own is not None and own.is_writable else MLIR
 
 
 def output_format(path: Path_) -> str:
-    """Returns the name of the format that the suffix of an output stands for.
+    """Returns the name of the format for the suffix of an output path.
 
-    Raises: DiagnosticError when it names none.
+    Raises: DiagnosticError for an unknown suffix.
     """
     return Formats().of_output(path).name
 
 
 def file_format(to: str) -> str:
-    """Returns the name of the format in which a program is written that `convert` took to a format or dialect.
+    """Returns the name of the format in which a program is written after `convert` to a format or dialect.
 
-    Raises: DiagnosticError for a name of neither.
+    Raises: DiagnosticError for an unknown name.
     """
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415
 
@@ -279,7 +279,7 @@ def _size_bytes(path: Path) -> int:
 
 
 def _require_format(formats: Formats, expected: Format, path: Path_) -> None:
-    """Raises: DiagnosticError (WRONG_FORMAT) for a file of another format."""
+    """Checks the format of a file. Raises: DiagnosticError (WRONG_FORMAT)."""
     chosen = formats.recognize(path)
     if chosen.format.name != expected.name:
         message = f"the file is not of the format '{expected.name}'"

@@ -32,10 +32,9 @@ _SMALL_BYTES = 4096
 
 
 def lower(module: Module, *, defer: bool = False) -> Module:
-    """Returns the program in `ml_program` and `core`; the program itself when it is there already.
+    """Returns the program lowered to `ml_program` and `core`; the program itself when it is lowered already.
 
-    With `defer`, an operation stays as it is whose meaning depends on data-dependent values: engines state it
-    when they reach it.
+    With `defer`, operations whose meaning is data-dependent are kept, and engines lower them at run time.
 
     Raises: DiagnosticError (E0601, E0509) with every operation that cannot be lowered to core.
     """
@@ -47,8 +46,8 @@ def lower(module: Module, *, defer: bool = False) -> Module:
 
 
 def infer(module: Module) -> None:
-    """Fills in the types of all values of a program, as far as its definitions infer them: sizes become expressions of
-    the sizes of inputs. Changes nothing else.
+    """Infers the types of all values of a program, with dims as expressions of the dims of inputs. Changes nothing
+    else.
     """
     from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
 
@@ -58,7 +57,7 @@ def infer(module: Module) -> None:
 def shapes(
     module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
 ) -> tuple[ShapeEntry, ...]:
-    """Returns the values of a program with their inferred types, in order; `sizes` gives sizes to dimensions by name.
+    """Returns the values of a program with their inferred types, in order; `sizes` sets dimensions by name.
 
     Raises: DiagnosticError (E0712) for a dimension that the program does not have.
     """
@@ -131,7 +130,7 @@ def convert(
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:
-    """Reports what the program's own format says beside its operations, which a conversion loses."""
+    """Reports annotations of the program's format, which a conversion loses."""
     for text in () if own is None else own.outline(module).annotations:
         findings.add(LOST_IN_CONVERSION, text)
 
@@ -163,14 +162,14 @@ def shard(
     function: str | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
-    """Returns the program, or one function of it, divided among ranks: a program of the core with a function for each.
+    """Returns the program, or one function of it, sharded over ranks: a core program with one function for each rank.
 
-    By `tensor` parallelism, which is the default, ranks have parts of weights and sum what they compute of a value; by
-    `data` parallelism they have all weights, and parts of the batch, the first axis of inputs. `sizes` fixes dimensions
-    by name; `findings` receives what was divided and what was not. All ranks together compute what the program does, up
-    to rounding.
+    With `tensor` parallelism, the default, each rank has shards of weights, and partial results are summed. With `data`
+    parallelism each rank has all weights and a shard of the batch, the first axis of inputs. `sizes` fixes dimensions
+    by name. `findings` receives what was sharded and what was not. All ranks together compute the same as the program,
+    up to rounding.
 
-    Raises: DiagnosticError (E0610 for what cannot be divided; E0601, E0706).
+    Raises: DiagnosticError (E0610 for what cannot be sharded; E0601, E0706).
     """
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
@@ -193,7 +192,7 @@ def _divided(simpler: Module, ranks: int, parallel: str | None, findings: Diagno
 
 
 def _simplified(module: Module) -> Module:
-    """Returns a lowered program in its canonical form, with what is constant and small computed."""
+    """Returns a lowered program in canonical form, with small constants folded."""
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
     from commonir.passes.simplify import fold_constants  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
@@ -206,7 +205,7 @@ def _simplified(module: Module) -> Module:
 
 
 def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:
-    """Returns how an input becomes an image: pixels from 0 to 255, times a scale plus a bias for each channel.
+    """Returns how an input is turned into an image: pixels from 0 to 255, times a scale plus a bias for each channel.
 
     `color` is rgb, bgr or grayscale.
     """
@@ -235,17 +234,16 @@ def edit(
     drop_outputs: Sequence[str] = (),
     function: str | None = None,
 ) -> Module:
-    """Returns the program with changes; the one given is not touched, and constants are shared with it.
+    """Returns an edited copy of the program, which shares constants with the original.
 
-    `rename` gives new names by old ones, of inputs, outputs and any other value; `dims` gives sizes to dimensions, each
-    by the name of a dynamic dimension or as `INPUT.AXIS`; `inputs` makes inputs constants, of arrays or, for None, of
-    their default values: what these decide is computed, and of branches that they choose the one that runs stays. An
-    output that would be an input or a constant is a copy of it where the format demands that. `metadata` sets
-    `description`, `version`, `author`, `license` or any other text; an empty one removes it. All names are those of the
-    program as it is.
+    `rename` maps names of inputs, outputs and other values to new names. `dims` sets dimensions, each given by the name
+    of a dynamic dimension or as `INPUT.AXIS`. `inputs` makes inputs constants: arrays or, for None, their default
+    values; constants that follow are folded, and branches on them are resolved. An output that would become an input or
+    a constant is copied where the format demands that. `metadata` sets `description`, `version`, `author`, `license` or
+    any other text; an empty text removes an entry. All names refer to the original program.
 
-    Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that cannot be made, and with everything
-        that would be wrong with the result.
+    Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that is impossible, and every error of the
+    result.
     """
     from commonir.passes.edit import Edits  # noqa: PLC0415
     from commonir.passes.edit import edit as edited  # noqa: PLC0415
@@ -273,14 +271,12 @@ def _data_of(array: NDArray[Any]) -> Data:
 def extract(
     module: Module, sources: Sequence[str] = (), targets: Sequence[str] = (), *, function: str | None = None
 ) -> Module:
-    """Returns the part of a function that computes the values `targets` from the values `sources`, as a program of its
-    format.
+    """Returns the part of a function that computes the values `targets` from the values `sources`, as a program.
 
     Without sources it begins at the inputs, without targets it ends at the outputs. Inputs of the function that the
-    part needs besides the sources stay inputs; constants are shared with the program given.
+    part needs besides the sources remain inputs. Constants are shared with the original program.
 
-    Raises: DiagnosticError (E0401, E0603, E0706) for what cannot be cut out, and with everything that would be wrong
-        with the result.
+    Raises: DiagnosticError (E0401, E0603, E0706) for a part that cannot be extracted, and every error of the result.
     """
     from commonir.passes.extract import extract as extracted  # noqa: PLC0415
 
@@ -296,14 +292,14 @@ def optimize(
     reports: list[RuleReport] | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
-    """Returns the program without what computes nothing new: constants are folded, known shape arithmetic becomes
-    constants, and no-ops, duplicates and unused operations are removed.
+    """Returns an optimized copy of the program: folds constants and shape arithmetic, and removes no-ops, duplicates
+    and unused operations.
 
-    `passes` are others to run instead: a pipeline as mlir-opt takes it, such as `"canonicalize,cse"` or
+    `passes` replaces the default passes: a pipeline as for mlir-opt, such as `"canonicalize,cse"` or
     `"builtin.module(simplify{max-fold-bytes=0})"`, or a list of names and passes. `rules` are rewrite rules that are
     applied before, until none matches; `reports` receives how often each was applied, `findings` receives warnings of
-    passes. `max_growth_bytes` is how much larger a constant may be than what it is computed from, where no option of a
-    pass says it. The program passed in is not changed, and large constants are shared with it.
+    passes. `max_growth_bytes` limits by how much a folded constant may exceed its operands, unless an option of a pass
+    does. The copy shares large constants with the program.
 
     Raises: DiagnosticError (E0901 for a wrong pipeline, E0904 for an unknown pass, E0604 to E0607 for rules).
     """
@@ -319,7 +315,7 @@ def optimize(
 
 
 def _evaluators(max_growth_bytes: int | None) -> Callable[[int | None], Evaluate]:
-    """Returns what gives passes the engines that compute constants, one for each limit of growth."""
+    """Returns the function by which passes get engines for folding constants, one for each limit of growth."""
     from functools import cache  # noqa: PLC0415  few calls need it
 
     from commonir.runtime.engine import Engines  # noqa: PLC0415
@@ -336,13 +332,12 @@ def _evaluators(max_growth_bytes: int | None) -> Callable[[int | None], Evaluate
 
 
 def calling(module: Module, function: str | None, **attributes: object) -> Module:
-    """Returns a program that calls a function of a Common IR graph or library, or of what it imports: neither a library
-    nor a function runs by itself.
+    """Returns a program that calls a function of a Common IR graph or library, or of what it imports.
 
-    The function is called by its name, or by `domain.library.name`; None says which there are. Its parameters are the
-    inputs, and `attributes` are values of its attributes.
+    Libraries and functions cannot be run directly. The function is named `NAME` or `domain.library.NAME`; the error for
+    None lists those that exist. Its parameters become inputs, `attributes` are the values of its attributes.
 
-    Raises: DiagnosticError (E0505 for attributes that do not fit, E0706 for an unknown function).
+    Raises: DiagnosticError (E0505 for invalid attributes, E0706 for an unknown function).
     """
     from commonir.passes.calling import calling as program_calling  # noqa: PLC0415
 
@@ -350,10 +345,9 @@ def calling(module: Module, function: str | None, **attributes: object) -> Modul
 
 
 def call_attributes(module: Module, function: str | None) -> tuple[str, ...] | None:
-    """Returns the names of the attributes that a function of a Common IR program is called with; None for one that runs
-    by itself.
+    """Returns the names of the attributes of a function of a Common IR program; None for a function that runs directly.
 
-    Raises: DiagnosticError (E0706) where there is no such function.
+    Raises: DiagnosticError (E0706) when there is no such function.
     """
     if module.functions if function is None else function in module.functions:
         return None
@@ -372,14 +366,14 @@ def load_rules(
     dialects: Sequence[Dialect] = (),
     unambiguous: bool = False,
 ) -> Rules:
-    """Returns the rewrite rules of a TableGen file for `optimize`, with dialects for `load`: those given and those it
+    """Returns the rewrite rules of a TableGen file for `optimize`, and dialects for `load`: those given and those it
     defines.
 
     `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
-    text of a call, or by what the text calls; no text is ever run. With `unambiguous`, two rules that match the same
-    operations equally well are refused also in today's form, where else the first one is tried first.
+    text of a call, or by the name in it. Text is never executed. With `unambiguous`, rules that match the same
+    operations equally well are an error in today's form too, where otherwise the first one is tried first.
 
-    Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
+    Raises: DiagnosticError with all errors (E0260 to E0264, E0307, E0604 to E0606, E0608).
     """
     from commonir.passes.rules import load_rules as load_file  # noqa: PLC0415  loads the TableGen reader
 
@@ -387,7 +381,7 @@ def load_rules(
 
 
 def passes() -> tuple[PassEntry, ...]:
-    """Returns the passes that `optimize` can run, those of installed packages included."""
+    """Returns the passes that `optimize` can run, including those of installed packages."""
     from commonir.passes.definition import Passes  # noqa: PLC0415
 
     return tuple(
@@ -399,10 +393,9 @@ def passes() -> tuple[PassEntry, ...]:
 
 
 def bundle(module: Module) -> Module:
-    """Returns a Common IR program with the libraries that it imports inside, so that it is one file; the one given
-    stays.
+    """Returns a copy of a Common IR program that includes the libraries it imports, so that it is one file.
 
-    Raises: DiagnosticError (E0254) for a program that cannot hold libraries.
+    Raises: DiagnosticError (E0254) for a program that cannot include libraries.
     """
     from commonir.passes.bundle_libraries import bundle_libraries  # noqa: PLC0415
 
@@ -410,7 +403,7 @@ def bundle(module: Module) -> Module:
 
 
 def valid(module: Module) -> Module:
-    """Returns the module. Raises: DiagnosticError with everything that is wrong with it."""
+    """Returns the module if it is valid. Raises: DiagnosticError with all its errors."""
     errors = [d for d in verify(module) if d.is_error]
     if errors:
         raise DiagnosticError(*errors)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def summarize(
     module: Module, *, with_flops: bool = False, with_weights: bool = False, with_ranks: bool = False
 ) -> Summary:
-    """Returns a summary: interface, operations, metadata, the number of weights, and on request each of them; of a
-    program of ranks on request the memory of each, and what they send each other.
+    """Returns a summary: interface, operations, metadata, number of weights, and on request each weight.
+
+    For programs of several ranks, it has on request the memory of each rank and the messages between them.
     """
     from commonir.inspection.summary import summarize as describe  # noqa: PLC0415
 
@@ -43,7 +44,7 @@ _WITH_RANKS = frozenset({"ark", "core"})
 
 
 def _may_have_ranks(module: Module) -> bool:
-    """Returns whether something is said of ranks: of other programs, nothing is loaded to find out."""
+    """Returns whether a program may have ranks, without loading anything for other programs."""
     dialects = {name.partition(".")[0] for f in module.functions.values() for name in (f.name, *f.extra)}
     return not dialects.isdisjoint(_WITH_RANKS)
 
@@ -77,13 +78,14 @@ def show(
     names: str = "",
     locations: bool = False,
 ) -> str:
-    """Returns the program, or the surroundings of one of its operations, as MLIR text, or as that of another format.
+    """Returns the program, or the neighbourhood of one of its operations, as MLIR text or in the text of another
+    format.
 
-    `names`: `mlir` prints as mlir-opt does, `own` keeps the names of the program; without, programs in dialects of MLIR
-    alone are printed as mlir-opt does. `locations` adds where operations come from.
+    `names`: `mlir` names values as mlir-opt does, `own` uses the names of the program; by default programs in MLIR
+    dialects only are printed as by mlir-opt. `locations` adds locations.
 
-    Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for another syntax that the program does
-        not have).
+    Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for a syntax that the program does not
+    have).
     """
     from commonir.inspection.showing import show as shown  # noqa: PLC0415
 
@@ -108,12 +110,12 @@ def view(
     title: str = "",
     other_title: str = "",
 ) -> SavedDrawing:
-    """Writes a drawing of a program: of ranks as lanes, with what they send each other as arrows; of others as graphs
-    of their operations. With another program both as graphs side by side, in which stands out what differs (`diff`).
+    """Writes a drawing of a program: a graph of operations or, for several ranks, lanes with messages as arrows.
 
-    `to` is `svg`, or `html` for a page with zoom and search; by default, it follows from the suffix of the path.
+    With `other`, both programs are drawn as graphs side by side, with differences highlighted (see `diff`). `to` is
+    `svg`, or `html` for a page with zoom and search; by default it follows from the suffix of the path.
 
-    Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no drawing, E08xx).
+    Raises: DiagnosticError (E0804 for another suffix, E0807 for a program that cannot be drawn, E08xx).
     """
     from commonir.inspection.viewing import draw, draw_beside, form_of, save_drawing  # noqa: PLC0415
 
@@ -127,13 +129,13 @@ def view(
 
 
 def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:
-    """Returns the differences of two programs: interface, operations and their wiring, attributes, weights. Nothing is
-    run.
+    """Returns the differences of two programs without running them: interface, operations and operands, attributes,
+    weights.
 
-    Programs of one format are compared as they are, others by what they are in the core. What stands for what follows
-    from what is computed from what; names of values decide only where that leaves a choice. A weight whose elements
-    differ by no more than `tolerance` times its largest magnitude is the same, without one it is when all bits are;
-    `measure` compares weights by value.
+    Programs of one format are compared directly, others in the core dialect. Operations are matched by their operands
+    and users, and by the names of values only if that is ambiguous. Weights are equal if all bits are, or with
+    `tolerance` if their elements differ by no more than that times the largest magnitude; `measure` compares weights by
+    value.
 
     Raises: DiagnosticError (as `lower`) when programs of two formats cannot be lowered.
     """
@@ -143,7 +145,7 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
 
 
 def _sides(a: Module, b: Module) -> tuple[Side, Side]:
-    """Returns two programs in one form: as they are when they are of one format, else in the core."""
+    """Returns two programs in one dialect: unchanged when they have one format, else lowered to core."""
     from commonir.inspection.differences import Side  # noqa: PLC0415
 
     formats = [Formats().of_module(module) for module in (a, b)]
@@ -153,7 +155,7 @@ def _sides(a: Module, b: Module) -> tuple[Side, Side]:
 
 
 def library(dialect: str) -> Module:
-    """Returns a dialect as a Common IR library: a declaration of each of its operations.
+    """Returns a dialect as a Common IR library, with a declaration for each of its operations.
 
     Raises: DiagnosticError (E0904 for an unknown dialect, E0601 for one that cannot be declared).
     """
@@ -167,7 +169,7 @@ def library(dialect: str) -> Module:
 
 
 def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Sequence[OperationEntry]:
-    """Returns the operations that are known, of one dialect or of all; with `dialects`, of these."""
+    """Returns the known operations, of one dialect or of all; with `dialects`, of these."""
     from commonir.ods.documentation import summary_of  # noqa: PLC0415
 
     known = Dialects(given=dialects)
@@ -182,7 +184,7 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
 
 
 def tablegen_json(path: Path_, include_dirs: Sequence[str] = (), defines: Sequence[str] = ()) -> str:
-    """Returns the records of a TableGen file as JSON, as `llvm-tblgen --dump-json` prints them.
+    """Returns the records of a TableGen file as JSON, in the form of `llvm-tblgen --dump-json`.
 
     Raises: DiagnosticError (E0260 to E0263, E0307).
     """
@@ -199,7 +201,7 @@ def declared_operations(module: Module) -> Sequence[OperationEntry]:
 
 
 def declared_page(module: Module, name: str) -> str:
-    """Returns the reference page of a library that is, or is imported by, a Common IR file, or of what these declare.
+    """Returns the reference page of a library that a Common IR file is or imports, or of an operator or function of it.
 
     Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """
@@ -233,7 +235,7 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
 
 
 def doctor() -> DoctorReport:
-    """Returns which packages, plugins and engines are installed and work."""
+    """Returns a report on installed packages, plugins and engines, and whether they work."""
     from commonir.inspection.doctor import examine  # noqa: PLC0415
 
     return examine()

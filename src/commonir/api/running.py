@@ -1,4 +1,4 @@
-"""Runs programs, and compares what comes out."""
+"""Runs programs, and compares their results."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ _SIDES = 2
 
 
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
-    """Returns a program whose extern globals hold the arrays of their names; the program itself when it has none.
+    """Returns a program whose extern globals have the arrays of their names as values; the program itself if it has
+    none.
 
-    Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array that is not of its type).
+    Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array of another type).
     """
     from commonir.runtime import externs  # noqa: PLC0415
 
@@ -60,17 +61,17 @@ def run(
     parallel: str | None = None,
     findings: Diagnostics | None = None,
 ) -> dict[str, Array]:
-    """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`, and
-    so are random numbers for which the program has no seed, unless the options give one.
+    """Runs a program once on arrays by name, and returns its outputs by name.
 
-    What the program keeps between runs is taken from `state` and left there; without one it starts anew.
+    Missing inputs are random, by `seed`, and so are random operations without a seed, unless the options have one.
+    `state` has the contents of mutable state and is updated; without it, state starts with its initial values.
 
-    All ranks of a program of several run together: an input of one is called `rank0.NAME`, and `NAME` stands for those
-    of all ranks; outputs and states are called `rank0.NAME`. With `ranks`, a program that is not of ranks is divided
-    among so many first, as `shard` does, and inputs and outputs are those of the program.
+    The ranks of a program run together: an input of one rank is `rank0.NAME`, and `NAME` stands for those of all ranks;
+    outputs and states are `rank0.NAME`. With `ranks`, a program without ranks is first sharded as by `shard`, and keeps
+    its inputs and outputs.
 
-    Raises: DiagnosticError (E07xx) when inputs or the state do not fit, the engine cannot be had, or an operation fails
-        on them.
+    Raises: DiagnosticError (E07xx) when inputs or the state are invalid, the engine is not available, or an operation
+    fails.
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
@@ -92,7 +93,7 @@ def prepare(
     state: State | None = None,
     options: EngineOptions | None = None,
 ) -> Executable:
-    """Returns a function prepared to run many times; its `state` is the one given, or a new one.
+    """Prepares a function to run many times; its `state` is the given one, or a new one.
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
@@ -107,7 +108,7 @@ def _prepared(
     state: State | None,
     options: EngineOptions | None,
 ) -> Executable:
-    """Returns a function prepared to run; one that was lowered here may be lowered again for other sizes."""
+    """Prepares a function to run. One that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.execution import check_rank_states, prepare_ranks  # noqa: PLC0415
@@ -149,7 +150,7 @@ def _prepared_on_ranks(
     options: EngineOptions | None,
     sharding: Sharding,
 ) -> Executable:
-    """Returns a function divided among ranks for inputs of some shapes, and prepared to run."""
+    """Shards a function for inputs of some shapes, and prepares it to run."""
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
     from commonir.runtime.ranks.sharding import ShardedExecutable  # noqa: PLC0415
@@ -157,7 +158,7 @@ def _prepared_on_ranks(
     from commonir.runtime.values import is_array  # noqa: PLC0415
 
     if ranks_of(lower(module, defer=True), function) is not None:
-        message = "the program is one of ranks already"
+        message = "the program has several ranks already"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help="leave out the number of ranks"))
     # Lists and maps have no shape.
     shapes = {name: tuple(array.shape) for name, array in inputs.items() if is_array(array)}
@@ -195,7 +196,7 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
 
 
 def read_image(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
-    """Returns the pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
+    """Returns the pixels of a PNG or JPEG file for an image input of a function, with `resize` resized to its size.
 
     Raises: DiagnosticError (E0703 for an input that is not an image, or an image of a wrong size; E0705 without
     Pillow).
@@ -206,7 +207,7 @@ def read_image(module: Module, name: str, path: Path_, *, function: str | None =
 
 
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:
-    """Returns the array of rank 0 that a number, `true` or `false` stands for, in the type of an input of a function.
+    """Returns a number, `true` or `false` as an array of rank 0 in the type of an input of a function.
 
     Raises: DiagnosticError (E0703 for an input that is not a scalar, and a number that is not a value of its type).
     """
@@ -258,11 +259,11 @@ def run_steps(
     parallel: str | None = None,
     findings: Diagnostics | None = None,
 ) -> Steps:
-    """Runs a program several times, what it keeps between runs going on; outputs have an axis of steps in front.
+    """Runs a program several times with persistent state, and returns outputs stacked along a new first axis.
 
-    An input with one axis more than the program asks for has a part for each step. Inputs that are not given are random
-    and other ones in each step. An output whose shape changes is given as `stepN/NAME`. Without a number of steps the
-    program runs once, and no array has an axis of steps. `ranks` and what follows is as for `run`.
+    An input with one more axis than declared has a slice for each step. Missing inputs are random, and different in
+    each step. An output whose shape changes is returned as `stepN/NAME`. If `steps` is None the program runs once,
+    without an axis of steps. `ranks`, `parallel` and `findings` are as for `run`.
 
     Raises: as `run`.
     """
@@ -296,22 +297,23 @@ def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array],
 
 
 def input_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
-    """Returns what the types of a function's inputs do not say, by name; nothing for a program of several ranks."""
+    """Returns the ports of a function's inputs by name, where they are not empty; {} for a program of several ranks."""
     ran = _run_alone(module, function)
     return {} if ran is None else ran.input_ports
 
 
 def output_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
-    """Returns what the types of a function's outputs do not say, by name; nothing for a program of several ranks."""
+    """Returns the ports of a function's outputs by name, where they are not empty; {} for a program of several
+    ranks.
+    """
     ran = _run_alone(module, function)
     return {} if ran is None else ran.output_ports
 
 
 def runs(module: Module) -> tuple[str | None, ...]:
-    """Returns the functions of a program that can be run: None stands for its main function, or for all ranks together;
-    a program that has neither runs by the names of its functions.
+    """Returns the functions of a program that can be run; None stands for its main function, or for all ranks together.
 
-    Raises: DiagnosticError (E0709) for a program of ranks of which some are not there.
+    Raises: DiagnosticError (E0709) for a program of several ranks with missing ones.
     """
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
@@ -321,9 +323,7 @@ def runs(module: Module) -> tuple[str | None, ...]:
 
 
 def _run_alone(module: Module, function: str | None) -> Function | None:
-    """Returns the function that a run of a program runs; None when all ranks of it run, and none of them is the main
-    one.
-    """
+    """Returns the function that a run executes; None if it executes all ranks."""
     try:
         return module.function(function)
     except DiagnosticError:
@@ -349,10 +349,10 @@ def run_converted(
     state: State | None = None,
     options: EngineOptions | None = None,
 ) -> dict[str, Array]:
-    """Runs a program made from another one on inputs of that one; gives outputs under its names.
+    """Runs a converted program on inputs of the original one, and returns outputs under the original names.
 
-    A conversion may change names and element types: inputs and outputs go by position where names are new. It may also
-    have divided the program among ranks. A program of ranks has the same names before and after.
+    A conversion may change names and element types: inputs and outputs with new names correspond by position. It may
+    also have sharded the program. A program of several ranks has the same names before and after.
     """
     from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
@@ -374,12 +374,12 @@ def run_converted(
 def run_with_onnxruntime(
     path: Path_, inputs: Mapping[str, Array], *, state: State | None = None, options: EngineOptions | None = None
 ) -> dict[str, Array]:
-    """Runs an ONNX file as onnxruntime reads it, for a check by an implementation that shares nothing with this one.
+    """Runs an ONNX file with onnxruntime, as a check by an independent implementation.
 
-    Inputs that were states before a conversion are taken from `state`, and what they become is left there.
+    Inputs that were states before a conversion are taken from `state`, which receives their new values.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file, E0711 when a
-        time limit passes).
+    time limit passes).
     """
     from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
@@ -395,10 +395,10 @@ def random_inputs(
     dims: Mapping[str, int] | None = None,
     given: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
-    """Inputs for a function: those given, and seeded random ones for the others.
+    """Returns inputs for a function: those given, and seeded random ones for the others.
 
-    `dims` gives sizes of symbolic dimensions; sizes that nothing decides are small. What ranks of a program call by one
-    name, and is of one type, is the same.
+    `dims` sets symbolic dimensions by name; others are small. Inputs of several ranks with the same name and type are
+    equal.
     """
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
@@ -430,17 +430,17 @@ def compare(
 ) -> Comparison:
     """Compares two programs, or one program on two engines, value by value on the same inputs.
 
-    Values are matched by name and compared one after another, never held all at once. `engines` names one for each
-    side; one alone runs both programs, and a single program runs on `reference` and `numpy` by default. Inputs that are
-    not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
-    `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
-    gets the operations of the first divergence as programs of their own, with their inputs and results; `findings`
-    receives why it does not. Limits of the options are those of each side. `on_progress` receives messages.
+    Values are matched by name and compared one after another, without storing all of them. `engines` has one engine for
+    each side, or one for both; a single program runs on `reference` and `numpy` by default. Missing inputs are random,
+    by `seed`. See `runtime.measures.Tolerance` for the criteria; without `rtol` it follows for each value from the
+    narrowest floating-point type that it is computed in. `repro` is a folder for the operations of the first divergence
+    as programs, with their inputs and results; `findings` receives the reason if there is none. Limits in the options
+    apply to each side. `on_progress` receives messages.
 
     Programs of several ranks are compared by the outputs of all ranks.
 
-    Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
-        `run`).
+    Raises: DiagnosticError (E0713 for programs with different inputs, E0714 for programs without a common value, E07xx
+    as `run`).
     """
     from commonir.runtime.comparing import divergence  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
@@ -472,7 +472,7 @@ def compare(
 def _with_reproducer(
     comparison: Comparison, comparing: Comparing, folder: Path_, findings: Diagnostics | None
 ) -> Comparison:
-    """Returns a comparison whose first divergence, if there is one, is saved as programs of their own."""
+    """Returns a comparison after saving programs that reproduce its first divergence, if there is one."""
     if comparison.first_divergence is None:
         return comparison
     from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
@@ -499,9 +499,9 @@ def profile(
     options: EngineOptions | None = None,
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> Profile:
-    """Returns the cost of a program's operations on an engine: each alone, and the whole, on the same inputs.
+    """Returns the costs of a program's operations on an engine, separately and as a whole, on the same inputs.
 
-    Inputs that are not given are random, by `seed`. Each is run `warmup` times before it is timed `repeat` times.
+    Missing inputs are random, by `seed`. Each operation runs `warmup` times untimed, then `repeat` times timed.
     `on_progress` receives messages.
 
     Raises: DiagnosticError (E0709 for a program of several ranks, E07xx as `run`).
@@ -523,14 +523,14 @@ def profile(
 
 
 def save_trace(profile: Profile, path: Path_) -> None:
-    """Writes a profile for viewers of traces, such as chrome://tracing. Raises: DiagnosticError (E08xx)."""
+    """Writes a profile for trace viewers such as chrome://tracing. Raises: DiagnosticError (E08xx)."""
     from commonir.runtime.comparing.profile import save_trace as save  # noqa: PLC0415
 
     save(profile, path)
 
 
 def _metric_named(name: str) -> Metric:
-    """Raises: DiagnosticError (E0901) for a name of none."""
+    """Returns a metric by name. Raises: DiagnosticError (E0901) for an unknown name."""
     from commonir.runtime.comparing.measures import Metric  # noqa: PLC0415
 
     known = [m.value for m in Metric]
@@ -543,9 +543,9 @@ def _metric_named(name: str) -> Metric:
 def _compared_ranks(
     a: Module, b: Module | None, engines: Sequence[str], function: str | None
 ) -> tuple[RanksSide, RanksSide] | None:
-    """Returns the sides of a comparison of programs of ranks; None of other programs.
+    """Returns the two sides of a comparison of programs of several ranks; None for other programs.
 
-    Raises: DiagnosticError (E0713) when only one is of ranks.
+    Raises: DiagnosticError (E0713) when only one of the programs has several ranks.
     """
     from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
@@ -584,7 +584,7 @@ def _compare_ranks(
     metric: Metric,
     options: EngineOptions,
 ) -> Comparison:
-    """Programs of ranks compared by their outputs, on the same inputs."""
+    """Compares programs of several ranks by their outputs on the same inputs."""
     from commonir.runtime.ranks.comparing import compare_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
 
