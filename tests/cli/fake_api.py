@@ -369,8 +369,8 @@ def profile(
 
 
 @answer
-def save_trace(found: Profile, path: str) -> None:
-    Path(path).write_text(found.engine)
+def save_trace(profile: Profile, path: str) -> None:
+    Path(path).write_text(profile.engine)
 
 
 @answer
