@@ -1,4 +1,7 @@
-"""The `mpi` engine under `mpiexec`: the same bits as in one process, and an end with a message whatever happens."""
+"""The `mpi` engine under `mpiexec`: the same bits as in one process, and an end with a message whatever happens.
+
+The fast tests of the same, in one process, are in `test_mpi_alone.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What another package adds works through the same doors as ours: dialect, format, conversion, pass and engine."""
+"""What another package adds works through the same doors as ours: dialect, format, conversion, pass and engine.
+
+The fast tests of the same, without pip, are in `test_entry_points.py`.
+"""
 
 from __future__ import annotations
 

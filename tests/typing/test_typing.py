@@ -1,6 +1,7 @@
 """Type checkers understand definitions: pyright agrees with every line of `cases.py`.
 
 A line of it that must be refused has an ignore comment, and pyright reports those that ignore nothing.
+`test_cases_when_run.py` is the fast part.
 """
 
 from __future__ import annotations
