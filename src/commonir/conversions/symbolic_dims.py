@@ -32,7 +32,7 @@ class Measured(NamedTuple):
 
 def early(context: Context, op: Op) -> Value:
     """The result of an operation, which is hoisted when what it needs is there early enough."""
-    return context.hoist(op) if all(map(context.is_early, op.operands)) else op.results[0]
+    return context.hoist(op) if all(map(context.is_hoisted, op.operands)) else op.results[0]
 
 
 def carrying(context: Context, dim: Dim) -> Axis | None:

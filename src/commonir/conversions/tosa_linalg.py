@@ -13,7 +13,7 @@ from commonir.rewrite.legalize import Rules, Target
 RULES = Rules([*TOSA_FIRST.all(), *core_to_linalg.RULES.all()])
 """The rules of tosa first, then loops and branches of scf, which may stand beside them."""
 
-TARGET = Target("tosa", beside=core_to_linalg.TARGET.beside | {"linalg"})
+TARGET = Target("tosa", also_legal=core_to_linalg.TARGET.also_legal | {"linalg"})
 
 
 def core_to_tosa_and_linalg(module: Module) -> Module:

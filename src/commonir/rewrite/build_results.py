@@ -1,6 +1,6 @@
-"""Makes what a rule puts in the place of a match: operations that are in no block yet, and values of theirs or others.
+"""Builds the results of a rule for a match: detached operations, and values of theirs or others.
 
-When something cannot be made, what was made before is taken back, so that nothing in the program is used by it.
+If something cannot be built, the operations built before are erased.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, are_compatible, check_operation, operations_behind
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.terms import Computed, LocationTerm, OperationTerm, Variable
-from commonir.rewrite.steps import Held, called, plain, value_of
+from commonir.rewrite.steps import BoundAttribute, called, plain, value_of
 
 VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
 """The kinds of fields that hold operands."""
 
 
 class Refused(Exception):
-    """A result cannot be made for the match at hand, and why."""
+    """A result cannot be built for a match, with the reason."""
 
 
 class Maker:
-    """Makes the results of one match. `made` are the operations that it made, in order."""
+    """Builds the results of one match. `made` are the operations that it has built, in order."""
 
     def __init__(self, root: Op, bound: dict[str, object]) -> None:
         self.root = root
@@ -37,7 +37,7 @@ class Maker:
         self.made: list[Operation] = []
 
     def make(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
-        """Returns values for the results of the operation at hand. Raises: Refused."""
+        """Returns values for the results of the matched operation. Raises: Refused."""
         try:
             result = self._made(results, supplements)
         except NotationError as error:
@@ -73,11 +73,11 @@ class Maker:
         return values
 
     def _fits(self, old: Type, new: Type) -> bool:
-        """Returns whether a value may replace a result. What knows more of sizes may, where users infer types again."""
+        """Returns whether a value may replace a result. A more specific type may if users infer their types again."""
         return old is new or (not isinstance(self.root, MlirOp) and are_compatible(old, new))
 
     def take_back(self) -> None:
-        """Erases what was made."""
+        """Erases the operations built so far."""
         for op in reversed(self.made):
             if op.parent is None:
                 op.erase()
@@ -85,7 +85,7 @@ class Maker:
     # -- values
 
     def results_of(self, term: object, types: Sequence[Type] | None = None) -> tuple[Value, ...]:
-        """Returns the values that a result term gives; `types` are those that the results of an operation must have."""
+        """Returns the values of a result term; `types` are the required types of the results of an operation."""
         if isinstance(term, OperationTerm):
             results = self._operation(term, types).results
             if term.label:
@@ -154,7 +154,7 @@ class Maker:
         for name, given in term.extra.items():
             value = value_of(given.name, self.bound) if isinstance(given, Variable) else given
             value = self._computed(value) if isinstance(value, Computed) else value
-            result.set_extra(name, value.attribute if isinstance(value, Held) else attribute_of(value))
+            result.set_extra(name, value.attribute if isinstance(value, BoundAttribute) else attribute_of(value))
         return result
 
     def _field(self, field: Field, term: object) -> object:
@@ -181,7 +181,7 @@ class Maker:
                 if not field.optional:
                     raise Refused(f"'{field.spelling}' must be there")
                 return None
-            if isinstance(result, Held):
+            if isinstance(result, BoundAttribute):
                 return result.to(field.type)
             if field.type is None:
                 return result
@@ -211,7 +211,9 @@ class Maker:
 
 
 def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequence[Type] | None]:
-    """For each result term the types of the results that it replaces; None where it replaces none or states its own."""
+    """Returns for each result term the types of the results that it replaces; None where it replaces none or has its
+    own.
+    """
     out: list[Sequence[Type] | None] = [None] * len(results)
     left = len(types)
     for n in range(len(results) - 1, -1, -1):
@@ -229,7 +231,7 @@ def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequ
 
 
 def value_count(term: object) -> int | None:
-    """Returns how many values a result term gives; None when that depends on the match."""
+    """Returns the number of values of a result term; None when it depends on the match."""
     if isinstance(term, OperationTerm):
         fields = op_class(term).layout.results
         is_known = term.pick is None and not any(f.variadic or f.optional for f in fields)
@@ -240,7 +242,7 @@ def value_count(term: object) -> int | None:
 
 
 def op_class(term: OperationTerm) -> type[Op]:
-    """Returns the definition that a term is of."""
+    """Returns the definition of a term."""
     if not issubclass(term.definition, Op):
         raise TypeError(f"{term.definition.name} is not an operation")
     return term.definition

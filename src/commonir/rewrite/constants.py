@@ -1,4 +1,4 @@
-"""One place for the constants of a program: at the beginning of the function that uses them, each once.
+"""Moves the constants of a program to the beginning of the functions that use them, without duplicates.
 
 Source: MLIR, folding of operations.
 """
@@ -14,7 +14,7 @@ _COMPARED_BYTES = 1 << 16
 
 
 class ConstantPool:
-    """The constants at the beginning of the bodies of isolated operations, by what they hold."""
+    """The constants at the beginning of isolated operations, by contents."""
 
     __slots__ = ("_known", "_owned")
 
@@ -23,7 +23,7 @@ class ConstantPool:
         self._owned: set[Operation] = set()
 
     def adopt(self, op: Op) -> Value | None:
-        """Takes a constant of the program to its place; the value that stands for it when there is an equal one."""
+        """Moves a constant to its place; returns the value that replaces it if there is an equal one."""
         home, key = _home(op), identity(op)
         if home is None or key is None:
             return None
@@ -36,7 +36,9 @@ class ConstantPool:
         return None
 
     def place(self, op: Op, near: Operation) -> Value:
-        """Puts a new constant where those of the function around an operation are; an equal one that is there."""
+        """Inserts a new constant in the pool of the function around an operation, and returns it or an equal existing
+        one.
+        """
         home, key = _home(near), identity(op)
         if home is None:
             raise ValueError(f"{near.name} is in no block")
@@ -50,7 +52,7 @@ class ConstantPool:
         return op.results[0]
 
     def forget(self, op: Operation) -> None:
-        """A constant that is removed is no longer there for others."""
+        """Removes an erased constant from the pool."""
         if op in self._owned and isinstance(op, Op):
             self._owned.discard(op)
             home, key = _home(op), identity(op)

@@ -1,8 +1,7 @@
-"""Whether two operations mean the same, proven by their references.
+"""Proves that two operations have the same meaning, by their references.
 
-Two composites on the same operands are compared by what they are in terms of the core, operation by operation. The
-answer is exact in one direction: where it is yes the operations compute the same; no may also mean that the same is
-said in two ways.
+Two composites on the same operands are lowered to core and compared operation by operation. The answer is exact in one
+direction: if it is True they compute the same; equivalent operations may be expressed differently.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def _are_equal(pairs: list[tuple[Value, Value]]) -> bool:
 
 
 def _are_alike(p: Op, q: Op) -> bool:
-    """Returns whether two operations differ in nothing but their operands."""
+    """Returns whether two operations differ only in their operands."""
     if type(p) is not type(q) or p.regions or p.parent is not None or q.parent is not None:
         return False
     return p.operand_offsets == q.operand_offsets and _hold(p) == _hold(q) and len(p.operands) == len(q.operands)

@@ -1,6 +1,6 @@
-"""One step of expansion: a composite operation replaced by what its reference says, and folding on the way.
+"""Expands a composite operation once, by its reference, and folds trivial results.
 
-Calling a reference with the real operands is the expansion; there is no conversion table.
+The expansion is the call of the reference with the actual operands; there is no conversion table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LARGE = 1 << 12
 
 
 class Expansion:
-    """The expansion of an operation: the values of its results, and the new operations behind them in order."""
+    """The expansion of an operation: the values of its results, and the new operations that define them, in order."""
 
     __slots__ = ("operations", "results")
 
@@ -49,17 +49,16 @@ Regions = Mapping[str, Region | tuple[Region, ...]]
 
 
 def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *, is_final: bool = False) -> Expansion:
-    """Returns a composite on other operands, one level down: calls its reference. The new operations are in no block.
+    """Returns the expansion of a composite on other operands, by one level. The new operations are detached.
 
-    `operands` are flat, as `op.operands`.
+    `operands` are flat, as `op.operands`. A trace made by inference is copied where possible, since a reference returns
+    the same for equal types and known elements. With `is_final`, the operation is not specialized at run time, so its
+    dynamic form is used if it has no other.
 
-    What inference has traced already is copied: a reference gives the same for the same types and known elements. What
-    `is_final` is not stated again when it runs: its open form is taken where there is no other.
-
-    Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands; E0509 when it depends on
-        data-dependent values.
+    Raises: DiagnosticError (E0504) when the reference does not apply to these operands; E0509 when it is
+    data-dependent.
     """
-    if op.results and not op.regions and not op.states_types and _is_traced_alike(op, operands):
+    if op.results and not op.regions and not op.states_types and _can_reuse_trace(op, operands):
         derived = infer(op)
         if not derived.is_open:
             return _copied(derived, op, operands)
@@ -99,8 +98,10 @@ def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> A
         return None
 
 
-def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:
-    """Returns whether calling the reference of an operation on some operands gives what tracing it gives."""
+def _can_reuse_trace(op: Op, operands: Sequence[Value]) -> bool:
+    """Returns whether calling the reference of an operation on some operands returns the same as the trace of
+    inference.
+    """
     read = {v for f in op.layout.inputs if f.by_value and isinstance(v := op.field_value(f), Value)}
     for own, operand in zip(op.operands, operands, strict=True):
         type = operand.type
@@ -134,7 +135,7 @@ def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
 
 
 def append(block: Block, expansion: Expansion, location: Origin | None = None) -> tuple[Value, ...]:
-    """Puts an expansion at the end of a block, folding what shape arithmetic decides, and returns the results."""
+    """Appends an expansion to a block, folding shape arithmetic, and returns the results."""
     replaced: dict[Value, Value] = {}
     for op in expansion.operations:
         simpler = folded(op)

@@ -1,9 +1,10 @@
-"""Rewrite rules of TableGen files, the same objects as those that are written in Python.
+"""Rewrite rules of TableGen files, which become the same objects as rules written in Python.
 
-`Pattern` and `Pat` are read in both their forms. In today's, all arguments of operations are given, and of two rules
-that match the same the one of the higher benefit is tried first, then the one whose record comes first by its name. In
-the form of the specification, whose records have no `resultPatterns`, a source may leave out the last arguments of an
-operation, and the most discriminating rule is tried first. Results are complete in both.
+`Pattern` and `Pat` are read in both their forms. In today's form, all arguments of operations are given, and of two
+rules that match the same operation the one with the higher benefit is tried first, then the one whose record name comes
+first. In the form of the specification, whose records have no `resultPatterns`, a source may omit the last arguments of
+an operation, and the most discriminating rule is tried first. Results are complete in both forms.
+
 Source: MLIR operation definitions, rewrite pattern description; MLIR, declarative rewrite rules.
 """
 
@@ -57,12 +58,13 @@ def rules_of(
     *,
     is_unambiguous: bool = False,
 ) -> list[Rewrite]:
-    """Returns the rules that records state, on the definitions that `dialects` have of their operations.
+    """Returns the rules of records, for the definitions of their operations in `dialects`.
 
-    `functions` are those that rules may call, by name. With `is_unambiguous`, rules of today's form are compared as
-    those of the specification: the most discriminating one is tried first, and two that are equally so are refused.
+    `functions` are those that rules may call, by name. With `is_unambiguous`, rules of today's form are ordered as
+    those of the specification: the most discriminating one is tried first, and two equally discriminating ones are an
+    error.
 
-    Raises: DiagnosticError with everything that is wrong (E0604, E0605, E0608).
+    Raises: DiagnosticError with all errors (E0604, E0605, E0608).
     """
     calls = NativeCalls(loaded, functions)
     out: list[Rewrite] = []
@@ -84,7 +86,7 @@ def rules_of(
 
 
 def patterns_in(loaded: Loaded) -> list[Record]:
-    """Returns the records of rules, by their names as MLIR orders them: numbers in names count as numbers."""
+    """Returns the records of rules, sorted by name as in MLIR: numbers in names compare as numbers."""
     records = {
         id(r): r for name in ("Pattern", "Pat") if name in loaded.records.classes for r in loaded.records.deriving(name)
     }
@@ -103,7 +105,7 @@ class _Names(NamedTuple):
 
 
 class _RecordRule:
-    """One rule that is made of a record."""
+    """A rule defined by a record."""
 
     def __init__(self, record: Record, loaded: Loaded, dialects: Dialects, calls: NativeCalls) -> None:
         self.record = record
@@ -200,7 +202,9 @@ class _RecordRule:
     def _undeclared(
         self, definition: type[Op], arguments: Sequence[Argument], *, in_result: bool
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """Returns the arguments of an operation whose record declares nothing; attributes are named as in the rule."""
+        """Returns the arguments of an operation whose record declares none; attributes have the names used in the
+        rule.
+        """
         (field,) = definition.layout.inputs
         operands: list[object] = []
         attributes: dict[str, object] = {}
@@ -223,7 +227,7 @@ class _RecordRule:
         return isinstance(value, Unset) and name in self._attributes
 
     def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], LocationTerm | None]:
-        """Returns the arguments of an operation apart from what is said at their end of types and places."""
+        """Returns the arguments of an operation without the trailing directives for types and locations."""
         arguments = list(dag.args)
         types: list[object] = []
         place: LocationTerm | None = None
@@ -240,7 +244,7 @@ class _RecordRule:
     def _count_arguments(
         self, names: _Names, arguments: Sequence[Argument], *, in_result: bool
     ) -> list[Sequence[Field]]:
-        """Returns the fields that each argument is for."""
+        """Returns the fields for each argument."""
         out: list[Sequence[Field]] = []
         at = 0
         for value, _ in arguments:
@@ -295,7 +299,7 @@ class _RecordRule:
         return self._operation(dag, in_result=in_result)
 
     def _fresh(self, name: str | None) -> str:
-        """Returns a name, or for what has none one that no rule can use."""
+        """Returns a name, or one that no rule can use if there is none."""
         if name and name != "_":
             return name
         self._count += 1
@@ -465,7 +469,7 @@ class _RecordRule:
 
 
 def _holds(constraint: TypeConstraint | Check, value: object) -> bool:
-    """Returns whether a constraint holds of a value, of all of several, or of an attribute."""
+    """Returns whether a value, several values or an attribute satisfy a constraint."""
     if isinstance(constraint, TypeConstraint):
         values = value if is_sequence(value) else (value,)
         return all(isinstance(v, IRValue) and constraint.admits(v.type) for v in values)
@@ -473,12 +477,12 @@ def _holds(constraint: TypeConstraint | Check, value: object) -> bool:
 
 
 def _operator(dag: Dag) -> str:
-    """Returns the name of what a dag begins with."""
+    """Returns the name of the operator of a dag."""
     return dag.op.record.name_text if isinstance(dag.op, DefRef) else str(dag.op)
 
 
 def _label(name: str | None) -> tuple[str, int | None]:
-    """Returns the name of an operation, and which of its results is meant: `r__1` is the result of number 1 of `r`."""
+    """Returns the name of an operation, and the index of its result: `r__1` is result 1 of `r`."""
     label, mark, number = (name or "").partition("__")
     return (label, int(number)) if mark and number.isdigit() else (name or "", None)
 

@@ -1,8 +1,9 @@
-"""The greedy driver: steps are taken wherever one applies, until none does.
+"""The greedy driver: applies steps wherever possible until none applies.
 
-A step looks at one operation and gives values for its results, by operations that are in no block yet, or changes the
-program through an editor. Operations are visited in order, so that what an operation uses is simple already; what a
-step may have made applicable is looked at again. Operations without effect that nobody uses are removed on the way.
+A step returns values for the results of an operation, defined by detached operations, or changes the program through an
+editor. Operations are visited in order, so that operands are simplified first; operations to which a step may apply
+after a change are visited again. Unused operations without effects are removed on the way.
+
 Source: MLIR, greedy pattern rewrite driver.
 """
 
@@ -47,7 +48,7 @@ class SelectiveRewriteStep:
     __slots__ = ()
 
     def __call__(self, op: Op) -> Rewritten | None:
-        """Takes the step where it applies."""
+        """Applies the step if possible."""
         raise NotImplementedError
 
     def may_apply(self, definers: Definers) -> bool:
@@ -62,7 +63,7 @@ Cleaning = Callable[[Operation], bool]
 
 
 def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
-    """Applies rules to everything in an operation, in place; how often each was applied, by name.
+    """Applies rules to all operations in an operation, in place; returns how often each was applied, by name.
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
@@ -75,7 +76,7 @@ def rule_steps(rules: RuleSet, definition: type[Op]) -> list[RewriteStep]:
 
 
 class _RuleRewriteStep(SelectiveRewriteStep):
-    """The step of a rule. `forward` finds the value that is there already, for rules that lead to one."""
+    """The step of a rule. `forward` finds the existing value that is its result, for rules that have one."""
 
     __slots__ = ("forward", "guard", "name", "rule")
 
@@ -119,7 +120,9 @@ def _apply(rule: Compiled, name: str, op: Op) -> Rewritten | None:
 def function_step(
     name: str, function: Simplification, find: Callable[[str], type[Op] | None] = lambda _: None
 ) -> RewriteStep:
-    """Returns the step that a function takes in place; `find` gives it definitions of other dialects."""
+    """Returns the step of a function that changes the program in place; `find` looks up definitions of other
+    dialects.
+    """
 
     def step(op: Op) -> Rewritten | None:
         editor = Editor(find)
@@ -137,10 +140,11 @@ def rewrite_steps(
     clean: Cleaning | None = None,
     users_first: bool = False,
 ) -> Counter[str]:
-    """Takes steps at everything in an operation, in place; how often each was taken, by name.
+    """Applies steps to all operations in an operation, in place; returns how often each was applied, by name.
 
-    With `constants`, each constant of a function stands once, at its beginning. `clean` is called when no step applies
-    any more; when it changes something, steps are taken again. `users_first`: from the last operation to the first.
+    With `constants`, the constants of a function are moved to its beginning, without duplicates. `clean` is called when
+    no step applies any more; if it changes something, steps are applied again. `users_first` visits operations from the
+    last to the first.
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
@@ -208,7 +212,7 @@ class _Rewriting:
         self.last: list[str] = []
 
     def run(self) -> Counter[str]:
-        """Sweeps over everything until a sweep changes nothing."""
+        """Repeats sweeps over all operations until one changes nothing."""
         is_new = True
         while True:
             before = self.count
@@ -220,8 +224,8 @@ class _Rewriting:
                 return Counter(self.taken)
 
     def _parts(self) -> Iterator[list[Operation]]:
-        """Yields all operations, in order, in parts that share no values: a function is still in the cache of the
-        processor when it is rewritten.
+        """Yields all operations in order, in groups that share no values, so that a function is still cached when it is
+        rewritten.
         """
         children = [op for region in self.root.regions for block in region.blocks for op in block.operations]
         if not all(isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove) for op in children):
@@ -232,8 +236,8 @@ class _Rewriting:
                 yield child.listed()
 
     def _collect(self, operations: list[Operation], is_new: bool) -> None:
-        """Puts what to look at of a part on the list, what comes first last: all of it when the program is new to the
-        driver, else branches, and what constants that go to their place lead to.
+        """Fills the work list for a group, in reverse: with all operations for a new program, else with branches and
+        the users of moved constants.
         """
         self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(operations) + 1))
         changed: dict[Operation, None] = {}
@@ -299,7 +303,7 @@ class _Rewriting:
     def _adopt(
         constants: ConstantPool, operations: Iterable[Operation], changed: dict[Operation, None]
     ) -> list[Operation]:
-        """Takes constants to their place; the operations that are left."""
+        """Moves constants to their place; returns the other operations."""
         left: list[Operation] = []
         kinds: dict[type[Operation], bool] = {}
         for op in operations:
@@ -322,7 +326,7 @@ class _Rewriting:
         return left
 
     def _forward(self, op: Operation, name: str, value: Value) -> None:
-        """Puts a value of the program in the place of the only result of an operation."""
+        """Replaces the only result of an operation by an existing value."""
         self._note(name)
         if op.regions:
             self._replace(op, (value,))
@@ -375,9 +379,7 @@ class _Rewriting:
             self._release(unused)
 
     def _release(self, unused: list[Operation]) -> None:
-        """Removes operations that nothing uses any more, and what only they used, where they are pure; the others are
-        looked at again.
-        """
+        """Removes unused pure operations, and pure operations that only they used; visits the others again."""
         kinds = self.kinds
         while unused:
             op = unused.pop()
@@ -403,7 +405,7 @@ class _Rewriting:
             self._visit((op,))
 
     def _visit_holder(self, block: Block | None) -> None:
-        """Looks again at what holds a block from which an operation went: that may have been all that kept it."""
+        """Visits the operation around a block again after an operation of the block was removed."""
         region = None if block is None else block.parent
         holder = None if region is None else region.parent
         if holder is not None and self.removes_unused:

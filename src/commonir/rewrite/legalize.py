@@ -1,16 +1,16 @@
-"""Turns a program into another dialect, operation by operation, by rules given as data.
+"""Converts a program to another dialect, operation by operation, by rules.
 
-A rule is a function `(op, context, *operands) -> values | Mismatch`: `op` is the operation of the source, `operands`
-are what stands for its operands in the new program, grouped as it declares them (None for one that is absent, a tuple
-for a variadic one; parameters are read from `op`). It builds the values that stand for the results from operations that
-are in no block yet: of the target, or of any dialect whose operations can be legalized in turn. An operation that no
-rule takes is replaced by what its reference says.
+A rule is a function `(op, context, *operands) -> values | Mismatch`. `op` is the source operation, `operands` are its
+converted operands, grouped as declared (None for an absent one, a tuple for a variadic one; parameters are read from
+`op`). The rule returns values for the results, defined by detached operations of the target, or of any dialect whose
+operations can be legalized in turn. An operation without an applicable rule is expanded by its reference.
 
-An operation of the source that is of the target's dialect stays as it is, unless the version asked for has another
-definition of it: then rules and its reference apply as to any other. Values keep their types and names. Rules are
-written for the newest version of the target: an operation is rebuilt as the definition of the version asked for, and a
-rule whose operations that version does not have is passed over.
-Never changes the source, and gives no part of a program: either all of it or every reason why not.
+A source operation of the target's dialect is copied, unless the requested version has another definition of it: then it
+is converted like any other. Values keep their types and names. Rules are written for the newest version of the target:
+operations are rebuilt with the definition of the requested version, and a rule whose operations that version lacks does
+not apply.
+
+The source is never changed, and the result is complete: either the whole program, or diagnostics with every reason.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Mismatch(NamedTuple):
     reason: str
 
 
-UNSAID = Mismatch("")
+NO_REASON = Mismatch("")
 """Generic rules decline silently; only specific rules report why."""
 
 Result = Value | tuple[Value, ...] | Operation | Mismatch
@@ -64,7 +64,7 @@ class LegalizationRule:
 
 
 def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], LegalizationRule]:
-    """Makes a function the rule for a definition.
+    """Returns a decorator that makes a function the rule for a definition.
 
     A rule decides whether it applies before it builds anything.
     """
@@ -82,8 +82,8 @@ def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> Legal
 
 
 def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
-    """Returns the definitions in modules that say by `fn` of which operation they are the counterpart, by that
-    operation: both have the same operands, and no attributes.
+    """Returns the definitions in modules that name a direct counterpart by `fn`, by that operation: both have the same
+    operands, and no attributes.
     """
     result: dict[type[Op], type[Op]] = {}
     for member in [member for module in modules for member in vars(module).values()]:
@@ -96,7 +96,7 @@ def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
 
 
 class Rules:
-    """Rules by definition: the most specific first, and in the order given among those of one definition."""
+    """Rules by definition: those of the most specific definition first, in the given order for one definition."""
 
     __slots__ = ("_by_definition", "_found")
 
@@ -107,7 +107,7 @@ class Rules:
         self._found: dict[type[Op], tuple[LegalizationRule, ...]] = {}
 
     def all(self) -> Iterator[LegalizationRule]:
-        """Returns all rules."""
+        """Yields all rules."""
         return (r for rules in self._by_definition.values() for r in rules)
 
     def for_definition(self, definition: type[Op]) -> tuple[LegalizationRule, ...]:
@@ -120,20 +120,19 @@ class Rules:
 
     @staticmethod
     def members(*namespaces: Mapping[str, object]) -> Iterator[LegalizationRule]:
-        """Returns the rules among the members of modules, in order."""
+        """Yields the rules among the members of modules, in order."""
         return (member for names in namespaces for member in names.values() if isinstance(member, LegalizationRule))
 
 
 class Target(NamedTuple):
     """The target of a conversion: a dialect and a version of it.
 
-    `beside` are names of further dialects and of single operations that may stand in such a program; they have no
-    versions.
+    `also_legal` are names of other dialects and single operations that are legal too, in any version.
     """
 
     dialect: str
     version: str = ""
-    beside: frozenset[str] = frozenset()
+    also_legal: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.dialect} {self.version}".strip()
@@ -142,10 +141,9 @@ class Target(NamedTuple):
 class Context:
     """The context of a rule besides its operation.
 
-    `regions` are the legalized regions of the operation at hand, and `origin` is the operation of the source that it
-    comes from. `found` receives what is wrong beyond single operations. `memo` lives as long as the outermost operation
-    around it, for values that rules share. `sizes` has for the name of a data-dependent size which axis of which
-    value of the target has it.
+    `regions` are the legalized regions of the operation, and `origin` is the source operation that it comes from.
+    `found` receives diagnostics that are not about single operations. `memo` is a cache of values that rules share
+    within an outermost operation. `sizes` maps the name of a data-dependent dim to a converted value and its axis.
     """
 
     __slots__ = (
@@ -177,33 +175,33 @@ class Context:
 
     @property
     def prologue(self) -> Block:
-        """The block of the outermost operation, whose arguments all nested programs see."""
+        """The block of the outermost operation, whose arguments are visible in all nested regions."""
         if self._prologue is None:
             raise ValueError("the operation at hand stands outside of any function")
         return self._prologue
 
     def start(self, source: Operation, block: Block | None) -> None:
-        """Begins an outermost operation."""
+        """Starts the conversion of an outermost operation."""
         self.source, self.memo, self.sizes = source, {}, {}
         self._prologue, self._last_hoisted = block, None
         self._hoisted = set() if block is None else set(block.arguments)
 
     def passes_over(self, op: Operation, operands: Sequence[Value]) -> bool:
-        """Returns whether nothing is to be made of an operation: what its operands come from was reported."""
+        """Returns whether an operation is skipped because errors in its operands were reported."""
         del op, operands
         return False
 
     def finished(self, op: Operation, values: Sequence[Value]) -> None:
-        """Receives an operation and the values that stand for its results."""
+        """Receives an operation and the values of its results."""
         del op, values
 
-    def is_early(self, value: Value) -> bool:
-        """Returns whether a value is an argument of the outermost operation, or the result of what was hoisted."""
+    def is_hoisted(self, value: Value) -> bool:
+        """Returns whether a value is an argument of the outermost operation, or the result of a hoisted operation."""
         return value in self._hoisted
 
     def legal(self, op: Op) -> Op:
-        """Returns an operation of the target as its definition in the version asked for, for nested programs that a
-        rule makes.
+        """Returns a target operation with its definition in the requested version, for nested regions that a rule
+        builds.
 
         Raises: DiagnosticError (E0601) when the version does not have it.
         """
@@ -213,10 +211,11 @@ class Context:
         return result
 
     def hoist(self, op: Op) -> Value:
-        """Puts an operation of the target before everything that is computed from the arguments; gives its result.
+        """Inserts a target operation before everything that depends on the arguments, and returns its result.
 
-        Its operands are arguments of the outermost operation or results of what was hoisted before.
-        Raises: DiagnosticError (E0601) when the version asked for does not have it.
+        Its operands are arguments of the outermost operation, or results of hoisted operations.
+
+        Raises: DiagnosticError (E0601) when the requested version does not have it.
         """
         built = self.legal(op)
         block = self.prologue
@@ -244,12 +243,12 @@ def legalize(
     argument_type: Callable[[Type], Type] = lambda kind: kind,
     context: ContextMaker = Context,
 ) -> Module:
-    """Returns the module in the target dialect; of its outermost operations, only those chosen.
+    """Returns the module converted to the target dialect, with those of its outermost operations for which `chosen` is
+    True.
 
-    `argument_type` gives the types of the arguments of blocks where the target lacks those of the source; `context`
-    makes the context of rules.
+    `argument_type` converts types of block arguments that the target lacks; `context` builds the context of rules.
 
-    Raises: DiagnosticError (E0601) with a finding for each operation that cannot be expressed, the reasons as notes.
+    Raises: DiagnosticError (E0601) for each operation that cannot be expressed, with the reasons as notes.
     """
     diagnostics = Diagnostics()
     result = Module(entry=module.entry)
@@ -262,7 +261,7 @@ def legalize(
 
 
 class _Frame:
-    """Operations still to be legalized into a block, and what to do when that is done."""
+    """Operations still to be legalized into a block, and a function to call afterwards."""
 
     __slots__ = ("_operations", "_postponed", "block", "depth", "finish", "origin")
 
@@ -282,12 +281,12 @@ class _Frame:
         self.depth = depth
 
     def next(self) -> Operation | None:
-        """Returns the operation that comes next."""
+        """Returns the next operation."""
         op, self._postponed = self._postponed, None
         return op or next(self._operations, None)
 
     def postpone(self, op: Operation) -> None:
-        """Makes an operation come again, once what was put before it is done."""
+        """Returns an operation to the front, to be visited after its nested operations."""
         self._postponed = op
 
 
@@ -310,7 +309,7 @@ class _Legalization:
         self.argument_type = argument_type
         self.dialect: Dialect = dialect
         self.target = target
-        self._beside = target.beside
+        self._also_legal = target.also_legal
         self.found = diagnostics
         self.context = context(target, self._versioned, diagnostics)
         self.values: dict[Value, Value] = {}
@@ -339,40 +338,38 @@ class _Legalization:
                 built.operands = tuple([self.values.get(v, v) for v in built.operands])
             op.detach()
             frame.block.append(op)
-        elif op.regions and op not in self.regions and self._has_a_way(op):
+        elif op.regions and op not in self.regions and self._may_be_legalized(op):
             self._enter(op, frame)
         elif self._is_legal(op) and self._holds(op):
             self._keep(op, frame)
         else:
             self._replace(op, frame)
 
-    def _has_a_way(self, op: Operation) -> bool:
-        """Returns whether something may become of an operation with regions: if not, what is in it need not be looked
-        at.
-        """
+    def _may_be_legalized(self, op: Operation) -> bool:
+        """Returns whether an operation with regions can be converted at all; if not, its regions are not visited."""
         return not isinstance(op, Op) or self._is_legal(op) or bool(self.rules.for_definition(type(op)))
 
     def _is_legal(self, op: Operation) -> bool:
-        return self._is_of_dialect(op) or not self._beside.isdisjoint((op.name, op.name.partition(".")[0]))
+        return self._is_of_dialect(op) or not self._also_legal.isdisjoint((op.name, op.name.partition(".")[0]))
 
     def _is_of_dialect(self, op: Operation) -> bool:
         return op.name.startswith(f"{self.target.dialect}.")
 
     def _holds(self, op: Operation) -> bool:
-        """Returns whether the version asked for has an operation of the target as it is."""
+        """Returns whether the requested version has an operation of the target as it is."""
         if not isinstance(op, Op) or not self._is_of_dialect(op):
             return True
         return self.dialect.holds_in(type(op), self.target.version)
 
     def _keep(self, op: Operation, frame: _Frame) -> None:
-        """Copies an operation of the source that the target has as it is."""
+        """Copies a source operation that is legal in the target."""
         copy = op.clone_shallow(tuple([self.values.get(v, v) for v in op.operands]), self.regions.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
         self._define_dims(defined_dims(op), copy.results)
 
     def _enter(self, op: Operation, frame: _Frame) -> None:
-        """Legalizes what is nested in an operation before the operation itself."""
+        """Legalizes the regions of an operation before the operation itself."""
         nested: list[_Frame] = []
         copies: list[Region] = []
         for region in op.regions:
@@ -407,7 +404,7 @@ class _Legalization:
                 if not isinstance(result, Mismatch):
                     self._place(op, result, frame)
                     return
-                if result is not UNSAID:
+                if result is not NO_REASON:
                     reasons.append(result.reason)
             if op.form is Form.COMPOSITE and not op.regions and not any(f.is_required for f in op.layout.regions):
                 expansion = expand(op, operands)
@@ -597,7 +594,7 @@ def _discard(operations: Sequence[Operation]) -> None:
 
 __all__ = [
     "MAX_EXPANSIONS",
-    "UNSAID",
+    "NO_REASON",
     "Context",
     "ContextMaker",
     "LegalizationRule",

@@ -1,4 +1,4 @@
-"""Compiled rewrite rules: the source of a rule as a list of steps that bind and check, its result as what to make."""
+"""Compiles rewrite rules: the source becomes a list of steps that bind and check, the result a builder."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _ANSWER = "what a function says"
 
 
 class Compiled:
-    """A rule that is ready to be applied. `alternatives` are its steps, once for each order of operands that may swap.
+    """A compiled rule. `alternatives` are its steps for each order of commutative operands.
 
-    Raises: DiagnosticError (E0604, E0605) for a rule that cannot be used.
+    Raises: DiagnosticError (E0604, E0605) for an invalid rule.
     """
 
     __slots__ = ("_is_whole", "alternatives", "rewrite")
@@ -76,7 +76,7 @@ class Compiled:
         return op_class(self.rewrite.source)
 
     def match(self, op: Op) -> Match | None:
-        """Returns the bindings of variables when the rule applies to an operation, else None."""
+        """Returns the bindings of variables if the rule applies to an operation, else None."""
         for steps in self.alternatives:
             match = self._start(op)
             for step in steps:
@@ -93,7 +93,7 @@ class Compiled:
         return match
 
     def mismatch(self, op: Operation) -> str | None:
-        """Why the rule does not apply to an operation; None when it does."""
+        """Returns why the rule does not apply to an operation; None when it does."""
         if not isinstance(op, self.definition):
             if op.name != self.definition.name:
                 return f"{op.name} is not {self.definition.name}"
@@ -114,9 +114,9 @@ class Compiled:
         return "; ".join(reasons)
 
     def build(self, op: Op, match: Match) -> tuple[Value, ...] | str:
-        """Returns values for the results of an operation, by operations that are in no block yet, or why it cannot be.
+        """Returns values for the results of an operation, defined by detached operations, or the reason why it cannot.
 
-        All operations that were made are in `match.made`.
+        All operations that were built are in `match.made`.
         """
         maker = Maker(op, match.bound)
         try:
@@ -150,7 +150,7 @@ class _Source:
         self.steps += [Restrict(r) for r in rewrite.restrictions]
 
     def _bind(self, name: str, kind: str) -> None:
-        """Notes what a name stands for. A value or an attribute may be named several times; then they are the same."""
+        """Records the meaning of a name. A value or an attribute may have several names, which are then equal."""
         if not name:
             return
         known = self.kinds.setdefault(name, "")
@@ -236,7 +236,7 @@ class _Source:
 
 
 def _stored(field: Field | None, value: object) -> Attribute:
-    """Returns an attribute that a source demands, as the field stores it. Raises: ValueError when it never has that
+    """Returns a required attribute in the storage form of its field. Raises: ValueError when it never has that
     value.
     """
     kind = None if field is None else field.type
@@ -252,7 +252,7 @@ def _stored(field: Field | None, value: object) -> Attribute:
 
 
 def _given(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[str, Field | None, object]]:
-    """Yields the fields that a term mentions with what it says of them, some exchanged."""
+    """Yields the fields that a term mentions with their terms, some exchanged."""
     fields = term.definition.layout.by_name
     for name, defaults in term.fields.items():
         other = exchanged.get(name, name)
@@ -262,7 +262,7 @@ def _given(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _is_of_values(value: object, field: Field) -> bool:
-    """Returns whether a term of a parameter speaks of the operand it is bound to, not of its value."""
+    """Returns whether the term of a parameter is about the operand it is bound to rather than its value."""
     if field.kind is FieldKind.PARAMETER:
         return isinstance(value, Constant | OperationTerm)
     return field.kind in VALUES
@@ -279,7 +279,7 @@ def operations_in(term: object) -> Iterator[OperationTerm]:
 
 
 def _parts(term: object) -> Sequence[object]:
-    """Returns the terms that a term is made of."""
+    """Returns the direct subterms of a term."""
     match term:
         case OperationTerm():
             return (*term.fields.values(), *term.extra.values(), *term.types)
@@ -292,7 +292,7 @@ def _parts(term: object) -> Sequence[object]:
 
 
 def _within(terms: Sequence[object]) -> Iterator[object]:
-    """Terms and all that they are made of."""
+    """Yields terms and all their subterms."""
     pending = list(terms)
     while pending:
         at = pending.pop()
@@ -301,7 +301,7 @@ def _within(terms: Sequence[object]) -> Iterator[object]:
 
 
 def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
-    """Yields the variables of terms, and of where operations come from, that stand for nothing."""
+    """Yields the unbound variables of terms and locations."""
     placed = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
     places = [v for t in placed if t.place is not None for v in t.place.sources]
     for name in dict.fromkeys([v.name for v in (*_within(terms), *places) if isinstance(v, Variable)]):

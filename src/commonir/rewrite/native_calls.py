@@ -1,7 +1,7 @@
-"""C++ code of TableGen rules: calls of functions, and conditions on what a rule binds.
+"""Function calls in TableGen rules, and conditions on the values that a rule binds.
 
-Text is never run. A call stands for a registered Python function; a condition for one too, or it is of a kind that is
-understood. Everything else is refused. Source: MLIR, declarative rewrite rules.
+C++ code is never executed. A call is implemented by a registered Python function; a condition too, unless it has one of
+the forms that are understood. Everything else is an error. Source: MLIR, declarative rewrite rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _IGNORED = frozenset({"_builder", "_loc"})
 
 
 def _constant_attribute(value: object) -> object:
-    """Returns the attribute of the constant operation that defines a value: what `ConstantLikeMatcher` binds."""
+    """Returns the attribute of the constant operation that defines a value, as `ConstantLikeMatcher` binds it."""
     op = value.owner if isinstance(value, Value) else None
     if not isinstance(op, Op) or not op.has_trait(traits.ConstantLike) or not op.layout.attributes:
         return None
@@ -45,7 +45,7 @@ def _constant_attribute(value: object) -> object:
 
 
 class RuleFunction(NamedTuple):
-    """A function that rules may call, as an installed package offers it."""
+    """A function that rules may call, provided by an installed package."""
 
     name: str
     function: Function
@@ -56,14 +56,14 @@ BUILTIN_FUNCTIONS: Mapping[str, Function] = MappingProxyType({"ConstantLikeMatch
 
 
 class Call(NamedTuple):
-    """A function, and which arguments of a rule it gets: all when `places` is None."""
+    """A function, and the arguments of a rule that it receives: all when `places` is None."""
 
     name: str
     function: Function
     places: tuple[int | str, ...] | None = None
 
     def arguments(self, given: Sequence[object]) -> list[object]:
-        """Returns the arguments in its order. Raises: ValueError for one that is not given."""
+        """Returns the arguments in its order. Raises: ValueError for a missing one."""
         if self.places is None:
             return list(given)
         out: list[object] = []
@@ -84,11 +84,11 @@ class NativeCalls:
         self._plugins = Plugins(RuleFunction, ENTRY_POINTS, {})
 
     def registered(self, name: str) -> Function | None:
-        """Returns the function that is passed in under a name."""
+        """Returns the function passed in under a name."""
         return self._functions.get(name)
 
     def offered(self, name: str) -> Function | None:
-        """Returns the function that is passed in under a name, else the one that an installed package offers."""
+        """Returns the function passed in under a name, else the one of an installed package."""
         known = self._functions.get(name)
         if known is not None or not name.isidentifier():
             return known
@@ -96,7 +96,7 @@ class NativeCalls:
         return None if function is None else function.function
 
     def call(self, record: Record) -> Call:
-        """Returns the function that a `NativeCodeCall` stands for. Raises: UNKNOWN_RULE_FUNCTION."""
+        """Returns the function for a `NativeCodeCall`. Raises: UNKNOWN_RULE_FUNCTION."""
         text = text_of(record, "expression")
         for name in (record.name_text, text, text.strip()):
             known = self.offered(name)
@@ -112,9 +112,8 @@ class NativeCalls:
         raise self._unknown(record, f'no function is registered for {shown}"{text.strip()}"', name)
 
     def condition(self, record: Record) -> Test:
-        """Returns the test of a constraint on several values and attributes, as they are stored.
-
-        Raises: UNKNOWN_RULE_FUNCTION.
+        """Returns the test of a constraint on several values and attributes in storage form. Raises:
+        UNKNOWN_RULE_FUNCTION.
         """
         predicate = record_of(record, "predicate")
         return _always if predicate is None else self._predicate(record, predicate)
@@ -140,7 +139,7 @@ class NativeCalls:
                 raise self._unknown(record, f'the condition "{shown}" is not understood', record.name_text)
 
     def _leaf(self, text: str) -> Test | None:
-        """Returns the test that a single condition in C++ states, if it is of a kind that is understood."""
+        """Returns the test of a single condition in C++, if its form is understood."""
         text = unwrapped(normal(text.replace("$_self", "$0")))
         if text.startswith("!") and not text.startswith("!="):
             inner = self._leaf(text[1:])
@@ -175,7 +174,7 @@ class NativeCalls:
 
 
 def _places(text: str) -> tuple[int | str, ...] | None:
-    """Returns which arguments the text of a call passes on: `$1...` is all from number 1 on; None when it says more."""
+    """Returns the arguments that the text of a call passes: `$1...` are all from number 1 on; None for other text."""
     out: list[int | str] = []
     for part in text.split(",") if text.strip() else ():
         match = _PLACE.fullmatch(part.strip())
@@ -204,13 +203,13 @@ def _types(value: object) -> list[Type]:
 
 
 def _is_same(a: object, b: object) -> bool:
-    """Returns whether two bound things are one: values are compared by identity, as are attributes."""
+    """Returns whether two bound objects are identical."""
     one, two = _values(a), _values(b)
     return one == two if one or two else a is b
 
 
 def _compared(text: str) -> Test | None:
-    """Returns the test that two bound things, or their types, are the same or are not."""
+    """Returns the test that two bound objects, or their types, are equal or not."""
     match = _EQUALITY.fullmatch(text)
     if match is None or match[2] != match[5]:
         return None
@@ -221,7 +220,7 @@ def _compared(text: str) -> Test | None:
 
 
 def _used(text: str) -> Test | None:
-    """Returns the test of how often a value is used."""
+    """Returns the test of the number of uses of a value."""
     match = _USES.fullmatch(text)
     if match is None:
         return None

@@ -1,8 +1,7 @@
-"""Rules whose result is a value that is there already, matched without keeping what variables stand for.
+"""Fast matching for rules whose result is an existing value.
 
-Most rules that are applied are of this kind. A source whose operations have one value for each operand is turned into
-checks that reach for what they look at from the operation at hand; what a match of steps would bind is reached for in
-the same way.
+Most applications are of such rules. A source whose operations have one value for each operand becomes a list of checks
+that navigate from the matched operation, without binding variables; the result is found in the same way.
 """
 
 # pyright: reportPrivateUsage=false
@@ -31,7 +30,7 @@ Peephole = Callable[[Op], Value | None]
 
 
 def peephole(rule: Compiled) -> Peephole | None:
-    """Returns how to match a rule quickly; None for one that must be matched step by step."""
+    """Returns a fast matcher for a rule; None for a rule that must be matched step by step."""
     fields = rule.definition.layout.results
     has_one = len(fields) == 1 and not fields[0].variadic and not fields[0].optional
     result = rule.rewrite.results[0] if len(rule.rewrite.results) == 1 and has_one else None
@@ -61,8 +60,8 @@ def peephole(rule: Compiled) -> Peephole | None:
 
 
 def guard(rule: Compiled) -> Check | None:
-    """Returns a quick check that fails for most operations to which a rule does not apply: of what defines their
-    operands.
+    """Returns a quick check of the definers of operands, which fails for most operations to which a rule does not
+    apply.
     """
     ways: list[list[Check]] = []
     for steps in rule.alternatives:
@@ -79,8 +78,8 @@ def guard(rule: Compiled) -> Check | None:
 
 
 def may_match(rule: Compiled, definers: Sequence[type[object]]) -> bool:
-    """Returns whether a rule may match operations whose operands are made by operations of some classes, or are
-    arguments.
+    """Returns whether a rule may match operations whose operands have these definers: classes of operations, or
+    blocks.
     """
     return any(all(_may_hold(rule.definition, step, definers) for step in steps) for steps in rule.alternatives)
 
@@ -97,7 +96,7 @@ def _may_hold(definition: type[Op], step: MatchStep, definers: Sequence[type[obj
 
 
 def _place(definition: type[Op], step: MatchStep) -> int | None:
-    """Returns which operand of operations of a definition a step looks at; None where they differ in that."""
+    """Returns the index of the operand that a step looks at; None if it differs between operations of a definition."""
     field, layout = step.field, definition.layout
     if field is None or field.kind is not FieldKind.OPERAND or len(layout.required) != len(layout.inputs):
         return None
@@ -105,7 +104,7 @@ def _place(definition: type[Op], step: MatchStep) -> int | None:
 
 
 class _Making:
-    """The checks of a rule while they are made, and how to reach what its variables stand for."""
+    """The checks of a rule while they are built, and how to reach the values of its variables."""
 
     def __init__(self, definition: type[Op]) -> None:
         self.checks: list[Check] = []
@@ -116,7 +115,7 @@ class _Making:
         self._operations: list[tuple[type[Op], Reach | None]] = [(definition, None)]
 
     def takes(self, step: MatchStep) -> bool:
-        """Adds the check of a step; whether that can be."""
+        """Adds the check of a step; returns whether that is possible."""
         match step:
             case Enter(label="", index=None):
                 return self._enter(step)
@@ -132,7 +131,7 @@ class _Making:
                 return False
 
     def takes_alone(self, step: Enter | IsConstant | BindOperand) -> None:
-        """Adds what a step at the operation at hand demands of what defines an operand, if that can be."""
+        """Adds what a step requires of the definer of an operand; returns whether that is possible."""
         at = None if step.index is not None else self._position(step)
         if at is None:
             return
@@ -146,7 +145,7 @@ class _Making:
             self.checks.append(_is_constant_at(at, step.term))
 
     def _position(self, step: MatchStep) -> int | None:
-        """Returns which operand of its operation a step looks at."""
+        """Returns the index of the operand that a step looks at."""
         return _place(self._operations[step.at][0], step)
 
     def _operand(self, step: MatchStep) -> Reach | None:
@@ -249,13 +248,13 @@ def _is_result_at(at: int, definition: type[Op], pick: int) -> Check:
 
 
 def _is_constant(reach: Reach, term: Constant) -> Check:
-    """Returns the check of a constant that is reached for."""
+    """Returns the check of a constant that is reached by navigation."""
     holds = _answer(term)
     return lambda op: holds(reach(op))
 
 
 def _is_constant_at(at: int, term: Constant) -> Check:
-    """Returns the check of a constant operand of the operation at hand."""
+    """Returns the check of a constant operand of the matched operation."""
     holds = _answer(term)
     return lambda op: holds(op._operands[at])
 
@@ -263,7 +262,7 @@ def _is_constant_at(at: int, term: Constant) -> Check:
 def _answer(term: Constant) -> Callable[[Value], bool]:
     """Returns whether a value is a constant that a term admits.
 
-    The last contents that were looked at are kept: programs hold the same few again and again.
+    The last contents are cached, because programs have the same few again and again.
     """
     last: Data | None = None
     answer = False

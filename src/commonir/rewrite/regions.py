@@ -1,4 +1,4 @@
-"""Cleans up regions of several blocks: blocks that nothing leads to, and what only keeps itself alive.
+"""Simplifies regions of several blocks: removes unreachable blocks, and values that are only used by themselves.
 
 Source: MLIR, simplification of regions.
 """
@@ -15,8 +15,10 @@ from commonir.ods.effects import Effects, effects_of, may_have_no_effect
 
 
 def simplify_regions(root: Operation) -> bool:
-    """Removes blocks that cannot be reached, and operations and arguments of blocks that nothing needs, from the
-    regions of several blocks in an operation; whether there were any.
+    """Removes unreachable blocks, and unneeded operations and block arguments, from regions of several blocks in an
+    operation.
+
+    Returns whether there were any.
     """
     changed = False
     for region in list(_regions_of_blocks(root)):
@@ -36,7 +38,7 @@ def _regions_of_blocks(root: Operation) -> Iterator[Region]:
 
 
 def remove_unreachable(region: Region) -> bool:
-    """Removes the blocks to which no way leads from the first; whether there were any."""
+    """Removes unreachable blocks; returns whether there were any."""
     if len(region.blocks) < 2:
         return False
     reached = set(reverse_postorder(region))
@@ -48,7 +50,7 @@ def remove_unreachable(region: Region) -> bool:
 
 
 def erase_blocks(blocks: Iterable[Block]) -> None:
-    """Removes all operations of blocks that are in no region any more and that only use each other."""
+    """Erases all operations of removed blocks, which only use each other."""
     blocks = list(blocks)
     _erase_together([op for block in blocks for op in block.operations])
     for block in blocks:
@@ -56,7 +58,7 @@ def erase_blocks(blocks: Iterable[Block]) -> None:
 
 
 def _erase_together(ops: Sequence[Operation]) -> None:
-    """Removes operations for good that, with what is nested in them, only use each other."""
+    """Erases operations that, including their regions, only use each other."""
     for op in ops:
         for inner in op.walk():
             inner.operands = ()
@@ -88,7 +90,7 @@ def _may_go(op: Operation) -> bool:
 
 
 class _Liveness:
-    """The results and arguments of blocks of a region that something with an effect depends on."""
+    """The results and block arguments of a region on which operations with effects depend."""
 
     def __init__(self, region: Region) -> None:
         self.live: set[Value] = set()
@@ -151,7 +153,7 @@ def _drop_arguments(block: Block, remaining: list[int]) -> None:
 
 
 def replace_branch(old: Op, new: Op) -> None:
-    """Puts a branch in the place of another one, of which it keeps what no definition declares."""
+    """Replaces a branch by another one, preserving its undeclared attributes."""
     block = old.parent
     if block is None:
         raise ValueError("the branch is in no block")

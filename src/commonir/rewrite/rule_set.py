@@ -1,9 +1,11 @@
 """Rewrite rules in the order in which they are tried: the most discriminating first.
 
-Of two rules that match the same, the one with more operations in its source is tried first (a benefit counts as
-operations), then the one with more constrained operands and attributes, then the one whose type constraints imply those
-of the other. Two rules that are equal in all of that and can match the same operation are refused when they are loaded.
-Rules whose precedence is their order come after others of the same benefit, as they were given, and are not refused.
+Of two rules that match the same operation, the one with more operations in its source is tried first (a benefit counts
+as operations), then the one with more constrained operands and attributes, then the one whose type constraints imply
+those of the other. Two rules that are equal in all of these and can match the same operation are an error when they are
+loaded. Rules whose precedence is their order come after others of the same benefit, in the given order, and are not
+checked.
+
 Source: MLIR operation definitions, op DAG pattern rewrites.
 """
 
@@ -36,10 +38,7 @@ from commonir.rewrite.sample_types import sampled
 
 
 class RuleSet:
-    """Rules that are ready to be applied.
-
-    Raises: DiagnosticError with everything that is wrong (E0604 to E0606).
-    """
+    """A set of compiled rules. Raises: DiagnosticError with all errors (E0604 to E0606)."""
 
     __slots__ = ("_by_definition", "_found", "rules")
 
@@ -59,13 +58,11 @@ class RuleSet:
         self._found: dict[type[Operation], tuple[Compiled, ...]] = {}
 
     def for_operation(self, op: Operation) -> tuple[Compiled, ...]:
-        """Returns the rules whose root is the definition of an operation, in the order in which they are to be
-        tried.
-        """
+        """Returns the rules whose root is the definition of an operation, in the order in which they are tried."""
         return self.for_definition(type(op))
 
     def for_definition(self, op_class: type[Operation]) -> tuple[Compiled, ...]:
-        """Returns the rules whose root is a definition, in the order in which they are to be tried."""
+        """Returns the rules whose root is a definition, in the order in which they are tried."""
         result = self._found.get(op_class)
         if result is None:
             own = [r for base in op_class.__mro__ for r in self._by_definition.get(base, ())]
@@ -73,8 +70,10 @@ class RuleSet:
         return result
 
     def prefers_users(self) -> bool:
-        """Returns whether users are to be looked at before what they use: where the source of a rule reaches into
-        operations that others begin with, the more discriminating of the two must come first.
+        """Returns whether users should be visited before their operands.
+
+        That is so if the source of a rule contains operations that are the root of another: the more discriminating
+        rule must be tried first.
         """
         reported = [r.rewrite for r in self.rules if r.rewrite.precedence is Precedence.DISCRIMINATION]
         roots = Counter([rule.source.definition for rule in reported])
@@ -85,7 +84,7 @@ class RuleSet:
         )
 
     def mismatches(self, op: Operation) -> dict[str, str]:
-        """Why each rule for the definition of an operation does not apply to it, by the names of the rules."""
+        """Returns why each rule for the definition of an operation does not apply to it, by the names of the rules."""
         reasons = {repr(r): r.mismatch(op) for r in self.for_operation(op)}
         return {name: reason for name, reason in reasons.items() if reason is not None}
 
@@ -118,7 +117,7 @@ def specificity(rewrite: Rewrite) -> tuple[int, int]:
 
 
 def _restricts(variable: Variable, field: Field | None) -> bool:
-    """Returns whether what a variable demands does not follow from the definition of the field that it stands for."""
+    """Returns whether a variable requires more than the definition of its field."""
     demanded = variable.constraint
     if demanded is None or field is None:
         return demanded is not None
@@ -128,7 +127,7 @@ def _restricts(variable: Variable, field: Field | None) -> bool:
 
 
 def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
-    """Rules as they are to be tried."""
+    """Returns rules in the order in which they are tried."""
     groups: dict[tuple[int, bool, int], list[Compiled]] = {}
     for rule in rules:
         benefit, constrained = specificity(rule.rewrite)
@@ -139,7 +138,7 @@ def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
 
 
 def _by_implication(rules: list[Compiled]) -> Iterator[Compiled]:
-    """Rules as they are given, but for those whose constraints follow from those of later ones."""
+    """Returns rules in the given order, except that rules with stronger constraints come first."""
     later: dict[Compiled, list[int]] = {rule: [] for rule in rules}
     number = {rule: n for n, rule in enumerate(rules)}
     waits_for = [0] * len(rules)
@@ -160,7 +159,7 @@ def _by_implication(rules: list[Compiled]) -> Iterator[Compiled]:
 
 
 def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
-    """Pairs of rules, but for those that demand different literals of the field of which most demand one."""
+    """Yields pairs of rules, except those that require different literals of the field of which most require one."""
     sources = [(r, r.rewrite.source) for r in rules]
     demanded = Counter([name for _, s in sources for name in s.fields if _key(s, name) is not None])
     name = next((name for name, _ in demanded.most_common(1)), "")
@@ -176,8 +175,8 @@ def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
 
 
 def _key(source: OperationTerm, name: str) -> object:
-    """Returns the literal that a source demands of a field; None when it demands none, or has it in either of two
-    places.
+    """Returns the literal that a source requires of a field; None if there is none, or if it may be at either of two
+    operands.
     """
     term = source.fields.get(name, _FREE)
     is_one = isinstance(term, Hashable) and _is_literal(term) and _items(term) is None
@@ -201,7 +200,7 @@ def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterat
 
 
 def _are_alike(a: OperationTerm, b: OperationTerm) -> bool:
-    """Returns whether two equally specific sources can match one operation, and neither follows from the other."""
+    """Returns whether two equally specific sources can match the same operation, and neither implies the other."""
     return _implied(a, b) == 0 and _may_both_match(a, b)
 
 
@@ -228,7 +227,7 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
 
 
 def _effective(term: object, field: Field | None) -> object:
-    """Returns a term of a field, without what the definition of the field demands anyway."""
+    """Returns the term of a field without the requirements of its definition."""
     return _FREE if isinstance(term, Variable) and not _restricts(term, field) else term
 
 
@@ -236,7 +235,7 @@ _FREE = Anything()
 
 
 def _items(term: object) -> Sequence[object] | None:
-    """Returns the terms of a variadic operand that are given one by one."""
+    """Returns the terms of a variadic operand that are given separately."""
     return term.items if isinstance(term, Group) else term if is_sequence(term) else None
 
 
@@ -248,7 +247,7 @@ def _may_both_match(first: OperationTerm, second: OperationTerm) -> bool:
 
 
 def _orders(term: OperationTerm) -> Iterator[OperationTerm]:
-    """Yields a source with its operands in each order in which it matches."""
+    """Yields a source with each order of its commutative operands."""
     if not any(t.swaps for t in operations_in(term)):
         yield term
         return
@@ -284,7 +283,7 @@ def _constraint_of(term: object) -> TypeConstraint | Check | None:
 
 
 def _may_hold(check: Check, literal: object) -> bool:
-    """Returns whether a condition holds of a literal; yes when they speak of different forms of an attribute."""
+    """Returns whether a literal may satisfy a condition; True when they are about different forms of an attribute."""
     return isinstance(check, StorageCheck) != isinstance(literal, Attribute) or check.holds(literal)
 
 
@@ -293,9 +292,7 @@ def _is_literal(term: object) -> bool:
 
 
 def _implied(first: OperationTerm, second: OperationTerm) -> int:
-    """1 when what the first rule demands implies what the second demands and not the other way round, -1 when it is
-    the other way round, 0 else.
-    """
+    """Returns 1 when the first rule is stricter than the second, -1 when the second is stricter, else 0."""
     pairs = list(_pairs(first, second))
     forward = all(_implies(a, b) for a, b in pairs)
     backward = all(_implies(b, a) for a, b in pairs)

@@ -1,7 +1,7 @@
-"""Sample types of every kind that constraints distinguish, and what can be inferred from definitions for them.
+"""Sample types of every kind that constraints distinguish, and what definitions infer for them.
 
-Rules are compared by the samples that their constraints admit. A definition whose result types follow from nothing on
-any of them cannot be built without these types.
+Rules are compared by the samples that their constraints admit. If a definition infers no result types for any sample,
+its operations cannot be built without them.
 """
 
 from __future__ import annotations
@@ -57,9 +57,7 @@ def sampled(constraint: TypeConstraint) -> frozenset[int]:
 
 @cache
 def infers_its_types(definition: type[Op]) -> bool:
-    """Returns whether the types of an operation's results follow from its operands and attributes, at least for
-    some.
-    """
+    """Returns whether a definition infers result types from operands and attributes, at least for some samples."""
     if not issubclass(definition, MlirOp) or not definition.layout.results:
         return True
     own = [c for c in definition.__mro__ if issubclass(c, MlirOp) and c is not MlirOp]
@@ -81,7 +79,7 @@ def infers_its_types(definition: type[Op]) -> bool:
 
 
 def _typed(definition: type[Op], type: Type) -> Typing:
-    """Returns the types of an operation whose operands and attributes are of a sample type, where they can be."""
+    """Returns the types of an operation with operands and attributes of a sample type, if it admits that."""
     layout = definition.layout
 
     def given(field: Field) -> Type:

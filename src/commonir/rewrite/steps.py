@@ -1,7 +1,7 @@
-"""Steps of a match: what is looked at in a program, what must hold of it, and what variables stand for then.
+"""The steps of a match: they navigate the program, check conditions and bind variables.
 
-Steps are run in order on a list of operations: the one at hand, then those that define operands of it. A step that does
-not hold ends the match, and explains why on request.
+Steps run in order on a list of operations: the matched one, then those that define its operands. A failing step ends
+the match, and explains why on request.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Asked, Constant, Restriction, StorageCheck, Variable
 
 
-class Held(NamedTuple):
-    """An attribute that a variable stands for: its value, and the kind of the field it is from."""
+class BoundAttribute(NamedTuple):
+    """An attribute bound to a variable: its value, and the type of its field."""
 
     value: object
     kind: AttrType[Any] | None
@@ -34,18 +34,18 @@ class Held(NamedTuple):
         return attribute_of(self.value) if self.kind is None else self.kind.to_attribute(self.value)
 
     def to(self, attr_type: AttrType[Any] | None) -> object:
-        """Returns its value as one of another kind. Raises: ValueError when that cannot hold it."""
+        """Returns its value in another attribute type. Raises: ValueError when that is not possible."""
         if attr_type is self.kind:
             return self.value
         return self.attribute if attr_type is None else attr_type.from_attribute(self.attribute)
 
 
 class Match:
-    """A match in progress: the operations of the source found so far, and what variables stand for.
+    """A match in progress: the operations of the source found so far, and the values of variables.
 
-    A variable stands for a value, several values (of a group or of an operation), a `Held` attribute, or None: what is
-    not there. `made` are the operations that were made for the match, in order; `beside` says that some of them are not
-    behind the values that replace results.
+    A variable is bound to a value, several values (of a group or of an operation), a `BoundAttribute`, or None for
+    something absent. `made` are the operations built for the match, in order; `beside` says that some of them do not
+    define the values that replace results.
     """
 
     __slots__ = ("beside", "bound", "made", "operations")
@@ -58,7 +58,7 @@ class Match:
 
 
 class MatchStep:
-    """One step of a match. `at` is the number of the operation that it looks at."""
+    """One step of a match. `at` is the index of the operation that it looks at."""
 
     __slots__ = ("at", "field")
 
@@ -67,11 +67,11 @@ class MatchStep:
         self.field = field
 
     def holds(self, match: Match) -> bool:
-        """Takes the step; whether it could be taken."""
+        """Runs the step; returns whether it succeeded."""
         raise NotImplementedError
 
     def reason(self, match: Match) -> str:
-        """Why it could not."""
+        """Returns why the step failed."""
         raise NotImplementedError
 
     def _where(self, match: Match) -> str:
@@ -80,7 +80,7 @@ class MatchStep:
 
 
 class Enter(MatchStep):
-    """An operand is the result of an operation of a definition: the first, or that of the number `pick`."""
+    """An operand is the result of an operation of a definition: the first result, or that with the index `pick`."""
 
     __slots__ = ("definition", "index", "label", "pick")
 
@@ -115,7 +115,7 @@ class Enter(MatchStep):
 
 
 class BindOperand(MatchStep):
-    """A variable stands for an operand, or for the same as before."""
+    """Binds a variable to an operand, or compares the operand with its value."""
 
     __slots__ = ("index", "name", "type")
 
@@ -147,7 +147,7 @@ class BindOperand(MatchStep):
 
 
 class BindGroup(MatchStep):
-    """A variable stands for all values of a variadic operand."""
+    """Binds a variable to all values of a variadic operand."""
 
     __slots__ = ("name", "type")
 
@@ -171,7 +171,7 @@ class BindGroup(MatchStep):
 
 
 class CountGroup(MatchStep):
-    """A variadic operand has so many values."""
+    """A variadic operand has a certain number of values."""
 
     __slots__ = ("count",)
 
@@ -188,7 +188,7 @@ class CountGroup(MatchStep):
 
 
 class IsConstant(MatchStep):
-    """An operand is known before running, and something holds of its elements."""
+    """The elements of an operand are known before running and satisfy a condition."""
 
     __slots__ = ("index", "term")
 
@@ -215,7 +215,7 @@ class IsConstant(MatchStep):
 
 
 class AttributeStep(MatchStep):
-    """An attribute is a value, or what a variable stands for. `extra` is its name when no field declares it."""
+    """An attribute has a value, or is bound to a variable. `extra` is its name when no field declares it."""
 
     __slots__ = ("check", "expected", "extra", "name", "shown")
 
@@ -247,7 +247,7 @@ class AttributeStep(MatchStep):
         if not self.name:
             return self.expected is None or actual.attribute is self.expected
         known = match.bound.setdefault(self.name, actual)
-        return known is actual or (isinstance(known, Held) and known.attribute is actual.attribute)
+        return known is actual or (isinstance(known, BoundAttribute) and known.attribute is actual.attribute)
 
     @property
     def _may_be_absent(self) -> bool:
@@ -265,7 +265,7 @@ class AttributeStep(MatchStep):
 
 
 class Ask(MatchStep):
-    """A function says what an operand or an attribute is, and what its outputs stand for."""
+    """A function accepts an operand or an attribute, and binds variables to its outputs."""
 
     __slots__ = ("extra", "index", "is_value", "term")
 
@@ -308,7 +308,7 @@ class Ask(MatchStep):
 
 
 def _binds(match: Match, term: Variable | Anything, value: object) -> bool:
-    """Makes a variable stand for what a function gave; whether it can."""
+    """Binds a variable to the output of a function; returns whether it can be bound."""
     if isinstance(term, Anything):
         return True
     check = term.constraint
@@ -316,15 +316,15 @@ def _binds(match: Match, term: Variable | Anything, value: object) -> bool:
         if isinstance(check, TypeConstraint) and not check.admits(value.type):
             return False
         return match.bound.setdefault(term.name, value) is value
-    attribute_ = Held(value, None)
+    attribute_ = BoundAttribute(value, None)
     if isinstance(check, Check) and not _passes(check, attribute_):
         return False
     known = match.bound.setdefault(term.name, attribute_)
-    return known is attribute_ or (isinstance(known, Held) and known.attribute is attribute_.attribute)
+    return known is attribute_ or (isinstance(known, BoundAttribute) and known.attribute is attribute_.attribute)
 
 
 class Restrict(MatchStep):
-    """A condition on what is bound."""
+    """A condition on bound values."""
 
     __slots__ = ("restriction",)
 
@@ -356,22 +356,22 @@ def _group(op: Op, field: Field | None) -> tuple[Value, ...]:
     return () if field is None else op.field_value(field)
 
 
-def _attribute(op: Op, field: Field | None, extra: str) -> Held | None:
+def _attribute(op: Op, field: Field | None, extra: str) -> BoundAttribute | None:
     if field is None:
         stored = op.extra.get(extra)
-        return None if stored is None else Held(stored, None)
+        return None if stored is None else BoundAttribute(stored, None)
     try:
         value = op.field_value(field)
     except DiagnosticError:
         return None
-    return None if value is None else Held(value, field.type)
+    return None if value is None else BoundAttribute(value, field.type)
 
 
-def _passes(check: Check, value: Held) -> bool:
+def _passes(check: Check, value: BoundAttribute) -> bool:
     return check.holds(value.attribute if isinstance(check, StorageCheck) else value.value)
 
 
-def _shown(value: Held | None) -> str:
+def _shown(value: BoundAttribute | None) -> str:
     if value is None:
         return "not there"
     return str(value.value) if isinstance(value.value, Attribute) else repr(value.value)
@@ -389,10 +389,7 @@ def called(name: str, function: Callable[..., object], arguments: Sequence[objec
 
 
 def value_of(name: str, bound: Mapping[str, object]) -> object:
-    """Returns the binding of a variable; `r__1` is result number 1 of what is called `r`.
-
-    Raises: LookupError when that is nothing.
-    """
+    """Returns the binding of a variable; `r__1` is result 1 of `r`. Raises: LookupError when it is not bound."""
     if name in bound:
         return bound[name]
     label, _, number = name.partition("__")
@@ -403,15 +400,15 @@ def value_of(name: str, bound: Mapping[str, object]) -> object:
 
 
 def plain(term: object, bound: Mapping[str, object]) -> object:
-    """Returns a term as functions of rules receive it: values, and attributes as Python values."""
+    """Returns a term as the argument of a function of a rule: values, and attributes as Python values."""
     result = _single(term, bound)
-    return result.value if isinstance(result, Held) else result
+    return result.value if isinstance(result, BoundAttribute) else result
 
 
 def stored(term: object, bound: Mapping[str, object]) -> object:
-    """Returns the same with attributes as they are stored."""
+    """Returns a term with attributes in storage form."""
     result = _single(term, bound)
-    return result.attribute if isinstance(result, Held) else result
+    return result.attribute if isinstance(result, BoundAttribute) else result
 
 
 def _single(term: object, bound: Mapping[str, object]) -> object:
@@ -424,9 +421,9 @@ __all__ = [
     "AttributeStep",
     "BindGroup",
     "BindOperand",
+    "BoundAttribute",
     "CountGroup",
     "Enter",
-    "Held",
     "IsConstant",
     "Match",
     "MatchStep",

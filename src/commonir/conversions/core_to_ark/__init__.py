@@ -53,7 +53,7 @@ _FAMILIES = (
 
 RULES = Rules([*Rules.members(*map(vars, _FAMILIES)), *elementwise.BINARY, *elementwise.UNARY, *reduction.REDUCTIONS])
 
-TARGET = Target("ark", beside=frozenset({core.Constant.name}))
+TARGET = Target("ark", also_legal=frozenset({core.Constant.name}))
 """Constants become weights where an operation needs them."""
 
 

@@ -30,7 +30,7 @@ from commonir.notation import (
     resolve,
 )
 from commonir.ods import Form, Op, infer
-from commonir.rewrite.legalize import UNSAID, Mismatch, Result
+from commonir.rewrite.legalize import NO_REASON, Mismatch, Result
 from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain
 from commonir.symbolic.dims import Atom
 
@@ -95,7 +95,7 @@ ELEMENTARY = (
 def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], positions: ElementType) -> Result:
     """The results of an operation that is stated in index notation, by its kernels."""
     if isinstance(op, ELEMENTARY) or op.regions:
-        return UNSAID
+        return NO_REASON
     if op.form is not Form.KERNEL:
         return Mismatch(f"{op.name} is not stated in index notation")
     derived = infer(op)

@@ -29,7 +29,7 @@ _OF_MANY_TARGETS = (compression, image_regions, learning)
 
 RULES = Rules(Rules.members(*map(vars, (*_OF_MANY_TARGETS, *_FAMILIES))))
 
-TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "cf", "math", "complex", "tensor", "scf"})
+TARGET = Target("linalg", also_legal=structure.ALSO_LEGAL | {"arith", "cf", "math", "complex", "tensor", "scf"})
 
 
 def core_to_linalg(module: Module) -> Module:

@@ -72,7 +72,7 @@ def dimension(context: Context, dim: Dim) -> Value:
 
 def _shared(context: Context, key: object, value: Value) -> Value:
     """Keeps a value for all rules when it is there early enough for all."""
-    if context.is_early(value):
+    if context.is_hoisted(value):
         context.memo[key] = value
     return value
 

@@ -31,7 +31,7 @@ RULES = Rules(
     ]
 )
 
-TARGET = Target("stablehlo", beside=structure.BESIDE | {"chlo"})
+TARGET = Target("stablehlo", also_legal=structure.ALSO_LEGAL | {"chlo"})
 
 
 def core_to_stablehlo(module: Module) -> Module:

@@ -85,7 +85,7 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
     if key not in context.memo:
         parts = [size(context, d) for d in dims]
         result = parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
-        if not context.is_early(result):
+        if not context.is_hoisted(result):
             return result
         context.memo[key] = result
     return context.memo[key]
@@ -99,7 +99,7 @@ def size(context: Context, dim: Dim) -> Value:
     if key in context.memo:
         return context.memo[key]
     result = _computed(context, dim)
-    if context.is_early(result):
+    if context.is_hoisted(result):
         context.memo[key] = result
     return result
 

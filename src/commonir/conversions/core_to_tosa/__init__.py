@@ -40,7 +40,7 @@ TOSA_FIRST = Rules([*Rules.members(vars(structure)), *map(_with_elements, _OWN)]
 _WITHOUT_LINALG = Rules.members(*map(vars, (*_OF_MANY_TARGETS, control, indexing)))
 RULES = Rules([*TOSA_FIRST.all(), *map(_with_elements, _WITHOUT_LINALG)])
 
-TARGET = Target("tosa", beside=structure.BESIDE)
+TARGET = Target("tosa", also_legal=structure.ALSO_LEGAL)
 
 
 def core_to_tosa(module: Module) -> Module:

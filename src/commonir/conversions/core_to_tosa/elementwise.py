@@ -19,7 +19,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i8, i32, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import UNSAID, Context, LegalizationRule, Mismatch, Result, counterparts_in, rule
+from commonir.rewrite.legalize import NO_REASON, Context, LegalizationRule, Mismatch, Result, counterparts_in, rule
 
 
 def computes_with(element: ElementType) -> Mismatch | None:
@@ -91,7 +91,7 @@ def _widened(source: type[Op]) -> LegalizationRule:
 
     def build(op: Op, context: Context, *operands: Value) -> Result:
         if not is_narrow(element_of(op.operands[0])):
-            return UNSAID
+            return NO_REASON
         wide = type(op)(*[core.cast(v, i32) for v in operands]).result
         element = element_of(op.result)
         return wide if element is element_of(wide) else core.cast(wide, element)

@@ -45,7 +45,7 @@ def size(context: Context, dim: Dim | None) -> Value:
         result = axis_size(context, *carried)
     else:
         result = number(dim, lambda s: _symbol(context, s), lambda op: early(context, op), context)
-    if context.is_early(result):
+    if context.is_hoisted(result):
         context.memo[key] = result
     return result
 

@@ -7,7 +7,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import FunctionType, TensorType
 from commonir.rewrite.legalize import Context, Mismatch, rule
 
-BESIDE = frozenset(
+ALSO_LEGAL = frozenset(
     {"func", "ml_program.global", "ml_program.global_load", "ml_program.global_load_const", "ml_program.global_store"}
 )
 """The operations of a program beside those that compute."""
@@ -33,4 +33,4 @@ def returned(op: ml_program.Return, context: Context, values: tuple[Value, ...])
     return func.Return(values)
 
 
-__all__ = ["BESIDE", "function", "returned"]
+__all__ = ["ALSO_LEGAL", "function", "returned"]

@@ -127,8 +127,8 @@ class _Uses:
         """The steps at which a buffer must exist; None for one that nothing uses."""
         if buffer not in self._first:
             return None
-        is_early = buffer in self._is_found or buffer in self._receiving
-        start = 0 if is_early else self._first[buffer]
+        is_live_at_start = buffer in self._is_found or buffer in self._receiving
+        start = 0 if is_live_at_start else self._first[buffer]
         return start, len(self.labels) - 1 if buffer in self._is_kept else self._last[buffer]
 
     def entry(self, buffer: int, size_bytes: int, lives: tuple[int, int] | None, offset: int | None) -> BufferEntry:
