@@ -108,7 +108,7 @@ def _apply(rule: Compiled, name: str, op: Op) -> Rewritten | None:
     values = rule.build(op, match)
     if isinstance(values, str):
         return None
-    if not match.beside:
+    if not match.has_unused:
         return name, values
     editor = Editor()
     for built in match.made:

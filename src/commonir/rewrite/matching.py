@@ -124,7 +124,7 @@ class Compiled:
         except Refused as refused:
             return str(refused)
         match.made = maker.made
-        match.beside = not self._is_whole and not set(maker.made) <= set(operations_behind(values))
+        match.has_unused = not self._is_whole and not set(maker.made) <= set(operations_behind(values))
         return values
 
     def __repr__(self) -> str:

@@ -44,17 +44,17 @@ class Match:
     """A match in progress: the operations of the source found so far, and the values of variables.
 
     A variable is bound to a value, several values (of a group or of an operation), a `BoundAttribute`, or None for
-    something absent. `made` are the operations built for the match, in order; `beside` says that some of them do not
-    define the values that replace results.
+    something absent. `made` are the operations built for the match, in order; `has_unused` says that some of them do
+    not define the values that replace results.
     """
 
-    __slots__ = ("beside", "bound", "made", "operations")
+    __slots__ = ("bound", "has_unused", "made", "operations")
 
     def __init__(self, root: Op) -> None:
         self.operations: list[Op] = [root]
         self.bound: dict[str, object] = {}
         self.made: list[Operation] = []
-        self.beside = False
+        self.has_unused = False
 
 
 class MatchStep:

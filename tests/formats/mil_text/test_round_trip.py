@@ -33,7 +33,7 @@ PACKAGES = sorted(MODELS.rglob("*.mlpackage"))
 DIALECTS = Dialects()
 
 # What a package says of a model beside its program, which a text need not say.
-ALSO_LEGAL = (MODEL_ATTRIBUTE, MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE, METADATA)
+BESIDE = (MODEL_ATTRIBUTE, MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE, METADATA)
 
 
 def programs_of(package: Path) -> list[Module]:
@@ -59,7 +59,7 @@ def test_packages_of_the_zoo(package: Path, *, keeps_model: bool) -> None:
         assert list(found) == []
         again = parse(text, DIALECTS, folder=folder)
         assert print_program(again, keeps_model=keeps_model) == text
-        for key in (MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE) if keeps_model else ALSO_LEGAL:
+        for key in (MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE) if keeps_model else BESIDE:
             module.set_extra(key, None)
         if not keeps_model:
             # Which function runs when none is named is told by the description.
@@ -167,6 +167,6 @@ def test_random_programs(data: st.DataObject, tmp_path_factory: pytest.TempPathF
     again, found = read_text(place, b.DIALECTS)
     assert again is not None, found
     assert print_program(again) == text
-    for key in ALSO_LEGAL:
+    for key in BESIDE:
         module.set_extra(key, None)
     assert first_difference(module, again, names=True) is None
