@@ -90,6 +90,3 @@ def _check_texts(value: Json) -> None:
                 pending += [*at, *at.values()]
             case _:
                 pass
-
-
-__all__ = ["Json", "JsonDepthError", "JsonError", "JsonNumberError", "parse"]

@@ -82,6 +82,3 @@ def _branch(value: Value, code: Value) -> Region:
         block.append(op)
     block.append(core.Yield((value,)))
     return Region([block])
-
-
-__all__ = ["MOST_CASES", "product_by_cases", "reduction_by_cases"]

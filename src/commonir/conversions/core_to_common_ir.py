@@ -156,5 +156,3 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
 
 
 CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir, keeps_defaults=True)
-
-__all__ = ["CONVERSION", "core_to_common_ir"]

@@ -204,6 +204,3 @@ def _gains_in_core(module: Module, opset: int) -> bool:
 
 
 CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx, keeps_defaults=True)
-
-
-__all__ = ["CONVERSION", "in_opset"]

@@ -87,6 +87,3 @@ def sum_of_products(
             product = multiply(product, number(coefficient))
         total = product if total is None else add(total, product)
     return number(0) if total is None else total
-
-
-__all__ = ["Axis", "Measured", "carrying", "early", "measuring", "sum_of_products"]

@@ -33,5 +33,3 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
 
 # As of tosa alone, the form that all operations have.
 CONVERSION = Conversion("tosa-linalg", _convert, format="mlir-generic")
-
-__all__ = ["CONVERSION", "RULES", "core_to_tosa_and_linalg"]

@@ -454,18 +454,3 @@ class StridedLayoutAttr(Attribute):
         strides = ", ".join(["?" if s is None else str(s) for s in self.strides])
         offset = "" if self.offset == 0 else f", offset: {'?' if self.offset is None else self.offset}"
         return f"strided<[{strides}]{offset}>"
-
-
-__all__ = [
-    "LARGEST",
-    "AffineBinary",
-    "AffineConstant",
-    "AffineDim",
-    "AffineExpr",
-    "AffineMap",
-    "AffineMapAttr",
-    "AffineSymbol",
-    "IntegerSet",
-    "IntegerSetAttr",
-    "StridedLayoutAttr",
-]

@@ -388,29 +388,3 @@ def attribute_of(value: object) -> Attribute:
             return DictionaryAttr(tuple((str(k), attribute_of(v)) for k, v in value.items()))
         case _:
             raise TypeError(f"no attribute holds a {type(value).__name__}")
-
-
-__all__ = [
-    "ArrayAttr",
-    "Attribute",
-    "BoolAttr",
-    "BytesAttr",
-    "DataAttr",
-    "DenseArrayAttr",
-    "DialectAttr",
-    "DictionaryAttr",
-    "DimsAttr",
-    "DistinctAttr",
-    "EnumAttr",
-    "FloatAttr",
-    "IntegerAttr",
-    "SparseAttr",
-    "StringAttr",
-    "SymbolRefAttr",
-    "TypeAttr",
-    "UnitAttr",
-    "attribute_of",
-    "entries_text",
-    "entry_text_of",
-    "is_sequence",
-]

@@ -97,6 +97,3 @@ class ConstantPrinter:
 
 
 _PLAIN = ConstantPrinter()
-
-
-__all__ = ["DEFAULT_ELISION", "LARGEST_LITERAL", "Constant", "ConstantPrinter", "Typing"]

@@ -51,6 +51,3 @@ def core_type(type: Type) -> Type:
             return TensorType(core_element_type(type), ())
         case _:
             return type
-
-
-__all__ = ["core_element_type", "core_type"]

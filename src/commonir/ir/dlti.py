@@ -69,6 +69,3 @@ def shown_key(key: Key) -> str:
 
 def _key(key: Key, printer: ConstantPrinter) -> str:
     return shown_key(key) if isinstance(key, str) else printer.type(key)
-
-
-__all__ = ["DltiAttr", "DltiEntryAttr", "Key", "shown_key"]

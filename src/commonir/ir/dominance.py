@@ -92,6 +92,3 @@ def reverse_postorder(region: Region) -> list[Block]:
             pending.append((successor, iter(successor.successors)))
     out.reverse()
     return out
-
-
-__all__ = ["Dominance", "reverse_postorder"]

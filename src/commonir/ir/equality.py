@@ -116,6 +116,3 @@ def same_data(a: Data, b: Data) -> bool:
 
 def _blocks(op: Operation) -> Iterator[Block]:
     return (block for region in op.regions for block in region.blocks)
-
-
-__all__ = ["are_equal", "first_difference", "same_attribute", "same_data"]

@@ -185,6 +185,3 @@ def fused(locations: Sequence[LocationAttr], metadata: Attribute | None = None) 
     if metadata is None and len(unique) < 2:
         return next(iter(unique), UnknownLoc())
     return FusedLoc(tuple(unique) or (UnknownLoc(),), metadata)
-
-
-__all__ = ["CallSiteLoc", "FileLineColLoc", "FusedLoc", "LocationAttr", "NameLoc", "UnknownLoc", "fused"]

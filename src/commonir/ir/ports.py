@@ -88,6 +88,3 @@ class NewInterface(NamedTuple):
     input_ports: Mapping[str, Port]
     output_ports: Mapping[str, Port]
     renamed: Mapping[str, str]
-
-
-__all__ = ["NO_PORT", "ColorSpace", "NewInterface", "Port", "SizeRange"]

@@ -159,6 +159,3 @@ def _labels(region: Region) -> list[str]:
         taken.add(label)
         out.append(label)
     return out
-
-
-__all__ = ["Names", "OwnNames", "identifier"]

@@ -119,6 +119,3 @@ def single_path(op: Operation, known: KnownData) -> SinglePath | None:
     if [way.target for way in onward] != [None] or len(onward[0].values) != len(op.results):
         return None
     return SinglePath(blocks[0], received, onward[0].values)
-
-
-__all__ = ["Branch", "Choice", "KnownData", "RegionBranch", "RegionSuccessor", "SinglePath", "single_path"]

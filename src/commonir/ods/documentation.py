@@ -471,14 +471,3 @@ def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> li
 def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return [*lines, *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)]
-
-
-__all__ = [
-    "dialect_page",
-    "dialect_record",
-    "operation_page",
-    "operation_record",
-    "pages_of",
-    "reference_text",
-    "summary_of",
-]

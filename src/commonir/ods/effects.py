@@ -74,6 +74,3 @@ def is_unneeded(op: Operation) -> bool:
     if any(r.is_used for r in op.results) or not may_have_no_effect(type(op)):
         return False
     return effects_of(op) <= Effects.READS
-
-
-__all__ = ["Effects", "effects_of", "is_unneeded", "may_have_no_effect"]

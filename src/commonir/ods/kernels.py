@@ -97,6 +97,3 @@ def _closed(body: Kernel | Expr, op: Definition, n: int, passed: dict[str, Index
         i = passed[name]
         axes.extend(i if isinstance(i, tuple) else (i,))
     return Kernel(tuple(axes), body)
-
-
-__all__ = ["Kernels", "kernels_of"]

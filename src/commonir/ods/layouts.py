@@ -80,6 +80,3 @@ def _alignments(entry: DltiEntryAttr) -> Iterator[str]:
     elif values[-1] < values[0]:
         message = "preferred alignment is expected to be greater than or equal to the abi alignment"
         yield f"{message} in data layout entry {entry}"
-
-
-__all__ = ["check_layout"]

@@ -223,14 +223,3 @@ def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> AttrTy
         form=WordsForm(dialect, own, tuple(members), of_words, takes_several=True),
         spelled=lambda v: f"<{words(v)}>",
     )
-
-
-__all__ = [
-    "array_of",
-    "dialect_enumeration",
-    "dialect_flags",
-    "integer_array",
-    "numbered",
-    "typed_float",
-    "typed_integer",
-]

@@ -104,6 +104,3 @@ def built(fields: Sequence[Field]) -> dict[str, Type]:
         for f in fields
         if isinstance(f.pattern, TypeConstraint) and f.pattern.builds is not None
     }
-
-
-__all__ = ["HoldsData", "MlirOp", "attribute_holding", "built"]

@@ -32,6 +32,3 @@ def sizes_in_numbers(of: Value | Type) -> tuple[int, ...]:
     if not are_numbers(shape):
         raise NotKnownError(_UNKNOWN_SIZE)
     return shape
-
-
-__all__ = ["known_sizes", "ranked_shape", "sizes_in_numbers"]

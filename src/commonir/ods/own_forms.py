@@ -59,5 +59,3 @@ def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", 
 
 NOTHING = own_forms()
 """The forms of a dialect that defines neither types nor attributes."""
-
-__all__ = ["NOTHING", "HasForm", "OwnForms", "checked_forms", "own_forms"]

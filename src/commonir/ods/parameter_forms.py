@@ -204,17 +204,3 @@ class _Reader:
         if anchor is None:
             raise FormError(f"an optional group needs an anchor '^' in '{self.text}'")
         return Group(elements, anchor, otherwise)
-
-
-__all__ = [
-    "FormElement",
-    "FormError",
-    "Group",
-    "Listing",
-    "Parameter",
-    "ParameterCategory",
-    "ParameterForm",
-    "ParameterPlace",
-    "Word",
-    "parsed_form",
-]

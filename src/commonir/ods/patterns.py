@@ -463,35 +463,3 @@ def is_same_kind(a: Type, b: Type) -> bool:
             return is_same_kind(a.element, b.element)
         case _:
             return a is b
-
-
-__all__ = [
-    "CLASSES",
-    "Bindings",
-    "ElementClass",
-    "Mismatch",
-    "Pattern",
-    "TypeClass",
-    "TypeVariable",
-    "all_integers",
-    "all_numbers",
-    "any_element",
-    "any_type",
-    "by_version",
-    "element_type",
-    "floats",
-    "is_same_kind",
-    "known_shape",
-    "lists",
-    "maps",
-    "optionals",
-    "same_as",
-    "signed_integers",
-    "sparse",
-    "types",
-    "types_by_version",
-    "unsigned_integers",
-    "unwrapped",
-    "version_number",
-    "wrapped",
-]

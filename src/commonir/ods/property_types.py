@@ -221,17 +221,3 @@ def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:
 
     written = inner.spelled or str
     return PropertyType(inner, spelled=lambda v: f"{word}<{written(v)}>", read=read, starts=lambda r: r.at(word))
-
-
-__all__ = [
-    "PropertyType",
-    "array",
-    "integer",
-    "integers",
-    "named",
-    "optional",
-    "text",
-    "truth",
-    "unit",
-    "words",
-]

@@ -199,5 +199,3 @@ def _taken(region: Region | None) -> Region | None:
 
 REGION_CARRIED_VALUES = (replace_by_entry_values, merge_equal_values, drop_unused_values)
 """The rules for operations that branch into their regions."""
-
-__all__ = ["REGION_CARRIED_VALUES"]

@@ -11,6 +11,3 @@ class Requiring(NamedTuple):
 
     required: Operation
     results: tuple[Value, ...]
-
-
-__all__ = ["Requiring"]

@@ -160,6 +160,3 @@ class Rules:
     ) -> None:
         self.rewrites = tuple([r.preceding(Precedence.ORDER) for r in rewrites])
         self.functions = functions
-
-
-__all__ = ["Editor", "Rules", "Simplification"]

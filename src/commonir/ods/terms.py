@@ -376,23 +376,3 @@ def _fields_of(definition: type[Definition], terms: Sequence[object], named: Map
             raise TypeError(f"{definition.name}: '{name}' {what}")
         out[name] = fields
     return out
-
-
-__all__ = [
-    "Anything",
-    "Asked",
-    "Computed",
-    "Constant",
-    "Group",
-    "LocationTerm",
-    "OperationTerm",
-    "Precedence",
-    "Restriction",
-    "Rewrite",
-    "StorageCheck",
-    "Term",
-    "Variable",
-    "computed",
-    "term",
-    "variables",
-]

@@ -364,17 +364,3 @@ class TextForm(Operation):
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:  # noqa: ARG002  none by default
         """Returns names for arguments of the first block of one of its regions."""
         return ()
-
-
-__all__ = [
-    "Argument",
-    "CustomForm",
-    "FormReader",
-    "FormTask",
-    "FormWriter",
-    "RegionRequest",
-    "TextForm",
-    "Use",
-    "read_assignments",
-    "written_assignments",
-]

@@ -358,31 +358,3 @@ def types_match_with(
             typing.give(target, expected)
 
     return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, give)
-
-
-__all__ = [
-    "NonScalarsAlike",
-    "SameOperandsAndResultElementType",
-    "SameOperandsAndResultRank",
-    "SameOperandsAndResultShape",
-    "SameOperandsAndResultType",
-    "SameOperandsElementType",
-    "SameOperandsShape",
-    "SameTypeOperands",
-    "TypeRule",
-    "Typing",
-    "all_element_counts_match",
-    "all_element_types_match",
-    "all_ranks_match",
-    "all_shapes_match",
-    "all_types_match",
-    "are_compatible_shapes",
-    "are_compatible_types",
-    "deduce",
-    "element_of",
-    "shape_of",
-    "truth_values_like",
-    "type_of_attribute",
-    "types_match_with",
-    "with_element",
-]

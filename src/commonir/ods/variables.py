@@ -43,6 +43,3 @@ class VariableUse(Operation):
     @abstractmethod
     def stored(self) -> Value | None:
         """The new contents; None when it reads."""
-
-
-__all__ = ["VariableDefinition", "VariableUse"]

@@ -477,15 +477,3 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
 def _as_tensor(type: Type) -> Type:
     """Returns the type of a key or value of a map, of which files also say the element type only."""
     return TensorType(type, None) if isinstance(type, ElementType) else type
-
-
-__all__ = [
-    "Doubts",
-    "are_compatible",
-    "check_operation",
-    "check_results",
-    "differ_in_shape",
-    "not_ended",
-    "path_of",
-    "verify",
-]

@@ -45,6 +45,3 @@ def _closed(root: Function, open_functions: dict[Function, None]) -> list[Functi
         del open_functions[last]
         out.append(last)
     return out[::-1]
-
-
-__all__ = ["in_cycles"]

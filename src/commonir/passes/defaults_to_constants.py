@@ -49,6 +49,3 @@ def _replace(function: Function, lost: Diagnostics) -> None:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     what = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"
     lost.add(LOST_IN_CONVERSION, f"{what}, which cannot be given: {some}{more}")
-
-
-__all__ = ["defaults_to_constants"]

@@ -387,6 +387,3 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
 
 def _place(op: Operation) -> str:
     return next((f"'{r.name}'" for r in op.results if r.name), op.name)
-
-
-__all__ = ["Edits", "edit"]

@@ -163,6 +163,3 @@ def _identity(op: Op) -> object:
         operands = tuple(sorted(operands, key=id))
     attributes = tuple(op.attribute_dictionary.items())
     return type(op), operands, op.operand_offsets, attributes, tuple([r.type for r in op.results])
-
-
-__all__ = ["eliminate_common"]

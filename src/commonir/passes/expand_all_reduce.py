@@ -90,6 +90,3 @@ def _add(anchor: core.AllReduce, a: Value, b: Value) -> Value:
     wide = [block.insert_before(anchor, core.Cast(v, f32)).result for v in (a, b)]
     total = block.insert_before(anchor, core.Add(wide[0], wide[1]))
     return block.insert_before(anchor, core.Cast(total.result, element)).result
-
-
-__all__ = ["expand_all_reduce"]

@@ -42,6 +42,3 @@ def fix_inputs(function: Function, contents: Mapping[str, Data]) -> Function:
     ports = {name: port for name, port in function.input_ports.items() if name not in contents}
     same_names = {name: name for name in (*(a.name for a in block.arguments), *function.output_names)}
     return function.replace_interface(NewInterface(block, returned, ports, function.output_ports, same_names))
-
-
-__all__ = ["fix_inputs"]

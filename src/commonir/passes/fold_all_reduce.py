@@ -258,6 +258,3 @@ def _addition(value: Value) -> _Addition | None:
 
 def _only_user(value: Value) -> Operation | None:
     return value.users[0] if value.use_count == 1 else None
-
-
-__all__ = ["Reasons", "fold_all_reduce"]

@@ -144,6 +144,3 @@ def held(definers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
         if isinstance(result, Op):
             return result.results[0]
     return None
-
-
-__all__ = ["computed", "constant_makers", "constant_step", "held", "is_computed"]

@@ -77,6 +77,3 @@ def _results(values: Sequence[Value], stands: dict[Value, Value]) -> list[Result
         else:
             out.append(None)
     return None if all(r is None for r in out) else out
-
-
-__all__ = ["Folder", "Result"]

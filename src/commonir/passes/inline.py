@@ -205,6 +205,3 @@ def _move_following(op: Operation, into: Block) -> None:
         following.detach()
         into.append(following)
         following = after
-
-
-__all__ = ["inline"]

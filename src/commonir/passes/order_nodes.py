@@ -49,6 +49,3 @@ def _is_disordered(block: Block) -> bool:
                 return True
         seen.add(op)
     return False
-
-
-__all__ = ["order_nodes"]

@@ -360,6 +360,3 @@ def _remove_token(op: Operation, found: Diagnostics) -> None:
             found.add(UNSUPPORTED_CONVERSION, message, where=path_of(user))
         if not users:
             op.erase()
-
-
-__all__ = ["check_order", "data_order", "is_ordered_by_tokens", "order_subgraphs", "rearrange"]

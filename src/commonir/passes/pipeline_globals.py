@@ -144,6 +144,3 @@ def _access(
     op.results[0].replace_all_uses_with(known)
     op.erase()
     return 1
-
-
-__all__ = ["pipeline_globals"]

@@ -270,6 +270,3 @@ def _are_equal(first: _Known, second: _Known) -> bool:
     if a.type is not b.type or isinstance(a, FileData) or isinstance(b, FileData):
         return False
     return a.size_bytes <= _COMPARED_BYTES and a.contents() == b.contents()
-
-
-__all__ = ["propagate_constants"]

@@ -52,6 +52,3 @@ def _of_core(module: Module) -> RanksSummary | None:
         traffic.barriers_of(functions),
         world_size - len(functions),
     )
-
-
-__all__ = ["ranks_summary"]

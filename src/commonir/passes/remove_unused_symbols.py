@@ -29,6 +29,3 @@ def remove_unused_symbols(root: Module) -> int:
     for symbol in gone:
         symbol.detach()
     return len(gone)
-
-
-__all__ = ["remove_unused_symbols"]

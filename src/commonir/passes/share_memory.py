@@ -88,6 +88,3 @@ def _gap(at_once: Sequence[_Placed], size_bytes: int, base: int, alignment: int)
 
 def _aligned(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
-
-
-__all__ = ["Lifetime", "peak_of", "share_memory"]

@@ -107,6 +107,3 @@ class _ConstantsLast(SelectiveRewriteStep):
 
     def may_apply(self, definers: Definers) -> bool:
         return any(map(may_be_known, definers[:-1]))
-
-
-__all__ = ["SimplerForms", "simpler"]

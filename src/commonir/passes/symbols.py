@@ -124,6 +124,3 @@ def references_in(attributes: Iterable[Attribute]) -> Iterator[tuple[str, ...]]:
                 pending += [value for _, value in entries]
             case _:
                 pass
-
-
-__all__ = ["Symbols", "name_of", "references_in"]

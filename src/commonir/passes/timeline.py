@@ -149,6 +149,3 @@ def _core_lane(function: Function) -> Lane:
         for op in _steps(function)
     ]
     return Lane(rank, tuple(steps))
-
-
-__all__ = ["Arrow", "Lane", "Point", "RankStep", "StepKind", "Timeline", "core_timeline"]

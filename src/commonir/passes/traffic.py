@@ -71,6 +71,3 @@ def size_bytes(value: Value) -> int | None:
 def _sum(sizes: Sequence[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
-
-
-__all__ = ["barriers_of", "core_traffic", "size_bytes"]

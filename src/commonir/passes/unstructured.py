@@ -13,6 +13,3 @@ def is_unstructured(op: Operation) -> bool:
     if isinstance(op, Function):
         return any(len(region.blocks) > 1 for region in op.regions)
     return isinstance(op, Op) and op.has_trait(Unstructured)
-
-
-__all__ = ["is_unstructured"]

@@ -43,6 +43,3 @@ def _put(op: Operation, made: Operation) -> None:
     assert op.parent is not None
     op.parent.insert_before(op, made)
     op.erase()
-
-
-__all__ = ["variables_to_globals"]

@@ -23,6 +23,3 @@ def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
         for message in messages:
             lost.add(LOST_IN_CONVERSION, f"that the program ends where a condition does not hold: {message!r}")
     return result
-
-
-__all__ = ["without_requirements"]

@@ -274,6 +274,3 @@ def _as_attribute(origin: Origin | None) -> LocationAttr:
         return UnknownLoc()
     place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else UnknownLoc()
     return NameLoc(origin.name, place) if origin.name else place
-
-
-__all__ = ["VALUES", "Maker", "Refused", "op_class", "types_by_term", "value_count"]

@@ -88,6 +88,3 @@ def identity(op: Op) -> object:
     if op.operands or op.regions:
         return None
     return type(op), tuple([r.type for r in op.results]), tuple(op.attribute_dictionary.items())
-
-
-__all__ = ["ConstantPool", "identity"]

@@ -37,6 +37,3 @@ def report_of(name: str, place: str, applied: int, reasons: Mapping[str, list[Op
     listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MOST_LISTED]]
     others = sum(len(ops) for _, ops in ordered[_MOST_LISTED:])
     return RuleReport(name, place, applied, tuple(listed), others)
-
-
-__all__ = ["explained", "report_of"]

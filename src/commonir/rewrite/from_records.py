@@ -485,6 +485,3 @@ def _label(name: str | None) -> tuple[str, int | None]:
     """Returns the name of an operation, and the index of its result: `r__1` is result 1 of `r`."""
     label, mark, number = (name or "").partition("__")
     return (label, int(number)) if mark and number.isdigit() else (name or "", None)
-
-
-__all__ = ["patterns_in", "rules_of"]

@@ -424,17 +424,3 @@ class _Rewriting:
             if op not in waiting:
                 waiting.add(op)
                 pending.append(op)
-
-
-__all__ = [
-    "Cleaning",
-    "Definers",
-    "RewriteStep",
-    "Rewritten",
-    "SelectiveRewriteStep",
-    "StepsFor",
-    "function_step",
-    "rewrite",
-    "rewrite_steps",
-    "rule_steps",
-]

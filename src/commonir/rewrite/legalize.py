@@ -590,22 +590,3 @@ def _discard(operations: Sequence[Operation]) -> None:
     """Forgets operations that are in no block."""
     for op in reversed(operations):
         op.operands = ()
-
-
-__all__ = [
-    "MAX_EXPANSIONS",
-    "NO_REASON",
-    "Context",
-    "ContextMaker",
-    "LegalizationRule",
-    "Mismatch",
-    "Result",
-    "Rules",
-    "Target",
-    "as_attribute",
-    "counterparts_in",
-    "direct_counterpart",
-    "legalize",
-    "rule",
-    "with_known_sizes",
-]

@@ -343,6 +343,3 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
                 f"the types of the results of {name} in the result of the rule cannot be inferred: state them",
                 INCOMPLETE_RULE,
             )
-
-
-__all__ = ["Compiled", "operations_in"]

@@ -226,6 +226,3 @@ def _used(text: str) -> Test | None:
         return None
     place, expected = int(match[1]), 1 if match[2] == "hasOneUse" else 0
     return lambda *given: sum(v.use_count for v in _values(given[place])) == expected
-
-
-__all__ = ["BUILTIN_FUNCTIONS", "ENTRY_POINTS", "Call", "Function", "NativeCalls", "RuleFunction", "Test"]

@@ -275,6 +275,3 @@ def _answer(term: Constant) -> Callable[[Value], bool]:
         return answer
 
     return holds
-
-
-__all__ = ["Check", "Peephole", "guard", "peephole"]

@@ -162,6 +162,3 @@ def replace_branch(old: Op, new: Op) -> None:
         new.set_extra(name, attr)
     block.insert_before(old, new)
     old.erase()
-
-
-__all__ = ["erase_blocks", "remove_unreachable", "replace_branch", "simplify_regions"]

@@ -38,6 +38,3 @@ def _placed(op: Operation, block: Block, values: Sequence[Value], operations: Se
         block.insert_before(op, each)
         each.location = each.location or op.location
     return new
-
-
-__all__ = ["replace_results"]

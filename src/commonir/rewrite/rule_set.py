@@ -309,6 +309,3 @@ def _implies(a: object, b: object) -> bool:
     if isinstance(two, Check):
         return one is two or (_is_literal(a) and _may_hold(two, a))
     return _is_literal(a) and _is_literal(b) and a == b
-
-
-__all__ = ["RuleSet", "specificity"]

@@ -95,6 +95,3 @@ def _typed(definition: type[Op], type: Type) -> Typing:
 def _first(constraint: TypeConstraint) -> Type | None:
     """Returns the first of the sample types that a constraint admits."""
     return next((t for t in samples() if constraint.admits(t)), None)
-
-
-__all__ = ["infers_its_types", "sampled", "samples"]

@@ -414,22 +414,3 @@ def stored(term: object, bound: Mapping[str, object]) -> object:
 def _single(term: object, bound: Mapping[str, object]) -> object:
     result = value_of(term.name, bound) if isinstance(term, Variable) else term
     return result[0] if is_sequence(result) and len(result) == 1 else result
-
-
-__all__ = [
-    "Ask",
-    "AttributeStep",
-    "BindGroup",
-    "BindOperand",
-    "BoundAttribute",
-    "CountGroup",
-    "Enter",
-    "IsConstant",
-    "Match",
-    "MatchStep",
-    "Restrict",
-    "called",
-    "plain",
-    "stored",
-    "value_of",
-]

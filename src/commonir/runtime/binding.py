@@ -287,6 +287,3 @@ def _suggested_sizes(constraint: Constraint, sizes: Mapping[str, int]) -> str | 
     solutions = {n: constraint.solution(n, sizes) for n in constraint.symbols}
     suggestions = [f"{n} = {size}" for n, size in solutions.items() if size is not None]
     return f"it holds for {' or '.join(suggestions)}" if suggestions else None
-
-
-__all__ = ["BoundInputs", "Requirement", "bind", "known_sizes", "requirements", "sizes_of"]

@@ -101,6 +101,3 @@ def _rounded(value: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if bool(np.isfinite(value)) != bool(np.isfinite(back)) or bool(np.isnan(value)) != bool(np.isnan(back)):
         raise ValueError
     return result
-
-
-__all__ = ["scalar_input"]

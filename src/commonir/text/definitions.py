@@ -38,6 +38,3 @@ def place_evident(holder: Operation, origin: Origin) -> None:
             while op is not None and op.location is None:
                 op.location = origin
                 op = op.previous
-
-
-__all__ = ["default_dialect", "has_format", "implicit_terminator", "place_evident"]

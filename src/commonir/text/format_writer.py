@@ -494,6 +494,3 @@ def _check_expressible(op: Op, plan: _Plan) -> None:
             raise Inexpressible from None
         if inferred != tuple([r.type for r in op.results]):
             raise Inexpressible
-
-
-__all__ = ["Writer", "field_text", "formatted", "is_stated", "short_text"]

@@ -121,6 +121,3 @@ class GroupReader(ConstantReader):
             self.unexpected("'<'")
         self.end = self.start
         return f"<{self.body()}>"
-
-
-__all__ = ["GroupReader"]

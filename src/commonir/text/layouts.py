@@ -71,6 +71,3 @@ def read_function_pointer_alignment(reader: ConstantReader) -> Attribute:
     reader.expect(">")
     body = f"{alignment}, function_dependent = {'true' if depends else 'false'}"
     return DialectAttr("dlti", "function_pointer_alignment", body)
-
-
-__all__ = ["read_entry", "read_function_pointer_alignment", "read_layout"]

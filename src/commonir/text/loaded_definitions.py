@@ -69,6 +69,3 @@ def not_evaluable(root: Operation) -> Iterator[Diagnostic]:
     for definition in used:
         shown = "; ".join(definition.unknown)
         yield definition.finding(NOT_EVALUABLE, f"{definition.name}: not checked: {shown}")
-
-
-__all__ = ["check_formats", "load_dialects", "not_evaluable"]

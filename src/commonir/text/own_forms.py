@@ -112,6 +112,3 @@ def _word(reader: ConstantReader, form: WordsForm, first: int) -> str:
         message = f"expected {form.mnemonic} to be one of {', '.join(form.words)}, found '{word}'"
         reader.fail(message, at=first, help=did_you_mean(word, form.words))
     return word
-
-
-__all__ = ["check_kept", "read_own_attribute", "read_own_type"]

@@ -212,6 +212,3 @@ class _FormWriter:
         self.out += text if tight or not self.space else f" {text}"
         self.space = not (len(text) == 1 and text in _OPEN)
         self.punctuation = not (text[0].isalpha() or text[0] == "_")
-
-
-__all__ = ["read_attribute", "read_type"]

@@ -401,6 +401,3 @@ def as_attribute(origin: Origin | None) -> LocationAttr:
     has_place = origin.line or not origin.name
     place = FileLineColLoc(origin.file, origin.line, origin.column) if has_place else None
     return NameLoc(origin.name, place) if origin.name else place or UnknownLoc()
-
-
-__all__ = ["CustomPrinter", "Naming", "VersionedPrinter", "naming_of", "print_lines", "print_module", "versions_of"]

@@ -131,6 +131,3 @@ def _scale(reader: TypeReader, expressed: ElementType) -> str:
 
 def _number(value: float) -> str:
     return float_literal(bits_of(value, f64.name), f64.name)
-
-
-__all__ = ["read_any", "read_calibrated", "read_uniform"]

@@ -138,6 +138,3 @@ def _block(holder: str, values: Mapping[str, str]) -> str:
 
 def _listed(entries: list[str]) -> str:
     return ",\n".join(entries)
-
-
-__all__ = ["Blob", "Resources", "read_resources", "resource_lines"]

@@ -45,6 +45,3 @@ def _origin(value: Value) -> Origin | None:
     """Where a value comes from."""
     owner = value.owner
     return owner.origin_of(value) if isinstance(owner, Block) else owner.location if owner is not None else None
-
-
-__all__ = ["UnresolvedLocations"]

@@ -233,6 +233,3 @@ def _first(op: Op, field: Field) -> Value | None:
     if isinstance(result, tuple):
         result = result[0] if result else None  # pyright: ignore[reportUnknownVariableType]
     return result if isinstance(result, Value) else None
-
-
-__all__ = ["UpstreamNames", "sanitized"]

@@ -511,6 +511,3 @@ def _is_tame(value: Value, work: Work) -> bool:
         else:
             return False
     return False
-
-
-__all__ = ["BINARY", "LARGEST", "UNARY", "composed"]

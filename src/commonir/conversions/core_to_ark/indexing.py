@@ -118,6 +118,3 @@ def band_part(op: core.BandPart, work: Work, x: Value) -> Made:
 def listed(x: Value, axis: int, positions: Sequence[int]) -> Value:
     """The slices of a tensor along an axis at some positions."""
     return core.gather(x, core.constant(data_of(i64, (len(positions),), positions)), axis)
-
-
-__all__ = ["band_part", "gather", "gather_elements", "listed", "looked_up", "one_hot"]

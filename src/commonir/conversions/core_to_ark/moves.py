@@ -192,6 +192,3 @@ def reverse(op: core.Reverse, work: Work, x: Value) -> Made:
         at = axis_of(axis, len(sizes))
         x = listed(x, at, range(sizes[at] - 1, -1, -1))
     return x
-
-
-__all__ = ["concat", "movement", "pad", "slice_", "split", "tile", "transpose"]

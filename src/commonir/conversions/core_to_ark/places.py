@@ -239,6 +239,3 @@ def _shortened(view: View, rank: int) -> View:
     while cut < surplus and view.shape[cut] == 1 and view.strides[cut] == 1:
         cut += 1
     return View(view.shape[cut:], view.strides[cut:], view.offsets[cut:])
-
-
-__all__ = ["MOST_AXES", "BufferLayout", "Together", "View", "dense", "dense_steps", "together", "view_of"]

@@ -171,6 +171,3 @@ def linear(op: core.Linear, work: Work, x: Value, weight: Value, bias: Value | N
     is_matrix = len(shape_of(x)) > 1
     y = core.matmul(x, weight, False, True) if is_matrix else core.matmul(x, core.transpose(weight, (1, 0)))
     return y if bias is None else core.add(y, bias)
-
-
-__all__ = ["linear", "matmul", "product"]

@@ -136,6 +136,3 @@ def open_sizes(function: Function) -> list[str]:
         if isinstance(value.type, TensorType) and value.type.shape is not None:
             result.update({str(n): None for n in value.type.shape if not isinstance(n, int)})
     return list(result)
-
-
-__all__ = ["Ranks", "function", "open_sizes", "port_type", "returned"]

@@ -187,6 +187,3 @@ def cumsum(op: core.CumSum, work: Work, x: Value) -> Made:
     single = core.cast(x, f32)
     built = core.transpose(core.matmul(core.transpose(single, order), matrix), back)
     return core.cast(built, element_of(x))
-
-
-__all__ = ["REDUCTIONS", "cumsum", "reduce_min", "reduce_prod", "reduced"]

@@ -120,6 +120,3 @@ def _covered(op: core.AveragePool, axis: int) -> list[int]:
     low, high = op.pads[axis] if op.pads else (0, 0)
     first, end = (0, size + low + high) if op.count_include_pad else (low, size + low)
     return [sum(first <= n * stride + k * dilation < end for k in range(op.kernel[axis])) for n in range(count)]
-
-
-__all__ = ["average_pool", "conv", "max_pool", "sum_pool"]

@@ -451,6 +451,3 @@ def _in_element(data: Data, element: ElementType, shape: tuple[int, ...]) -> Dat
         if values.size and (int(values.min()) < -(1 << 31) or int(values.max()) >= 1 << 31):
             raise refused("a constant does not fit into integers of 32 bits")
     return DeferredData(kind, converted)
-
-
-__all__ = ["Made", "Mismatch", "Work", "held_as", "numbers_of", "rule", "shape_of"]

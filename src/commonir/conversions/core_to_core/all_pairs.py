@@ -167,6 +167,3 @@ def comes_first(mine: Expr, other: Expr, is_earlier: Expr, *, descending: bool) 
         is_before = is_before | (nan & ~other_nan)
         is_equal = is_equal | (nan & other_nan)
     return is_before | (is_equal & is_earlier)
-
-
-__all__ = ["AllPairs", "comes_first", "traced"]

@@ -26,6 +26,3 @@ def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, value
     before = core.cumsum(core.cast(is_set, i32), 0, True)
     found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
     return core.reshape(found, sizes_of(op.y))
-
-
-__all__ = ["decoded", "sparse_to_dense"]

@@ -62,6 +62,3 @@ def _inlined(region: Region, values: Sequence[Value]) -> tuple[Value, ...]:
 def _nothing(y: Value) -> float | bool:
     kind = tensor_type(y).element
     return False if kind.kind == "bool" else 0.0 if kind.is_float else 0
-
-
-__all__ = ["counted"]

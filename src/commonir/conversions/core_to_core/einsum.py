@@ -56,6 +56,3 @@ def _pair(a: Value, left: str, b: Value, right: str, needed: set[str]) -> tuple[
     second = core.reshape(second, (*batch, together(summed), together(columns)))
     shape = (*batch, *[sizes[c] for c in (*rows, *columns)])
     return core.reshape(core.matmul(first, second), shape), "".join([*shared, *rows, *columns])
-
-
-__all__ = ["einsum"]

@@ -56,6 +56,3 @@ def _section(x: Value, axis: int, start: Dim, stop: Dim) -> Value:
 
 def _repeated(x: Value, axis: int, count: Dim) -> Value:
     return core.tile(x, tuple([count if n == axis else 1 for n in range(len(sizes_of(x)))]))
-
-
-__all__ = ["continued"]

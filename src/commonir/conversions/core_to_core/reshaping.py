@@ -37,6 +37,3 @@ def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Result:
     blocks = core.reshape(x, (n, channels, h // b, b, w // b, b))
     order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
     return core.reshape(core.transpose(blocks, order), sizes_of(op.y))
-
-
-__all__ = ["depth_to_space", "space_to_depth", "squeeze", "unsqueeze"]

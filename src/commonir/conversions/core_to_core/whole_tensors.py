@@ -285,6 +285,3 @@ class _Space:
             here = core.greater_equal(self.number(along), self.number(start))
             found = value if found is None else core.select(here, value, found)
         return self._splat(0, e.dtype) if found is None else found
-
-
-__all__ = ["ELEMENTARY", "kernel_value", "of_kernels"]

@@ -203,6 +203,3 @@ def _put(context: Context, block: Block, stack: Value, value: Value, at: Value) 
     value = _cast_in(block, value, tensor_type(stack).with_shape(shape[1:]))
     where = _row(context, shape, dynamic_sizes(context, shape[1:]), at)
     return _placed(block, tensor.InsertSlice.build({"source": value, "dest": stack, **where}, [stack.type]))
-
-
-__all__ = ["if_", "scan", "while_", "yielded"]

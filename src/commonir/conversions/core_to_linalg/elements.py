@@ -88,6 +88,3 @@ def real_part(op: core.Real, context: Context, x: Value) -> Result:
 @rule(core.Imaginary)
 def imaginary_part(op: core.Imaginary, context: Context, x: Value) -> Result:
     return mapped(context, [x], op.y, lambda s, arguments: s.make(complex_.Im(arguments[0])))
-
-
-__all__ = ["mapped"]

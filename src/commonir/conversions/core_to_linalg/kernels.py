@@ -353,6 +353,3 @@ class _Body:
         if result is None:
             return s.constant(False if e.dtype is boolean else 0, e.dtype)
         return result
-
-
-__all__ = ["kernel_value"]

@@ -166,6 +166,3 @@ def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Result:
     if len(pieces) == 1:
         return pieces[0]
     return tensor.Concat.build({"dim": axis, "inputs": tuple(pieces)}, [op.y.type]).result_
-
-
-__all__ = ["reshaped"]

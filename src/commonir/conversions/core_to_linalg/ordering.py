@@ -196,6 +196,3 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
 
 def _scaled(e: Expr, by: Scalar | None) -> Expr:
     return e if by is None else e / by
-
-
-__all__ = ["pairs"]

@@ -99,6 +99,3 @@ def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
     first = computed(context, element.by(*s).where(extents), {"x": x})
     found = cumulated(context, first, axis, op.fn, reverse=op.reverse)
     return computed(context, cast(traced("y", found)[s], kind).by(*s).where(extents), {"y": found})
-
-
-__all__ = ["COUNTED", "computed", "cumulated", "cumulative", "in_rounds"]

@@ -205,6 +205,3 @@ def pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: V
 def checked(op: core.CheckedPositions, context: Context, positions: Value, limits: Value) -> Result:
     """As they are: compilers take positions for inside."""
     return positions
-
-
-__all__ = ["Loose", "measured"]

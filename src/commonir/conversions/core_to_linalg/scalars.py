@@ -315,6 +315,3 @@ class Scalars:
     def index_constant(self, number: int) -> Value:
         """A position that is known."""
         return index_constant(self.context, number)
-
-
-__all__ = ["Scalars", "scalar_constant"]

@@ -170,22 +170,3 @@ def dilated(context: Context, x: Value, factors: Sequence[int], shape: Sequence[
 def like(context: Context, value: Value, element: ElementType | None = None) -> Value:
     """An empty tensor of the sizes of another one."""
     return empty(context, element_of(value) if element is None else element, sizes_of(value))
-
-
-__all__ = [
-    "Amounts",
-    "Body",
-    "amounts",
-    "cast_to",
-    "dilated",
-    "empty",
-    "filled",
-    "filled_with",
-    "generic",
-    "like",
-    "multiply_add",
-    "named",
-    "padded",
-    "padded_with",
-    "part",
-]

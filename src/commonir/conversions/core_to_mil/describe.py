@@ -181,6 +181,3 @@ def _output(name: str, value: Value, port: Port) -> Feature:
         unbounded = SizeRange(1, None)
         return Feature(name, Image(1, 1, _COLORS[port.image], (), unbounded, unbounded), summary=port.doc)
     return Feature(name, MultiArray(kind.element, shape), summary=port.doc)
-
-
-__all__ = ["Border", "describe"]

@@ -87,6 +87,3 @@ def _arranged(x: Value, named: str, result: str, sizes: dict[str, Dim]) -> Value
     shape = tuple([sizes[c] for c in named])
     y = moved(x, shape, tuple([named.index(c) for c in result]))
     return core.reshape(y, tuple([sizes[c] for c in result]))
-
-
-__all__ = ["einsum_of_products"]

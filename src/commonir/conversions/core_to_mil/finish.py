@@ -246,6 +246,3 @@ class _Names:
             built = Return.build({"values": last.values, "names": tuple([v.name for v in last.values])}, ())
             last.erase()
             block.append(built)
-
-
-__all__ = ["finish"]

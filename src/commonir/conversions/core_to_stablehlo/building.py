@@ -342,30 +342,3 @@ def combining(element: ElementType, definition: Callable[[Value, Value], Op]) ->
         return definition(a, b).results
 
     return body([element, element], both)
-
-
-__all__ = [
-    "axis_size",
-    "body",
-    "broadcast",
-    "combining",
-    "compared",
-    "constant",
-    "converted",
-    "filled",
-    "held",
-    "integers",
-    "iota",
-    "like",
-    "lowest",
-    "numbers_of",
-    "part",
-    "placed",
-    "reshaped",
-    "scalar",
-    "size",
-    "together",
-    "transposed",
-    "vector",
-    "zero",
-]

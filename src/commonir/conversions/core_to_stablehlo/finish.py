@@ -21,6 +21,3 @@ def opened(type: Type) -> Type:
 def finish(module: Module) -> None:
     """Takes all types of a module to those of MLIR."""
     retype(module, opened)
-
-
-__all__ = ["finish", "opened"]

@@ -281,18 +281,3 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
     counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0], wide)
     factor, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
     return converted(hlo.Add(hlo.Mul(counted, factor).result_, offset).result_, kind)
-
-
-__all__ = [
-    "argsort",
-    "checked_positions",
-    "gather",
-    "gather_elements",
-    "gather_nd",
-    "non_zero",
-    "one_hot",
-    "range_",
-    "scatter_elements",
-    "scatter_nd",
-    "top_k",
-]

@@ -87,17 +87,3 @@ def channels_last(x: Value) -> Value:
 def channels_first(x: Value) -> Value:
     """An image with its channels before the axes of space."""
     return core.transpose(x, (0, rank_of(x) - 1, *range(1, rank_of(x) - 1)))
-
-
-__all__ = [
-    "channels_first",
-    "channels_last",
-    "constant",
-    "fixed",
-    "known",
-    "numbers",
-    "of_rank",
-    "reshaped",
-    "shape",
-    "zero_point",
-]

@@ -40,6 +40,3 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
 @rule(core.Scan)
 def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences: tuple[Value, ...]) -> Result:
     return counted(op, context.regions[0], initial, sequences, i32)
-
-
-__all__ = ["if_", "scan", "while_", "yielded"]

@@ -85,6 +85,3 @@ def checked_positions(op: core.CheckedPositions, context: Context, positions: Va
 def by_kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
     """A kernel, whatever operation it is of."""
     return of_kernels(op, operands, i32)
-
-
-__all__ = ["argsort", "by_kernel", "checked_positions", "gather_nd", "scatter_elements", "scatter_nd", "top_k"]

@@ -84,6 +84,3 @@ def _shift(rounding: core.Rounding, den: int) -> int:
             return -den
         case core.Rounding.CEIL:
             return den - 2
-
-
-__all__ = ["resize"]

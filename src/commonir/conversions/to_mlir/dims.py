@@ -123,6 +123,3 @@ def _symbol(context: Context, wanted: Symbol) -> Value:
     if offset:
         value = early(context, arith.SubI(value, index_constant(context, offset)))
     return early(context, arith.DivSI(value, index_constant(context, factor))) if factor != 1 else value
-
-
-__all__ = ["Make", "axis_size", "dynamic_sizes", "index_constant", "number", "size", "static_sizes"]

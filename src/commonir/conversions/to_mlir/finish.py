@@ -87,6 +87,3 @@ def _finish_global(op: ml_program.Global) -> None:
     if op.parent is not None:
         op.parent.insert_before(op, built)
         op.erase()
-
-
-__all__ = ["bytes_of_truth", "constant_value", "erased", "finish", "retype", "signless"]

@@ -35,6 +35,3 @@ def refuse_choices(options: ConversionOptions) -> None:
     if options.opset is not None or options.target is not None or options.images:
         message = "a program for a compiler has no place for an opset, a system or images"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
-
-
-__all__ = ["converted", "refuse_choices"]

@@ -31,6 +31,3 @@ def returned(op: ml_program.Return, context: Context, values: tuple[Value, ...])
     """Ends a function."""
     del op, context
     return func.Return(values)
-
-
-__all__ = ["ALSO_LEGAL", "function", "returned"]

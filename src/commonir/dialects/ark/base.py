@@ -298,11 +298,3 @@ def stored(computed: Value, output: Value) -> Value:
     rounded = computed if element_of(computed) is element else core.cast(computed, element)
     shape = sizes_of(output)
     return rounded if sizes_of(rounded) == shape else core.broadcast_to(rounded, shape)
-
-
-__all__ = [
-    "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK",
-    "MERGING_GENERATIONS", "NO_ID", "OTHER_ARGUMENTS", "UINT32", "UINT64", "V1", "V2", "V3", "V4", "AnyTensor", "ArkOp",
-    "Tensors", "broadcast",
-    "element_of", "read_operands", "shape_of", "sizes_of", "stored", "widened",
-]  # fmt: skip

@@ -284,9 +284,3 @@ class ScalarAssign(ArkOp, name="ark.ScalarAssign"):
 
     def reference(self, output: Value) -> Value:
         return stored(core.scalar(*_converted(self.Value_, element_of(output))), output)
-
-
-__all__ = [
-    "Add", "Cast", "Copy", "Div", "Exp", "Gelu", "Mul", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign",
-    "ScalarMul", "Sigmoid", "Sqrt", "Sub",
-]  # fmt: skip

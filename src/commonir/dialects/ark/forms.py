@@ -74,16 +74,3 @@ def read_labels(reader: FormReader, no_id: int) -> Mapping[str, object]:
     result_id = reader.integer() if reader.take("gives") else no_id
     reader.expect("node")
     return {"result_id": result_id, "node": reader.integer(), "op_name": reader.string()}
-
-
-__all__ = [
-    "labels_text",
-    "lists_text",
-    "numbers_text",
-    "read_labels",
-    "read_lists",
-    "read_numbers",
-    "read_types",
-    "write_operands",
-    "written_types",
-]

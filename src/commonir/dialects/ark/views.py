@@ -172,6 +172,3 @@ def is_box_in(a: View, b: View) -> bool:
         return False
     boxes = zip(a.offsets, a.shape, b.offsets, b.shape, strict=True)
     return all(p <= q and q + m <= p + n for p, n, q, m in boxes)
-
-
-__all__ = ["View", "Views", "contains", "is_box_in", "overlap"]

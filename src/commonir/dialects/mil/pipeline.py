@@ -255,6 +255,3 @@ def _region(block: Block, *values: Value) -> Region:
         block.append(op)
     block.append(core.Yield(values))
     return Region([block])
-
-
-__all__ = ["Composition", "HandOver", "OpaqueModel", "PickTop", "RunModel"]

@@ -393,22 +393,3 @@ def _signature(block: Block) -> tuple[tuple[str, Type], ...] | None:
 
 def _signature_text(block: Block) -> str:
     return ", ".join(f"{name}: {type}" for name, type in _signature(block) or ())
-
-
-__all__ = [
-    "COMPOUND",
-    "Compound",
-    "CompoundConstant",
-    "CompoundLiteral",
-    "Const",
-    "Constant",
-    "DescribedFunction",
-    "Func",
-    "Labelling",
-    "Literal",
-    "Return",
-    "attribute_value",
-    "file_name",
-    "value_attribute",
-    "vector_of",
-]

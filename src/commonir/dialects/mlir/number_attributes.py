@@ -39,5 +39,3 @@ overflow = dialect_flags(Overflow, "arith.overflow")
 
 OWN = own_forms(fastmath, overflow)
 """The attribute forms of the dialect `arith`."""
-
-__all__ = ["OWN", "FastMath", "Overflow", "fastmath", "overflow"]

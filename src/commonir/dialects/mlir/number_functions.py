@@ -50,6 +50,3 @@ class FloatBinary(
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return type(self).fn(lhs, rhs)
-
-
-__all__ = ["FloatBinary", "FloatUnary"]

@@ -98,18 +98,3 @@ def filled_like(maker: type[HoldsData], name: str, number: Number) -> Computed:
         return filled(maker, value.type, number)
 
     return computed(constant_like, Variable(name))
-
-
-__all__ = [
-    "ALL_ONES",
-    "NAN",
-    "ONE",
-    "ZERO",
-    "constant",
-    "filled",
-    "filled_like",
-    "has_quotient",
-    "is_distance",
-    "splat",
-    "splat_of",
-]

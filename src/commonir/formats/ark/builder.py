@@ -351,6 +351,3 @@ def _written_shape(
             return shape
         _raise_errors(draft.verify())
     raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' does not tell what it writes", "name a tensor by 'output'")
-
-
-__all__ = ["Program", "RankProgram", "Tensor"]

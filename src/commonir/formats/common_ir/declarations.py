@@ -266,6 +266,3 @@ def _dictionaries(value: Attribute | None) -> list[DictionaryAttr]:
 def import_text(op: Import) -> str:
     """An import as files say it."""
     return str(ImportUri(op.uri, op.sha256))
-
-
-__all__ = ["MULTIPLICITIES", "DeclarationReader", "DeclarationWriter", "import_text", "read_imports"]

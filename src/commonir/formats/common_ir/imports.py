@@ -237,6 +237,3 @@ class _Resolving:
             message = f"the library '{escape(place.path)}' has more than {MAX_BYTES:,} bytes"
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message))
         return content
-
-
-__all__ = ["MAX_DEPTH", "MAX_LIBRARIES", "OWN_SCHEME", "ImportUri", "Imported", "closure_of", "parse_import"]

@@ -337,6 +337,3 @@ def _float_of(value: object) -> float | None:
 def is_document(keys: Iterable[str]) -> bool:
     """Whether an object with these keys is a document of Common IR."""
     return tuple(keys) in {(name,) for name in DOCUMENT_NAMES}
-
-
-__all__ = ["DOCUMENT_NAMES", "JsonForm", "dumps", "is_document", "loads"]

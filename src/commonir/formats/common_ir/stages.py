@@ -417,5 +417,3 @@ _DECLARED: Mapping[str, type[Message]] = {
     for m in vars(legacy_schema).values()
     if isinstance(m, type) and issubclass(m, Message) and m is not Message
 }
-
-__all__ = ["EXTENSION_VERSION", "Document", "Stage", "read_document", "stage_of"]

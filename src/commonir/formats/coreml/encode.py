@@ -258,6 +258,3 @@ class _BodyEncoder:
             self._parts.values.encode(value, into.value)
         except ValueError as error:
             self._parts.refuse(op, str(error))
-
-
-__all__ = ["NEWEST_VERSION", "ProgramEncoder"]

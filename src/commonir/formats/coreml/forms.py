@@ -187,6 +187,3 @@ def _ordered(keys: Collection[str], order: Sequence[str]) -> list[str]:
     """Keys in a stated order, followed by those that it lacks in alphabetical order."""
     known = [key for key in dict.fromkeys(order) if key in keys]
     return [*known, *sorted(set(keys).difference(known))]
-
-
-__all__ = ["PREFIX", "OperationForm", "constant_of", "form_of", "literal_of"]

@@ -157,6 +157,3 @@ def output_conflicts(function: Func) -> Mapping[str, str]:
             elif named.setdefault(value, name) != name:
                 result[name] = f"it is the value that is already called '{named[value]}'"
     return result
-
-
-__all__ = ["FunctionNames", "output_conflicts"]

@@ -183,6 +183,3 @@ def _free_path(path: str, taken: set[str]) -> str:
 
 def _aligned(offset: int) -> int:
     return -(-offset // ALIGNMENT) * ALIGNMENT
-
-
-__all__ = ["DEFAULT_FILE", "PlannedFile", "plan_weights"]

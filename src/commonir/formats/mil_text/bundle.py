@@ -407,14 +407,3 @@ def _tensor(value: object) -> tuple[int, ...]:
     if not isinstance(value, Data) or len(value.shape) != 1 or not value.element.is_integer:
         return ()
     return tuple([int(v) for v in value.values()])
-
-
-__all__ = [
-    "MODEL_DATA",
-    "ModelFacts",
-    "flexible_description",
-    "has_flexible_shapes",
-    "model_message",
-    "pipeline_message",
-    "read_facts",
-]

@@ -591,6 +591,3 @@ def missing_type(kind: Type) -> Type | None:
             case other:
                 return other
     return None
-
-
-__all__ = ["BLOB", "ELEMENTS", "ConstantReader", "Value", "missing_type", "type_name", "type_tokens"]

@@ -445,6 +445,3 @@ class _Parser:
 def _plain_text(value: Value | None) -> str | None:
     """The text that a constant is, None for another."""
     return str(value.values()[0]) if isinstance(value, TextData) and value.shape == () else None
-
-
-__all__ = ["KEPT", "ParsedProgram", "default_entry", "parse_program"]

@@ -302,6 +302,3 @@ def _opset(label: str) -> str:
 def _label(label: str, opset: str, count: int) -> str:
     """Returns the label of a function body: the operation set, where it differs from that of the function."""
     return "" if label == opset and count == 1 else f" <{_opset(label)}>"
-
-
-__all__ = ["print_program", "stated_reference", "syntax_of"]

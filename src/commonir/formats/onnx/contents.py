@@ -216,6 +216,3 @@ def _digest(file: MappedFile) -> str:
     for start in range(0, file.size_bytes, _HASH_BYTES):
         digest.update(file.view(start, min(_HASH_BYTES, file.size_bytes - start)))
     return digest.hexdigest()
-
-
-__all__ = ["Contents", "External", "external_of"]

@@ -251,6 +251,3 @@ def _named(op: Operation) -> str:
 def _place(op: Operation) -> str:
     """Returns the function that an operation is in; "" for one that is in none."""
     return next((f.symbol_name for f in op.ancestors() if isinstance(f, Function)), "")
-
-
-__all__ = ["Side", "differences", "marks"]

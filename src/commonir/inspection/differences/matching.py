@@ -261,6 +261,3 @@ def _nested_kinds(root: Operation) -> dict[Operation, int]:
         blocks = [block for region in op.regions for block in region.blocks]
         out[op] = hash(tuple([(inner.name, out.get(inner, 0)) for block in blocks for inner in block.operations]))
     return out
-
-
-__all__ = ["Matching"]

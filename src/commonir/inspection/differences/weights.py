@@ -78,6 +78,3 @@ def _wide(array: NDArray[np.generic]) -> NDArray[np.float64] | NDArray[np.comple
     import numpy as np  # noqa: PLC0415  as above
 
     return array.astype(np.complex128) if array.dtype.kind == "c" else array.astype(np.float64)
-
-
-__all__ = ["Distance", "distance"]

@@ -199,6 +199,3 @@ def _line(line: Line, points: Sequence[Position], mark: str) -> str:
     path = element("path", class_="message", d=drawn)
     ends = f"{mark}.{line.source} {mark}.{line.target}"
     return element("g", title(line.tooltip), path, tip, class_="arrow", data_ends=ends)
-
-
-__all__ = ["draw_graphs"]

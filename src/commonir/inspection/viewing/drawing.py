@@ -108,6 +108,3 @@ class Drawing(NamedTuple):
             role="img",
             font_family=_FONT,
         )
-
-
-__all__ = ["SMALL", "Drawing"]

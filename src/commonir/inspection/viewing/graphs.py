@@ -260,6 +260,3 @@ def _tooltip_lines(op: Operation) -> Iterator[str]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-
-
-__all__ = ["MAX_BOXES", "NO_MARKS", "Figure", "Graph", "Line", "Marks", "Node", "figure_of"]

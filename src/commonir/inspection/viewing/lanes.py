@@ -379,6 +379,3 @@ def _curve(begin: Position, end: Position) -> str:
 def _tip(begin: Position, end: Position, class_: str = "tip") -> str:
     sign = 1 if end[0] >= begin[0] else -1
     return element("path", class_=class_, d=f"M{point_text(end)} l{-9 * sign} -4.5 v9 z")
-
-
-__all__ = ["draw_lanes"]

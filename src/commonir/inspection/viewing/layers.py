@@ -214,6 +214,3 @@ def _median(values: list[float], otherwise: float) -> float:
     values.sort()
     middle = len(values) // 2
     return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
-
-
-__all__ = ["GraphLayout", "Pair", "Size", "layout"]

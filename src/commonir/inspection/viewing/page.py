@@ -31,6 +31,3 @@ def page(drawing: Drawing) -> str:
     # Every second piece is the name of a mark: what is put in is not looked at again.
     pieces = _MARK.split(folder.joinpath("page.html").read_text(encoding="utf-8"))
     return "".join([parts[piece] if n % 2 else piece for n, piece in enumerate(pieces)])
-
-
-__all__ = ["page"]

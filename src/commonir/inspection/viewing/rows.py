@@ -217,6 +217,3 @@ def lanes_shown(timeline: Timeline) -> Sequence[int]:
     for arrow in timeline.arrows:
         named.update((arrow.source.rank, arrow.destination))
     return sorted(named)[:MAX_LANES]
-
-
-__all__ = ["MAX_LANES", "Box", "Rows", "lanes_shown", "rows_of"]

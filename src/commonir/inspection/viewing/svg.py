@@ -96,6 +96,3 @@ def _fitting(content: str, size: float, room: float) -> str:
         if used > room:
             return content[:n]
     return content
-
-
-__all__ = ["Position", "element", "point_text", "shortened", "tail_of", "title", "width_of", "words"]

@@ -343,6 +343,3 @@ def _dialect_attribute(record: Record) -> AttrType[Any]:
         return coerce(attr)
 
     return AttrType(f"{dialect}.{mnemonic}", coerce, lambda v: v, decode)
-
-
-__all__ = ["AttributeCheck", "Attributes", "base_of"]

@@ -246,6 +246,3 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
 def number_value(record: Record) -> IntegerAttr:
     """Returns the attribute that a case of an enumeration is."""
     return IntegerAttr(number_of(record, "value"), integer_type(number_of(record, "width", 32)))
-
-
-__all__ = ["Enumeration", "dialect_attr_type", "enumeration_of", "number_attr_type", "number_value", "property_type"]

@@ -535,6 +535,3 @@ def _split(text: str, mark: str) -> list[str]:
             out.append(text[start:n])
             start = n + len(mark)
     return [*out, text[start:]]
-
-
-__all__ = ["DYNAMIC", "SELF", "NotThere", "Path", "compiled", "normal", "numbers_of", "path_of", "unwrapped"]

@@ -168,5 +168,3 @@ _BY_NAME: Mapping[str, Trait] = MappingProxyType(
         "Commutative": known.Commutative,
     }
 )
-
-__all__ = ["DefiningOlder"]

@@ -116,6 +116,3 @@ def _dialects(records: Records, loaded: Loaded, dialects: Dialects) -> Iterator[
         forms = {name: form for name, form in loaded.forms.items() if form.dialect == prefix}
         own = dialects.get(prefix) or Dialect(prefix, ())
         yield own.replaced(operations.values(), forms, " ".join(summaries.get(prefix, "").split()))
-
-
-__all__ = ["Loaded"]

@@ -524,6 +524,3 @@ def documentation(record: Record) -> str:
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     body = "\n".join([line[margin:].rstrip() for line in lines]).strip()
     return f"{first}\n\n{body}\n" if body else first
-
-
-__all__ = ["Defining", "Means", "RecordOp", "RegionSize", "class_title", "define", "name_of", "operation_classes"]

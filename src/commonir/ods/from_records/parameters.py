@@ -115,6 +115,3 @@ def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, 
         return Parameter(name, ParameterCategory.CASE, several is not None, optional, words, separator, text)
     category = ParameterCategory.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterCategory.UNKNOWN)
     return Parameter(name, category, several is not None, optional, cpp=text)
-
-
-__all__ = ["forms_of"]

@@ -141,6 +141,3 @@ def _combined(name: str, parts: list[Predicate]) -> Predicate:
             if unknown:
                 return Predicate(lambda _: True, unknown)
             return Predicate(lambda v: not any(part.holds(v) for part in parts))
-
-
-__all__ = ["ALWAYS", "Predicate", "Predicates", "both", "each"]

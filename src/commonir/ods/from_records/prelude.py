@@ -167,6 +167,3 @@ def _defined(tokens: list[Token]) -> Iterator[str]:
     for (kind, _, _), (_, name, _) in pairwise(tokens):
         if kind in ("def", "class", "defm", "multiclass"):
             yield name
-
-
-__all__ = ["OLDER", "is_older", "prelude_of"]

@@ -276,6 +276,3 @@ def _field_predicate(record: Record, scene: Scene) -> Iterator[Trait]:
                 yield f"{summary}, found {type}"
 
     yield TypeRule(summary, summary, problems)
-
-
-__all__ = ["KNOWN_TRAITS", "Scene", "infers_in_cpp", "traits_of"]

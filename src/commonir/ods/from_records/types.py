@@ -142,6 +142,3 @@ def _integer(arguments: str) -> Type | None:
 def is_type(record: Record) -> bool:
     """Returns whether a record is a constraint on types."""
     return is_a(record, "TypeConstraint") and not is_a(record, "Attr")
-
-
-__all__ = ["Types", "class_name", "defined_classes", "is_type"]

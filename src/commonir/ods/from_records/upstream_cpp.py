@@ -58,5 +58,3 @@ RESULT_TYPES: Mapping[str, Callable[[Definition], tuple[Type, ...] | None]] = Ma
     }
 )
 """The types of the results of operations whose texts do not say them."""
-
-__all__ = ["RESULT_NAMES", "RESULT_TYPES"]

@@ -261,5 +261,3 @@ FORMS: Mapping[str, CustomForm] = MappingProxyType(
     }
 )
 """Forms by the names of operations."""
-
-__all__ = ["FORMS"]

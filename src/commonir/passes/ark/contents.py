@@ -83,6 +83,3 @@ def _part(array: NDArray[np.generic], view: View, wanted: View) -> NDArray[np.ge
 
 def _place(view: View) -> tuple[slice, ...]:
     return tuple([slice(o, o + n) for o, n in zip(view.offsets, view.shape, strict=True)])
-
-
-__all__ = ["hand_on_contents"]

@@ -27,6 +27,3 @@ def _mapped(held: object, values: Mapping[Value, Value]) -> object:
     if is_sequence(held) and any(isinstance(v, Value) for v in held):
         return tuple([_mapped(v, values) for v in held])
     return held
-
-
-__all__ = ["copied"]

@@ -153,6 +153,3 @@ def _by_tensors(ops: Sequence[ark.ArkOp], numbers: dict[ark.ArkOp, int]) -> Iter
             owner = value.owner
             if isinstance(owner, ark.ArkOp):
                 yield numbers[owner], n
-
-
-__all__ = ["in_generation"]

@@ -267,6 +267,3 @@ def _bytes_as(value: Value, start: int, stop: int, element: ElementType, shape: 
         return _reshaped(core.bits_as(_reshaped(flat, ((stop - start) // expected, expected // item)), element), shape)
     narrow = _reshaped(core.bits_as(flat, element), ((last - first) * item // expected,))
     return _reshaped(_sliced(narrow, ((start - first * item) // expected,), ((stop - start) // expected,)), shape)
-
-
-__all__ = ["Memory"]

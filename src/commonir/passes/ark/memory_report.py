@@ -160,6 +160,3 @@ class _Uses:
         }
         found = [kind for kind, buffers in groups.items() if buffer in buffers]
         yield from found or ["scratch"]
-
-
-__all__ = ["memory_of"]

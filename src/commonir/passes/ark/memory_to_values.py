@@ -302,6 +302,3 @@ class _Lowering:
 def _content_of(value: Value) -> Data | None:
     held = value.owner
     return held.content if isinstance(held, ark.HoldsView) else None
-
-
-__all__ = ["memory_to_values"]

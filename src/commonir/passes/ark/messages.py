@@ -357,20 +357,3 @@ def _receiving(rank: ark.Rank) -> dict[tuple[int, int], list[int]]:
                 if op.buffer not in buffers:
                     buffers.append(op.buffer)
     return out
-
-
-__all__ = [
-    "Communication",
-    "Event",
-    "Events",
-    "Key",
-    "Landing",
-    "Meet",
-    "Message",
-    "Put",
-    "Take",
-    "Wrong",
-    "communicate",
-    "events_of",
-    "ranks_by_number",
-]

@@ -197,9 +197,3 @@ class _Writer:
             "offsets": view.offsets,
             "padded_shape": view.shape,
         }
-
-
-__all__ = [
-    "DATA_TYPES", "FIRST_TAG", "GENERATION", "Buffer", "FileTensor", "Names", "TensorStep", "View", "next_tag",
-    "rank_of_steps", "snake_case",
-]  # fmt: skip

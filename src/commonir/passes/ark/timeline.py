@@ -89,6 +89,3 @@ def _meetings(communication: Communication, points: Mapping[Operation, Point]) -
     met = [[points[e.op] for e in events if isinstance(e, Meet)] for events in communication.events.values()]
     for together in zip_longest(*met):
         yield {point.rank: point.step for point in together if point is not None}
-
-
-__all__ = ["timeline"]

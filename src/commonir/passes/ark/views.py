@@ -26,6 +26,3 @@ def buffer_bytes(views: Iterable[View]) -> dict[int, int]:
     for view in views:
         sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
     return sizes
-
-
-__all__ = ["buffer_bytes", "view_of"]

@@ -36,6 +36,3 @@ def barriers_of(communication: Communication) -> int:
     """How often all ranks wait for each other."""
     meetings = [sum(isinstance(e, Meet) for e in events) for events in communication.events.values()]
     return max(meetings, default=0)
-
-
-__all__ = ["barriers_of", "traffic_of"]

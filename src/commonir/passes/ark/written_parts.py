@@ -66,6 +66,3 @@ def _joined(a: View, b: View) -> View | None:
     start, stop = min(p, q), max(p + size, q + other)
     shape = (*a.shape[:axis], stop - start, *a.shape[axis + 1 :])
     return a._replace(shape=shape, offsets=(*a.offsets[:axis], start, *a.offsets[axis + 1 :]))
-
-
-__all__ = ["WrittenParts"]

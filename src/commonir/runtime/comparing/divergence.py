@@ -448,6 +448,3 @@ def _own_rtol(value: Value) -> float:
         return 0.0
     element = value.type.element
     return default_rtol([element.name]) if element.kind in ("float", "complex") else 0.0
-
-
-__all__ = ["Comparing", "Pair", "Side", "compare", "matched", "shared_inputs", "tolerances", "value_difference"]

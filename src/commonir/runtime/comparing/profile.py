@@ -169,6 +169,3 @@ def save_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
         at += duration
     with atomic_file(path) as out:
         out.write(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}).encode())
-
-
-__all__ = ["Repeats", "profile", "save_trace"]

@@ -94,16 +94,3 @@ def cast_incompatible(op: MlirOp, source: Value, target: Value) -> Iterable[Diag
     """The finding that an operation converts between types that it cannot convert."""
     message = f"{op.name}: operand type {source.type} and result type {target.type} are cast incompatible"
     yield Diagnostic(WRONG_TYPE, message)
-
-
-__all__ = [
-    "ArithOp",
-    "Comparison",
-    "IntBinary",
-    "bits_of",
-    "carried_element",
-    "cast_incompatible",
-    "is_constant",
-    "is_float",
-    "is_number",
-]

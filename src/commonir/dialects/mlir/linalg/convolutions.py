@@ -171,29 +171,3 @@ class DepthwiseConv3DNdhwcDhwcm(
     order="n od oh ow cm kd kh kw ic",
 ):
     """Several convolutions along three axes of each channel by itself; channels last."""
-
-
-__all__ = [
-    "Conv1D",
-    "Conv1DNcwFcw",
-    "Conv1DNwcWcf",
-    "Conv2D",
-    "Conv2DNchwFchw",
-    "Conv2DNgchwFgchw",
-    "Conv2DNgchwGfchw",
-    "Conv2DNhwcFhwc",
-    "Conv2DNhwcHwcf",
-    "Conv2DNhwgcGfhwc",
-    "Conv3D",
-    "Conv3DNcdhwFcdhw",
-    "Conv3DNdhwcDhwcf",
-    "DepthwiseConv1DNcwCw",
-    "DepthwiseConv1DNwcWc",
-    "DepthwiseConv1DNwcWcm",
-    "DepthwiseConv2DNchwChw",
-    "DepthwiseConv2DNhwcHwc",
-    "DepthwiseConv2DNhwcHwcm",
-    "DepthwiseConv3DNcdhwCdhw",
-    "DepthwiseConv3DNdhwcDhwc",
-    "DepthwiseConv3DNdhwcDhwcm",
-]

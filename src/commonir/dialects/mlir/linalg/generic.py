@@ -233,6 +233,3 @@ class Broadcast(_Rearranging, name="linalg.broadcast"):
             yield self.violated(f"dimensions {list(self.dimensions)} name one axis twice")
         else:
             yield from super().verify()
-
-
-__all__ = ["Broadcast", "Generic", "Map", "Reduce", "Transpose", "argument_names"]

@@ -308,24 +308,3 @@ def is_projected_permutation(map: AffineMap) -> bool:
 def _identities(types: Sequence[Type]) -> tuple[AffineMap, ...]:
     shape = shape_of(types[-1]) if types else ()
     return (AffineMap.identity(len(shape) if isinstance(shape, tuple) else 0),) * len(types)
-
-
-__all__ = [
-    "BatchMatmul",
-    "BatchMatvec",
-    "BatchMmt4D",
-    "BatchReduceMatmul",
-    "BatchVecmat",
-    "Contract",
-    "Contraction",
-    "Dot",
-    "Elementwise",
-    "ElementwiseKind",
-    "MappedOp",
-    "Matmul",
-    "MatmulLike",
-    "Matvec",
-    "Mmt4D",
-    "SumOfProducts",
-    "Vecmat",
-]

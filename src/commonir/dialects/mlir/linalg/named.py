@@ -254,35 +254,3 @@ class FillRng2D(NamedOp, name="linalg.fill_rng_2d", indices="least most seed -> 
     """Numbers that a generator draws of a seed and of the position, between two limits."""
 
     scalars = staticmethod(random_number)
-
-
-__all__ = [
-    "Abs",
-    "Add",
-    "Ceil",
-    "Copy",
-    "Div",
-    "DivUnsigned",
-    "Erf",
-    "Exp",
-    "Fill",
-    "FillRng2D",
-    "Floor",
-    "Log",
-    "Max",
-    "Min",
-    "Mul",
-    "NamedOp",
-    "NegF",
-    "PointwiseOp",
-    "PowF",
-    "Reciprocal",
-    "Round",
-    "Rsqrt",
-    "Select",
-    "Sqrt",
-    "Square",
-    "Sub",
-    "Tanh",
-    "kinds_of",
-]

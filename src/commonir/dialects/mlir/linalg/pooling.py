@@ -124,24 +124,3 @@ class PoolingNdhwcMin(
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw] -> O[n, od, oh, ow, c]",
 ):
     """The smallest element of windows along three axes; channels last."""
-
-
-__all__ = [
-    "PoolingNchwMax",
-    "PoolingNchwSum",
-    "PoolingNcwMax",
-    "PoolingNcwSum",
-    "PoolingNdhwcMax",
-    "PoolingNdhwcMin",
-    "PoolingNdhwcSum",
-    "PoolingNhwcMax",
-    "PoolingNhwcMaxUnsigned",
-    "PoolingNhwcMin",
-    "PoolingNhwcMinUnsigned",
-    "PoolingNhwcSum",
-    "PoolingNwcMax",
-    "PoolingNwcMaxUnsigned",
-    "PoolingNwcMin",
-    "PoolingNwcMinUnsigned",
-    "PoolingNwcSum",
-]

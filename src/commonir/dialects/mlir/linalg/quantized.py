@@ -86,17 +86,3 @@ class QuantizedBatchMatmul(
     """The products of pairs of matrices."""
 
     scalars = staticmethod(shifted_multiply_add)
-
-
-__all__ = [
-    "Conv2DNchwFchwQ",
-    "Conv2DNgchwGfchwQ",
-    "Conv2DNhwcFhwcQ",
-    "Conv2DNhwcHwcfQ",
-    "Conv2DNhwgcGfhwcQ",
-    "Conv3DNdhwcDhwcfQ",
-    "DepthwiseConv2DNhwcHwcQ",
-    "DepthwiseConv2DNhwcHwcmQ",
-    "QuantizedBatchMatmul",
-    "QuantizedMatmul",
-]

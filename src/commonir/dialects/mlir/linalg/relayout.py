@@ -205,6 +205,3 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTen
         if tuple(joined) == shape:
             return x
         return core.slice(x, (0,) * rank, shape, (1,) * rank)
-
-
-__all__ = ["Pack", "Unpack"]

@@ -311,12 +311,3 @@ class WinogradOutputTransform(
         whole = core.reshape(core.transpose(x, (4, 2, 0, 3, 1, 5)), _shape(output))
         scaled = whole if scale == 1 else core.mul(whole, core.scalar(scale, element))
         return core.add(scaled, output)
-
-
-__all__ = [
-    "Softmax",
-    "WinogradConv2DFmr",
-    "WinogradFilterTransform",
-    "WinogradInputTransform",
-    "WinogradOutputTransform",
-]

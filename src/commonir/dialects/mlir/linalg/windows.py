@@ -124,17 +124,3 @@ class MinUnsignedPoolingOp(WindowOp):
     """Base of smallest elements of windows as integers without sign."""
 
     scalars = staticmethod(min_with_unsigned)
-
-
-__all__ = [
-    "ConvolutionOp",
-    "MaxPoolingOp",
-    "MaxUnsignedPoolingOp",
-    "MinPoolingOp",
-    "MinUnsignedPoolingOp",
-    "PlainWindowOp",
-    "QuantizedConvolutionOp",
-    "SumPoolingOp",
-    "WindowOp",
-    "steps",
-]

@@ -343,6 +343,3 @@ class Forall(
         yield from differing_types(self, "C2: what the region receives", arguments_of(self.region), expected)
         if isinstance(self.mapping, ArrayAttr) and self.mapping.values and len(self.mapping.values) != count:
             yield self.malformed("C3: mapping attribute size must match op rank")
-
-
-__all__ = ["DYNAMIC", "Forall", "InParallel", "Parallel", "Reduce", "ReduceReturn", "mixed"]

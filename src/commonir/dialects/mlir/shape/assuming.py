@@ -196,14 +196,3 @@ class Assuming(
     def reference(self, witness: Value, *, doRegion: Region) -> tuple[Value, ...]:
         del witness
         return core.inlined(doRegion, ())
-
-
-__all__ = [
-    "Assuming",
-    "AssumingAll",
-    "AssumingYield",
-    "ConstWitness",
-    "CstrBroadcastable",
-    "CstrEq",
-    "CstrRequire",
-]

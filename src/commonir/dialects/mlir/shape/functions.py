@@ -90,6 +90,3 @@ class FunctionLibrary(
             yield Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
         elif self.body.block.arguments:
             yield Diagnostic(MALFORMED_REGION, f"{self.name}: C1: region should have no arguments")
-
-
-__all__ = ["Func", "FunctionLibrary", "Return"]

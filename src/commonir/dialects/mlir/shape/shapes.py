@@ -434,24 +434,3 @@ class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yie
         types = [*[v.type for v in initVals], TensorType(i64, ()), TensorType(i64, ())]
         body = core.nested(types, lambda *v: core.inlined(region, (v[count], v[count + 1], *v[:count])))
         return core.Scan(initVals, (positions, shape), body).results
-
-
-__all__ = [
-    "Any_",
-    "Broadcast",
-    "Concat",
-    "ConstShape",
-    "DebugPrint",
-    "FromExtentTensor",
-    "FromExtents",
-    "IsBroadcastable",
-    "Reduce",
-    "ShapeEq",
-    "ShapeOf",
-    "SplitAt",
-    "ToExtentTensor",
-    "ValueAsShape",
-    "ValueOf",
-    "WithShape",
-    "Yield",
-]

@@ -244,20 +244,3 @@ class Dim_(  # noqa: N801  `Dim` is a size
 
     def reference(self, value: Value, index: Value) -> Value:
         return core.gather(core.shape_of(value), index, 0)
-
-
-__all__ = [
-    "Add",
-    "ConstSize",
-    "Dim_",
-    "Div",
-    "GetExtent",
-    "IndexToSize",
-    "Max",
-    "Meet",
-    "Min",
-    "Mul",
-    "NumElements",
-    "Rank",
-    "SizeToIndex",
-]

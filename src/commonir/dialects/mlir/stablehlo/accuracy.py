@@ -82,6 +82,3 @@ def result_faults(accuracy: Attribute | None) -> Iterator[str]:
     tolerances = [float(held.get(name, "0")) for name in ("atol", "rtol", "ulps")]
     if mode in ("DEFAULT", "HIGHEST") and any(tolerances):
         yield f"invalid tolerances for the accuracy of a result with mode {mode}, must be all zero"
-
-
-__all__ = ["algorithm_faults", "precision_faults", "result_faults"]

@@ -75,6 +75,3 @@ def _part(whole: Type, entries: dict[str, tuple[int, ...] | int], name: str) -> 
             return None
         whole = whole.elements[n]
     return whole
-
-
-__all__ = ["alias_faults", "layout_faults"]

@@ -192,18 +192,3 @@ def convolution_faults(lhs: Value, rhs: Value, result: Value, features: tuple[in
         yield "quantization dimension of result should be same with output_feature_dimension"
     else:
         yield from product_faults(lhs, rhs, result)
-
-
-__all__ = [
-    "Quantization",
-    "added_faults",
-    "broadcast_faults",
-    "convolution_faults",
-    "dot_faults",
-    "fits",
-    "moved_faults",
-    "quantization_of",
-    "quantized_faults",
-    "reshaped_faults",
-    "transposed_faults",
-]

@@ -354,6 +354,3 @@ class Generate(
 
     def reference(self, dynamic_extents: tuple[Value, ...], *, body: Region) -> Value:
         return generated(body, mixed_sizes(ranked_shape(self.result_), dynamic_extents))
-
-
-__all__ = ["Dim_", "Empty", "Extract", "FromElements", "Generate", "Insert", "Rank", "Splat", "Yield"]

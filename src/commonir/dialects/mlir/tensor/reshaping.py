@@ -258,6 +258,3 @@ class CollapseShape(
     def reference(self, src: Value) -> Value:
         known = known_sizes(src)
         return core.reshape(src, tuple([size_of([known[a] for a in group]) for group in self.reassociation]))
-
-
-__all__ = ["Bitcast", "Cast", "CollapseShape", "ExpandShape", "Reshape"]

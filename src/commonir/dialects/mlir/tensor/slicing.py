@@ -548,6 +548,3 @@ class Scatter(
             source = core.squeeze(source, tuple([leading + d for d in dims]))
         placed = core.scatter_nd(core.transpose(dest, order), indices, source)
         return core.transpose(placed, tuple([order.index(a) for a in range(rank)]))
-
-
-__all__ = ["Concat", "ExtractSlice", "Gather", "InsertSlice", "Pad", "ParallelInsertSlice", "Scatter"]

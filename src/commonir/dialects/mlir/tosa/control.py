@@ -337,14 +337,3 @@ class Custom(MlirOp, name="tosa.custom", assembly="operands attr-dict `:` functi
     implementation_attrs: str = attribute(attr_types.text)
     input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
     output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
-
-
-__all__ = [
-    "CondIf",
-    "Custom",
-    "Variable",
-    "VariableRead",
-    "VariableWrite",
-    "WhileLoop",
-    "Yield",
-]

@@ -361,19 +361,3 @@ class Scatter(TosaOp, name="tosa.scatter"):
         positions = core.cast(core.unsqueeze(indices, (2,)), i64)
         batch = core.iota(known_sizes(positions), 0, i64)
         return core.scatter_nd(values_in, core.concat((batch, positions), 2), input)
-
-
-__all__ = [
-    "Concat",
-    "Const",
-    "Gather",
-    "Pad",
-    "Reshape",
-    "Reverse",
-    "Scatter",
-    "Slice",
-    "Tile",
-    "Transpose",
-    "carried",
-    "same_sizes",
-]

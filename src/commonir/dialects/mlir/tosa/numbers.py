@@ -68,14 +68,3 @@ def without_zero_point(x: Value, zero_point: Value) -> Value:
     if element(x).is_float:
         return x
     return core.sub(extended(x), extended(core.reshape(zero_point, ())))
-
-
-__all__ = [
-    "bounds",
-    "extended",
-    "reciprocal_scale",
-    "saturated",
-    "scaled",
-    "widened",
-    "without_zero_point",
-]

@@ -294,13 +294,3 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
         if sizes_in_numbers(right)[0] == 1:
             right = core.broadcast_to(right, (known_sizes(left)[0], *known_sizes(right)[1:]))
         return core.cast(core.matmul(left, right, False, True), element(self.output_data))
-
-
-__all__ = [
-    "ApplyScale",
-    "CastFromBlockScaled",
-    "CastToBlockScaled",
-    "MatMulTBlockScaled",
-    "Rescale",
-    "Table",
-]

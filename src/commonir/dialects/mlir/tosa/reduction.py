@@ -207,14 +207,3 @@ class ArgMax(TosaOp, name="tosa.argmax"):
         first_number = core.arg_max(numbers, self.axis, False, expected)
         highest = core.reduce_max(lowest, (self.axis,), False)
         return core.select(core.equal(highest, core.splat(float("-inf"), highest)), first_number, found)
-
-
-__all__ = [
-    "ArgMax",
-    "ReduceAll",
-    "ReduceAny",
-    "ReduceMax",
-    "ReduceMin",
-    "ReduceProduct",
-    "ReduceSum",
-]

@@ -138,6 +138,3 @@ def _between(x: Value, axis: _Axis, at: int, kind: ElementType) -> Value:
 def _weights(steps: Sequence[int], axis: _Axis, shape: tuple[int, ...], kind: ElementType) -> Value:
     values = [s / axis.parts if kind.is_float else s for s in steps]
     return core.reshape(core.constant(data_of(kind, (len(values),), values)), shape)
-
-
-__all__ = ["Resize"]

@@ -288,22 +288,3 @@ class DimOp(TosaOp, name="tosa.dim"):
 
     def reference(self, input1: Value) -> Value:
         return _sizes((known_sizes(input1)[self.axis],))
-
-
-__all__ = [
-    "AddShape",
-    "ConcatShape",
-    "ConstShape",
-    "DimOp",
-    "DivCeilShape",
-    "DivFloorShape",
-    "Exp2Shape",
-    "Log2CeilShape",
-    "Log2FloorShape",
-    "MaxShape",
-    "MinShape",
-    "ModShape",
-    "MulShape",
-    "SliceShape",
-    "SubShape",
-]

@@ -559,16 +559,3 @@ class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementTyp
     def reference(self, input_real: Value) -> tuple[Value, ...]:
         zeros = core.mul(input_real, core.splat(0.0, input_real))
         return _transformed(input_real, zeros, sizes_in_numbers(input_real)[2] // 2 + 1, inverse=False)
-
-
-__all__ = [
-    "AvgPool2D",
-    "Conv2D",
-    "Conv3D",
-    "DepthwiseConv2D",
-    "FFT2d",
-    "MatMul",
-    "MaxPool2D",
-    "RFFT2d",
-    "TransposeConv2D",
-]
