@@ -10,10 +10,10 @@ operation.
 from __future__ import annotations
 
 import re
+import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -113,9 +113,8 @@ def _stated(definition: type[Op]) -> Mapping[str, tuple[bool, str]]:
 @cache
 def _lines(module: str) -> Mapping[str, str]:
     """Returns the arguments of the examples beside a module, by the name of the operation."""
-    package = find_spec(module.rpartition(".")[0]) if "." in module else None
-    path = Path(package.origin or "").with_name("examples.txt") if package is not None else None
-    if path is None or not path.is_file():
+    path = Path(getattr(sys.modules.get(module), "__file__", None) or module).with_name("examples.txt")
+    if not path.is_file():
         return {}
     lines = [line.partition("(") for line in path.read_text(encoding="utf-8").splitlines()]
     return {name: text.removesuffix(")") for name, _, text in lines}
