@@ -42,7 +42,7 @@ def cir(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_doctor_tells_which_plugins_fail_and_why(broken: Path) -> None:
+def test_doctor_reports_which_plugins_fail_and_why(broken: Path) -> None:
     said = cir(broken, "doctor", "--json")
     assert said.returncode == 0, said.stderr
     report = json.loads(said.stdout)["result"]

@@ -301,14 +301,14 @@ def test_differences_are_listed_as_far_as_asked_for(cir: Cir) -> None:
 def test_profile_lists_the_slowest_or_all(cir: Cir) -> None:
     done = cir("profile", "ok.mil", "--trace", "t.json", "--engine", "reference")
     assert (done.status, Path("t.json").read_text()) == (0, "reference")
-    told = lines(done.out)
-    assert told[0] == "main on reference: 2 s a run"
-    assert "slowest operations:" in told
-    assert any(line.split()[0] == "v30" for line in told)
-    assert not any(line.split()[0] == "v1" for line in told)
+    reported = lines(done.out)
+    assert reported[0] == "main on reference: 2 s a run"
+    assert "slowest operations:" in reported
+    assert any(line.split()[0] == "v30" for line in reported)
+    assert not any(line.split()[0] == "v1" for line in reported)
     assert "\x1b[31m" not in done.out
-    told = lines(cir("profile", "ok.mil", "--all").out)
-    assert any(line.split()[0] == "v1" for line in told)
+    reported = lines(cir("profile", "ok.mil", "--all").out)
+    assert any(line.split()[0] == "v1" for line in reported)
 
 
 def test_shapes_are_shown_for_sizes_that_are_set(cir: Cir) -> None:

@@ -71,7 +71,7 @@ class Outcome:
 
 
 class StageFailed(Exception):
-    """A stage ended early; its outcome tells why."""
+    """A stage ended early; its outcome says why."""
 
 
 def run_onnxruntime(path: Path, sample: Sample) -> dict[str, dict[str, Array]]:

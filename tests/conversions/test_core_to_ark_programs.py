@@ -35,7 +35,7 @@ def _refused(build: Build, inputs: Mapping[str, TensorType]) -> list[tuple[str, 
     return [(d.message, d.notes[0] if d.notes else "") for d in error.value.diagnostics]
 
 
-def test_everything_that_cannot_be_expressed_is_told() -> None:
+def test_everything_that_cannot_be_expressed_is_reported() -> None:
     def build(x: Value) -> list[Value]:
         return [core.acos(x), core.add(core.top_k(x, 2)[0], core.scalar(1.0, f32)), core.argsort(x)]
 
@@ -147,7 +147,7 @@ def test_an_input_that_nothing_needs_stays(tmp_path: Path) -> None:
     assert sorted(ark.port_name(v) for v in _rank(module).inputs) == ["x", "y"]
 
 
-def test_other_types_of_inputs_and_outputs_are_told() -> None:
+def test_other_types_of_inputs_and_outputs_are_reported() -> None:
     def build(n: Value, c: Value) -> list[Value]:
         return [core.add(n, n), core.logical_not(c)]
 
@@ -201,7 +201,7 @@ def _number(op: Operation) -> int:
             return -1
 
 
-def test_what_files_have_no_place_for_is_told() -> None:
+def test_what_files_have_no_place_for_is_reported() -> None:
     module = core_module(core.exp, {"x": KIND})
     set_metadata(module, Metadata(author="me", license="MIT"))
     lost = Diagnostics()

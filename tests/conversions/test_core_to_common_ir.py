@@ -1,4 +1,4 @@
-"""From the core to Common IR and back: the same numbers, valid names, and what users are told."""
+"""From the core to Common IR and back: the same numbers, valid names, and the findings that users see."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ def _with_names(names: tuple[str, str]) -> Module:
     return module
 
 
-def test_names_become_c_identifiers_and_users_are_told() -> None:
-    told = Diagnostics()
-    made = core_to_common_ir(_with_names(("/layer/x:0", "7th")), told)
+def test_names_become_c_identifiers_and_that_is_reported() -> None:
+    reported = Diagnostics()
+    made = core_to_common_ir(_with_names(("/layer/x:0", "7th")), reported)
     graph = made.main
     assert [v.name for v in graph.inputs] == ["_layer_x_0"]
     assert all(is_identifier(name) for name in graph.output_names)
-    assert "'/layer/x:0' is called '_layer_x_0': names in Common IR are C identifiers" in [d.message for d in told]
+    assert "'/layer/x:0' is called '_layer_x_0': names in Common IR are C identifiers" in [d.message for d in reported]
     kept = made.extra[onnx.METADATA]
     assert isinstance(kept, DictionaryAttr)
     assert (f"{NAME_KEY}_layer_x_0", StringAttr("/layer/x:0")) in kept.entries
 
 
-def test_equal_names_are_told_apart() -> None:
+def test_equal_names_are_distinguished() -> None:
     made = core_to_common_ir(_with_names(("x", "x")))
     names = [v.name for v in (*made.main.inputs, *made.main.outputs)]
     assert len(set(names)) == len(names)
@@ -101,9 +101,11 @@ module {
 
 
 def test_what_a_program_keeps_between_runs_becomes_inputs_and_outputs() -> None:
-    told = Diagnostics()
-    made = core_to_common_ir(cir.lower(cir.load(MODELS / "llama_stateful_fp16" / "model.mlpackage")), told)
-    assert "state 'key_cache' becomes the input 'key_cache' and the output 'key_cache_out'" in [d.message for d in told]
+    reported = Diagnostics()
+    made = core_to_common_ir(cir.lower(cir.load(MODELS / "llama_stateful_fp16" / "model.mlpackage")), reported)
+    assert "state 'key_cache' becomes the input 'key_cache' and the output 'key_cache_out'" in [
+        d.message for d in reported
+    ]
     assert {"key_cache", "key_cache_out"} <= {v.name for v in (*made.inputs, *made.outputs)}
 
 

@@ -35,7 +35,7 @@ _ALL = {**FIRST_CASES, **SEQUENCE_CASES}
 _SEEDS = range(2)
 _BATCH = 16
 
-# Operations of the core that linalg does not say here, with what is told of them.
+# Operations of the core that linalg does not say here, with the findings.
 REFUSED = {
     "core.random_uniform": "not stated in index notation",
     "core.random_normal": "not stated in index notation",
@@ -220,7 +220,7 @@ def test_sizes_that_are_expressions_are_computed_from_those_of_inputs() -> None:
     assert found.tolist() == [wanted for _, wanted in rows]
 
 
-def test_size_that_nothing_tells_is_refused() -> None:
+def test_unknown_size_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_linalg(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
     (found,) = caught.value.diagnostics

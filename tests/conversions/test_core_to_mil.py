@@ -313,7 +313,7 @@ def test_input_of_rank_6_is_refused() -> None:
 # -- names
 
 
-def test_names_become_identifiers_and_are_told() -> None:
+def test_names_become_identifiers_and_are_reported() -> None:
     lost = Diagnostics()
     made = converted(core_module(core.neg, {"input.1": tensor(f32, 2)}, ["float/out"]), None, lost)
     assert [v.name for v in made.main.inputs] == ["input_1"]
@@ -381,7 +381,7 @@ def test_size_without_end_is_refused_with_a_remedy() -> None:
     assert "`--range n=1..16`" in (caught.value.diagnostics[0].help or "")
 
 
-def test_size_that_only_running_tells_is_used(tmp_path: Path) -> None:
+def test_size_known_only_when_running_is_used(tmp_path: Path) -> None:
     made = converted(core_module(lambda x: core.gather_nd(x, core.non_zero(x)), {"x": tensor(f32, 2, 2)}))
     np.testing.assert_array_equal(run_mil(made, {"x": np.array([[0, 5], [7, 0]])})[0], [5, 7])
     load_in_coremltools(made, tmp_path)
@@ -400,7 +400,7 @@ def test_unknown_system_is_refused() -> None:
         converted(core_module(core.neg, {"x": tensor(f32)}), "iOS14")
 
 
-def test_all_that_cannot_be_expressed_is_told() -> None:
+def test_all_that_cannot_be_expressed_is_reported() -> None:
     def build(x: Value, w: Value) -> Value:
         return core.conv(core.conv(x, w), w)
 

@@ -301,7 +301,7 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
 # -- losses and refusals
 
 
-def test_functions_that_are_left_out_are_told() -> None:
+def test_functions_that_are_left_out_are_reported() -> None:
     module = core_module(core.neg, {"x": tensor(f32, 2)})
     other = core_module(core.abs, {"x": tensor(f32, 2)}, name="other").main
     other.detach()

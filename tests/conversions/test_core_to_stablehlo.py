@@ -37,7 +37,7 @@ _SEEDS = range(3)
 _COMPILED_SEED = 0
 _BATCHES_COUNT = 2
 
-# Operations of the core that stablehlo does not say here, with what is told of them.
+# Operations of the core that stablehlo does not say here, with the findings.
 REFUSED = {
     "core.random_uniform": "numbers that follow from a seed",
     "core.random_normal": "numbers that follow from a seed",
@@ -248,7 +248,7 @@ def test_bits_complex_and_unsigned_numbers_are_kept(program: Compiled) -> None:
     assert found[3].view(np.uint8).tolist() == [83, 2]
 
 
-def test_size_that_nothing_tells_is_refused() -> None:
+def test_unknown_size_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_stablehlo(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
     (found,) = caught.value.diagnostics

@@ -118,7 +118,7 @@ def test_convolutions_of_bytes_with_large_sums_are_added_as_integers(groups: int
     np.testing.assert_array_equal(run_mil(made, {"x": x, "weight": weight})[0], expected)
 
 
-def test_constant_filters_stay_bytes_and_tell_how_large_sums_are(tmp_path: Path) -> None:
+def test_constant_filters_stay_bytes_and_bound_how_large_sums_are(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     x, weight = random.integers(-128, 128, (1, 256, 5, 5)), random.integers(100, 156, (4, 256, 3, 3))
     zero = np.array([128, 127, 129, 128])

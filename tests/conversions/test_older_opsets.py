@@ -121,7 +121,7 @@ def test_weights_of_four_bits_in_blocks_become_what_they_stand_for_and_are_gone(
     np.testing.assert_allclose(found, x @ (codes * np.repeat(scales, 3, 1)).astype(np.float32), 1e-5, 1e-6)
 
 
-def test_inputs_that_get_wider_elements_are_told() -> None:
+def test_inputs_that_get_wider_elements_are_reported() -> None:
     node = onnx.helper.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT)
     model = _model([node], [_info("x", onnx.TensorProto.UINT4, ["n"])], 21)
     module = commonir.loads(model.SerializeToString(), format="onnx")

@@ -25,7 +25,7 @@ _REFUSED = {
     "QuantizeLinear": "core.narrow_cast is not stated in index notation",
     "TopK": "tosa computes with no unsigned integers",
 }
-# Of scales that divide no axis into whole elements, onnx reads other positions than the sizes tell.
+# Of scales that divide no axis into whole elements, onnx reads other positions than the sizes imply.
 _OTHER_POSITIONS = {
     "test_resize_downsample_scales_cubic_align_corners",
     "test_resize_downsample_scales_linear_align_corners",

@@ -1,4 +1,4 @@
-"""From ONNX to Common IR and back without the core: the same nodes, the same numbers, and what users are told."""
+"""From ONNX to Common IR and back without the core: the same nodes and numbers, and the findings that users see."""
 
 from __future__ import annotations
 
@@ -130,20 +130,20 @@ def test_local_functions_become_functions_and_come_back(domain: str, tmp_path: P
 def _model(text: str, tmp_path: Path) -> tuple[Module, list[str]]:
     path = tmp_path / "model.onnx"
     theirs.save(theirs.parser.parse_model(text), path)
-    told = Diagnostics()
-    made = onnx_to_common_ir(cir.load(path), told)
+    reported = Diagnostics()
+    made = onnx_to_common_ir(cir.load(path), reported)
     assert made is not None
-    return made, [d.message for d in told]
+    return made, [d.message for d in reported]
 
 
-def test_required_metadata_that_are_missing_get_defaults_that_users_are_told(tmp_path: Path) -> None:
-    made, told = _model(
+def test_required_metadata_that_are_missing_get_defaults_that_are_reported(tmp_path: Path) -> None:
+    made, reported = _model(
         '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) { y = Neg (x) }', tmp_path
     )
     assert made.extra[onnx.DOMAIN] == StringAttr(DEFAULT_DOMAIN)
     assert made.extra[onnx.MODEL_VERSION] == IntegerAttr(1)
-    assert f"the domain of the model is '{DEFAULT_DOMAIN}': none is stated" in told
-    assert "the version of the model is 1: none is stated" in told
+    assert f"the domain of the model is '{DEFAULT_DOMAIN}': none is stated" in reported
+    assert "the version of the model is 1: none is stated" in reported
     assert [str(d) for d in cir.verify(made)] == []
 
 
@@ -155,8 +155,8 @@ g (float[2] x) => (float[2] y) { y = Neg (x) }
 
 
 def test_metadata_that_are_stated_stay_and_authors_are_found(tmp_path: Path) -> None:
-    made, told = _model(STATED, tmp_path)
-    assert told == []
+    made, reported = _model(STATED, tmp_path)
+    assert reported == []
     assert made.extra[onnx.DOMAIN] == StringAttr("com.example")
     assert made.extra[onnx.MODEL_VERSION] == IntegerAttr(7)
     assert made.extra[common_ir.MODEL_AUTHOR] == StringAttr("Ada")
@@ -168,11 +168,11 @@ def test_names_become_identifiers_and_the_interface_keeps_the_old_ones(tmp_path:
     model.graph.input[0].name = model.graph.node[0].input[0] = "x:0"
     model.graph.node[0].name = "y"
     theirs.save(model, tmp_path / "model.onnx")
-    told = Diagnostics()
-    made = onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), told)
+    reported = Diagnostics()
+    made = onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), reported)
     assert made is not None
     assert [v.name for v in made.main.inputs] == ["x_0"]
-    assert "'x:0' is called 'x_0': names in Common IR are C identifiers" in [d.message for d in told]
+    assert "'x:0' is called 'x_0': names in Common IR are C identifiers" in [d.message for d in reported]
     kept = made.extra[onnx.METADATA]
     assert isinstance(kept, DictionaryAttr)
     assert kept.entries == ((f"{NAME_KEY}x_0", StringAttr("x:0")),)
@@ -195,9 +195,9 @@ def test_documentation_with_markup_stands_in_code_blocks(tmp_path: Path) -> None
     model.graph.node[0].doc_string = doc
     path = tmp_path / "m.onnx"
     theirs.save(model, path)
-    told = Diagnostics()
-    made = cir.convert(cir.load(path), "common_ir", findings=told)
-    assert "1 documentation string with HTML or other markup, now in code blocks" in [d.message for d in told]
+    reported = Diagnostics()
+    made = cir.convert(cir.load(path), "common_ir", findings=reported)
+    assert "1 documentation string with HTML or other markup, now in code blocks" in [d.message for d in reported]
     (held,) = [op.extra[onnx.DOC_STRING] for op in made.walk() if isinstance(op, onnx.Neg)]
     assert held == StringAttr(f"````\n{doc}\n````")
     assert [d.message for d in cir.verify(made) if "CIR10" in d.message] == []

@@ -39,15 +39,15 @@ def cir_arguments(folder: Path, text: str, *arguments: str) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """What was told, without what MPI adds when processes are ended."""
+    """Returns the findings, without what MPI adds when processes are ended."""
     return [line for line in text.splitlines() if line.startswith(("error[", "   = ", "  --> ", "interrupted"))]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", [2, 4])
 def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Path) -> None:
-    told = run(world, ["-m", "tests.engines.mpi_programs", str(tmp_path / "out.npz")])
-    assert told.status == 0, told.err
+    done = run(world, ["-m", "tests.engines.mpi_programs", str(tmp_path / "out.npz")])
+    assert done.status == 0, done.err
     wanted = outputs_of(world, "numpy")
     with np.load(tmp_path / "out.npz") as found:
         assert set(found) == set(wanted)
@@ -56,11 +56,11 @@ def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_command_tells_the_answer_once_and_saves_it(tmp_path: Path) -> None:
+def test_command_reports_the_answer_once_and_saves_it(tmp_path: Path) -> None:
     path = tmp_path / "out.npz"
-    told = cir(4, tmp_path, all_reduce_program(4), "x=f32[4]:iota", "--save", str(path), "--json")
-    assert told.status == 0, told.err
-    outputs = json.loads(told.out)["result"]["outputs"]
+    done = cir(4, tmp_path, all_reduce_program(4), "x=f32[4]:iota", "--save", str(path), "--json")
+    assert done.status == 0, done.err
+    outputs = json.loads(done.out)["result"]["outputs"]
     assert [o["name"] for o in outputs] == ["rank0.y", "rank1.y", "rank2.y", "rank3.y"]
     with np.load(path) as found:
         np.testing.assert_array_equal(found["rank3.y"], np.array([0, 4, 8, 12], np.float32), strict=True)
@@ -78,8 +78,8 @@ def test_ark_files_of_ranks_run_with_the_bits_of_one_process(world: int, tmp_pat
     inputs = {f"rank{n}.x": x / 8 for n, x in enumerate(tensors)}
     np.savez(tmp_path / "in.npz", **inputs)  # pyright: ignore[reportArgumentType]  numpy states its options first
     arguments = ["-m", "commonir", "run", str(tmp_path / "net.rank0.ark.json"), f"@{tmp_path / 'in.npz'}"]
-    told = run(world, [*arguments, "--engine", "mpi", "--save", str(tmp_path / "out.npz")])
-    assert told.status == 0, told.err
+    done = run(world, [*arguments, "--engine", "mpi", "--save", str(tmp_path / "out.npz")])
+    assert done.status == 0, done.err
     alone = commonir.run(made.module(), inputs)
     wanted = all_reduced([np.exp(x.astype(np.float32)).astype(np.float16) for x in inputs.values()])
     with np.load(tmp_path / "out.npz") as found:
@@ -101,8 +101,8 @@ def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
     )
     path = tmp_path / "states.npz"
     inputs = ("rank0.x=f32[4]:ones", "rank1.x=f32[4]:zeros", "--steps", "3")
-    told = cir(2, tmp_path, text, *inputs, "--save-state", str(path), "--json")
-    assert told.status == 0, told.err
+    done = cir(2, tmp_path, text, *inputs, "--save-state", str(path), "--json")
+    assert done.status == 0, done.err
     # 1, then 1 + 1 + 1, then 3 + 1 + 3.
     with np.load(path) as found:
         assert {name: float(found[name][0]) for name in found} == {"rank0.sum": 7.0, "rank1.sum": 7.0}
@@ -110,10 +110,10 @@ def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
-    told = cir(3, tmp_path, deadlock_program(3))
-    assert told.status == 1
-    assert told.seconds < 60
-    assert lines_of(told.err) == [
+    done = cir(3, tmp_path, deadlock_program(3))
+    assert done.status == 1
+    assert done.seconds < 60
+    assert lines_of(done.err) == [
         "error[E0717]: ranks 0, 1 and 2 wait for each other, and none can go on",
         "  --> rank0.operations[0] 'r'",
         "   = rank 0 waits for rank 1, tag 7: core.recv at rank0.operations[0] 'r'",
@@ -126,18 +126,18 @@ def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_barrier_that_a_rank_does_not_reach_ends_all(tmp_path: Path) -> None:
     body = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>"]
-    told = cir(2, tmp_path, program([body, body[1:]]))
-    assert told.status == 1
+    done = cir(2, tmp_path, program([body, body[1:]]))
+    assert done.status == 1
     waits = "   = rank 0 waits for rank 1, which has ended: core.barrier at rank0.operations[0] core.barrier"
-    assert waits in lines_of(told.err)
+    assert waits in lines_of(done.err)
 
 
 @pytest.mark.slow
-def test_rank_that_fails_ends_all_and_is_told_once(tmp_path: Path) -> None:
-    told = cir(3, tmp_path, program([[_SUM], [_SUM], _FAILING]))
-    assert told.status == 1
-    assert told.seconds < 60
-    assert lines_of(told.err) == [
+def test_rank_that_fails_ends_all_and_is_reported_once(tmp_path: Path) -> None:
+    done = cir(3, tmp_path, program([[_SUM], [_SUM], _FAILING]))
+    assert done.status == 1
+    assert done.seconds < 60
+    assert lines_of(done.err) == [
         "error[E0716]: it does not hold",
         "  --> rank2.operations[1] core.require",
         "   = reported by rank 2",
@@ -150,9 +150,9 @@ def test_message_of_another_type_is_refused(tmp_path: Path) -> None:
     takes = "%y = core.recv {source = 0, tag = 0, shape = [2, 2], element = f32} : tensor<2x2xf32>"
     bodies = [[sends, "%y = core.add %x, %x : tensor<4xf32>"], [takes.replace("%y", "%z"), sends.replace("%x", "%x")]]
     bodies[1][1] = "%y = core.add %x, %x : tensor<4xf32>"
-    told = cir(2, tmp_path, program(bodies))
-    assert told.status == 1
-    assert "   = sent: tensor<4xf32>" in lines_of(told.err)
+    done = cir(2, tmp_path, program(bodies))
+    assert done.status == 1
+    assert "   = sent: tensor<4xf32>" in lines_of(done.err)
 
 
 @pytest.mark.slow
@@ -160,17 +160,17 @@ def test_larger_message_is_refused(tmp_path: Path) -> None:
     sends = "core.send %x {destination = 1, tag = 0} : (tensor<4xf32>) -> ()"
     takes = "%z = core.recv {source = 0, tag = 0, shape = [2], element = f32} : tensor<2xf32>"
     add = "%y = core.add %x, %x : tensor<4xf32>"
-    told = cir(2, tmp_path, program([[sends, add], [takes, add]]))
-    assert told.status == 1
-    assert lines_of(told.err)[0].startswith("error[E0708]: core.recv: expected tensor<2xf32> from rank 0, tag 0")
+    done = cir(2, tmp_path, program([[sends, add], [takes, add]]))
+    assert done.status == 1
+    assert lines_of(done.err)[0].startswith("error[E0708]: core.recv: expected tensor<2xf32> from rank 0, tag 0")
 
 
 @pytest.mark.slow
-def test_time_limit_ends_all_and_tells_who_waits(tmp_path: Path) -> None:
-    told = cir(2, tmp_path, program([[_SUM], [*FOREVER, _SUM]]), "--time-limit", "3")
-    assert told.status == 5
-    assert told.seconds < 60
-    assert lines_of(told.err) == [
+def test_time_limit_ends_all_and_reports_who_waits(tmp_path: Path) -> None:
+    done = cir(2, tmp_path, program([[_SUM], [*FOREVER, _SUM]]), "--time-limit", "3")
+    assert done.status == 5
+    assert done.seconds < 60
+    assert lines_of(done.err) == [
         "error[E0711]: the time limit of the run has passed",
         "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
         "   = rank 1 computes",
@@ -180,20 +180,20 @@ def test_time_limit_ends_all_and_tells_who_waits(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_other_number_of_processes_than_ranks_is_refused(count: int, tmp_path: Path) -> None:
-    told = cir(count, tmp_path, all_reduce_program(2))
-    assert told.status == 4
+    done = cir(count, tmp_path, all_reduce_program(2))
+    assert done.status == 4
     running = "1 process" if count == 1 else "3 processes"
-    assert lines_of(told.err) == [
+    assert lines_of(done.err) == [
         f"error[E0709]: the program has 2 ranks, but MPI runs {running}",
         "   = help: start one for each rank: `mpiexec -n 2 cir run MODEL --engine mpi`",
     ]
 
 
 @pytest.mark.slow
-def test_program_that_cannot_be_opened_is_told_once(tmp_path: Path) -> None:
-    told = cir(2, tmp_path, "module {")
-    assert told.status == 3
-    assert len([line for line in told.err.splitlines() if line.startswith("error[")]) == 1
+def test_program_that_cannot_be_opened_is_reported_once(tmp_path: Path) -> None:
+    done = cir(2, tmp_path, "module {")
+    assert done.status == 3
+    assert len([line for line in done.err.splitlines() if line.startswith("error[")]) == 1
 
 
 _WHEN_IT_WAITS = """\
@@ -235,11 +235,11 @@ def waiting(folder: Path, what: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_killed_rank_ends_all_and_it_is_told_who_waited(tmp_path: Path) -> None:
-    told = run(2, waiting(tmp_path, "kill"))
-    assert told.status != 0
+def test_killed_rank_ends_all_and_who_waited_is_reported(tmp_path: Path) -> None:
+    done = run(2, waiting(tmp_path, "kill"))
+    assert done.status != 0
     waited = "rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'"
-    assert sorted(lines_of(told.err)) == [
+    assert sorted(lines_of(done.err)) == [
         f"error[E0718]: the process of rank 0 ended while it waited for {waited}",
         "error[E0718]: the process of rank 1 ended while it ran",
     ]
@@ -263,34 +263,34 @@ def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
     )
     path = tmp_path / "program.mlir"
     path.write_text(all_reduce_program(2))
-    told = run(2, [str(fails), str(path)])
-    assert told.status == 70
-    assert told.seconds < 60
-    assert "an internal error, not a fault of the input: ZeroDivisionError: a fault" in told.err
+    done = run(2, [str(fails), str(path)])
+    assert done.status == 70
+    assert done.seconds < 60
+    assert "an internal error, not a fault of the input: ZeroDivisionError: a fault" in done.err
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
+def test_interrupt_ends_all_at_once_and_reports_who_waits(tmp_path: Path) -> None:
     process = started(2, waiting(tmp_path, "wait"))
     while not (tmp_path / "waits").exists() and process.poll() is None:
         time.sleep(0.05)
     since = time.monotonic()
     # What Ctrl-C in a terminal does.
     os.killpg(process.pid, signal.SIGINT)
-    told = ended(process, since)
-    assert told.status != 0
-    assert told.seconds < 60
-    told_lines = lines_of(told.err)
-    assert told_lines[0] == "interrupted"
-    assert "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'" in told_lines
+    done = ended(process, since)
+    assert done.status != 0
+    assert done.seconds < 60
+    reported_lines = lines_of(done.err)
+    assert reported_lines[0] == "interrupted"
+    assert "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'" in reported_lines
 
 
 @pytest.mark.slow
-def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
-    told = cir(2, tmp_path, program([[*FOREVER, _SUM], [_SUM]]), "--time-limit", "3")
-    assert told.status == 5
-    assert lines_of(told.err) == [
+def test_time_limit_of_rank_0_reports_who_waited_for_it(tmp_path: Path) -> None:
+    done = cir(2, tmp_path, program([[*FOREVER, _SUM], [_SUM]]), "--time-limit", "3")
+    assert done.status == 5
+    assert lines_of(done.err) == [
         "error[E0711]: the time limit of the run has passed",
         "   = rank 0 computes",
         "   = rank 1 waits for rank 0, an all-reduce: core.all_reduce at rank1.operations[0] 'y'",
@@ -298,10 +298,10 @@ def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rank_that_fails_while_rank_0_computes_is_told_at_once(tmp_path: Path) -> None:
-    told = cir(2, tmp_path, program([[*FOREVER, _SUM], _FAILING]))
-    assert told.status == 1
-    assert lines_of(told.err)[-1] == "   = reported by rank 1"
+def test_rank_that_fails_while_rank_0_computes_is_reported_at_once(tmp_path: Path) -> None:
+    done = cir(2, tmp_path, program([[*FOREVER, _SUM], _FAILING]))
+    assert done.status == 1
+    assert lines_of(done.err)[-1] == "   = reported by rank 1"
 
 
 @pytest.mark.slow
@@ -316,10 +316,10 @@ def test_rank_speaks_for_itself_when_rank_0_does_not_answer(tmp_path: Path) -> N
         "    NumpyExecutable.run = lambda self, inputs: time.sleep(600)\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    told = run(2, [str(sleeps), *cir_arguments(tmp_path, program([[_SUM], _FAILING]))[2:]])
-    assert told.status == 1
-    assert told.seconds < 60
-    assert lines_of(told.err)[:3] == [
+    done = run(2, [str(sleeps), *cir_arguments(tmp_path, program([[_SUM], _FAILING]))[2:]])
+    assert done.status == 1
+    assert done.seconds < 60
+    assert lines_of(done.err)[:3] == [
         "error[E0716]: it does not hold",
         "  --> rank1.operations[1] core.require",
         "   = on rank 1",

@@ -1,4 +1,4 @@
-"""First contact: what a file is, told from its content, and what to do when it is something else."""
+"""First contact: what a file is by its content, and what to do when it is something else."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> Non
         np.testing.assert_array_equal(got["angle"], expected["angle"])
 
 
-def test_amplified_differences_are_told_from_faults(tmp_path: Path) -> None:
+def test_amplified_differences_are_reported_from_faults(tmp_path: Path) -> None:
     def build(scale: float) -> Module:
         def body(x: Value) -> Value:
             y = core.mul(x, core.scalar(scale, f32))

@@ -30,7 +30,7 @@ def load(name: str) -> cir.Module:
 
 
 def converted(name: str, folder: Path, function: str | None = None) -> tuple[Path, Diagnostics]:
-    """A package as an ONNX file, and what its conversion told."""
+    """A package as an ONNX file, and the findings of its conversion."""
     found = Diagnostics()
     path = folder / "model.onnx"
     cir.save(cir.convert(load(name), "onnx", function=function, findings=found), path)

@@ -41,11 +41,11 @@ def test_classifier_gives_the_label_and_all_probabilities(
 
 
 @pytest.mark.parametrize(("name", "labels"), [("texts", ["cat", "dog", "fox"]), ("numbers", [10, 20, 30])])
-def test_labels_are_told_in_onnx(tmp_path: Path, name: str, labels: list[str | int]) -> None:
+def test_labels_are_described_in_onnx(tmp_path: Path, name: str, labels: list[str | int]) -> None:
     onnx = oracle("onnx")
     path, _ = converted(f"classifier_{name}", tmp_path)
-    told = {p.key: p.value for p in onnx.load(path).metadata_props}
-    assert json.loads(told["commonir.labels.classLabel_probs"]) == labels
+    reported = {p.key: p.value for p in onnx.load(path).metadata_props}
+    assert json.loads(reported["commonir.labels.classLabel_probs"]) == labels
     found = run_onnx(path, {"x": LOGARITHMS})
     assert np.asarray(found["classLabel"]).item() == labels[1]
     np.testing.assert_allclose(found["classLabel_probs"], PROBABILITIES, rtol=1e-5)
@@ -193,7 +193,7 @@ def test_thresholds_have_those_of_the_model_by_default() -> None:
     assert (ports["iouThreshold"].default, ports["confidenceThreshold"].default) == (0.45, 0.25)
 
 
-def test_input_of_a_model_that_comes_from_nowhere_is_told(tmp_path: Path) -> None:
+def test_input_of_a_model_that_comes_from_nowhere_is_reported(tmp_path: Path) -> None:
     content = message_of("pipeline")
     content.pipeline.models[1].description.input[0].name = "g"
     content.pipeline.models[1].mlProgram.functions[0].value.inputs[0].name = "g"
@@ -204,7 +204,7 @@ def test_input_of_a_model_that_comes_from_nowhere_is_told(tmp_path: Path) -> Non
     assert "input 'g' of model 1 is not an input of the pipeline and no output of an earlier model" in messages
 
 
-def test_pipeline_older_than_its_models_is_told(tmp_path: Path) -> None:
+def test_pipeline_older_than_its_models_is_reported(tmp_path: Path) -> None:
     content = message_of("pipeline")
     content.specificationVersion = 6
     path = tmp_path / "model.mlmodel"
@@ -224,7 +224,7 @@ def test_rules_of_programs_hold_inside_of_pipelines(tmp_path: Path) -> None:
     ]
 
 
-def test_unknown_operation_inside_of_a_pipeline_is_told_with_its_place(tmp_path: Path) -> None:
+def test_unknown_operation_inside_of_a_pipeline_is_reported_with_its_place(tmp_path: Path) -> None:
     content = message_of("pipeline_regressor")
     body = content.pipelineRegressor.pipeline.models[1].mlProgram.functions[0].value.block_specializations[0].value
     next(op for op in body.operations if op.type == "add").type = "addition"

@@ -92,12 +92,12 @@ def test_random_images_are_pixels() -> None:
     assert np.all((drawn >= 0) & (drawn <= 255) & (drawn == np.rint(drawn)))
 
 
-def test_colors_are_told_in_onnx_and_computed_alike(tmp_path: Path) -> None:
+def test_colors_are_described_in_onnx_and_computed_alike(tmp_path: Path) -> None:
     onnx = oracle("onnx")
     path, found = converted("image_bgr", tmp_path)
     assert list(found) == []
-    told = {p.key: p.value for p in onnx.load(path).metadata_props}
-    assert (told["commonir.image.picture"], told["commonir.image.negative"]) == ("bgr", "bgr")
+    reported = {p.key: p.value for p in onnx.load(path).metadata_props}
+    assert (reported["commonir.image.picture"], reported["commonir.image.negative"]) == ("bgr", "bgr")
     given = planes(PICTURE).astype(np.float32)
     assert run_onnx(path, {"picture": given})["negative"].tolist() == (255 - given).tolist()
 

@@ -87,7 +87,7 @@ def test_output_that_is_no_image_is_not_saved_as_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_probabilities_are_told_by_label(tmp_path: Path) -> None:
+def test_probabilities_are_reported_by_label(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.log(np.array([[0.2, 0.5, 0.3]], np.float32)))
     result = ran(tmp_path, package("classifier_texts"), "x=@x.npy")
     assert result["probabilities"]["classLabel_probs"] == {

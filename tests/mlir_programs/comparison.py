@@ -26,7 +26,7 @@ class Form(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What mlir-opt is told."""
+        """The options of mlir-opt."""
         return (GENERIC,) * self.generic + (LOCATIONS,) * self.locations
 
 

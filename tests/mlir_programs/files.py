@@ -18,7 +18,7 @@ _OURS = frozenset({*programs.NAMES, "builtin"})
 
 
 class Found(NamedTuple):
-    """What was found of the programs of a folder: how many there are of each kind, and each that is told otherwise."""
+    """Results for the programs of a folder: how many there are of each kind, and each that is reported differently."""
 
     counts: Counter[str]
     differences: list[str]
@@ -31,7 +31,7 @@ def compared(folder: Path) -> Found:
         found.counts["compared"] += len(good)
         of_forms = [d for form in FORMS for d in comparison.differences(good, form)] if good else []
         refused = [(s, message) for s in good if (message := "; ".join(oracle.findings(s)))]
-        found.counts["told otherwise"] += len({d.source for d in of_forms} | {s for s, _ in refused})
+        found.counts["reported differently"] += len({d.source for d in of_forms} | {s for s, _ in refused})
         found.differences.extend([f"{path}, {d.form}:\n{d.lines}" for d in of_forms])
         found.differences.extend([f"{path}, refused: {message}" for _, message in refused])
     return found

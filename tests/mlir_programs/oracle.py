@@ -82,7 +82,7 @@ def ours(source: str, *, generic: bool = False, locations: bool = False, before:
 
 
 def findings(source: str) -> list[str]:
-    """What we say is wrong with a program; unknown operations are none, as for mlir-opt that is told to allow them."""
+    """Returns our findings for a program; unknown operations are allowed, as by the option of mlir-opt."""
     try:
         found = verify(parse_module(source, DIALECTS), DIALECTS)
     except DiagnosticError as error:

@@ -91,11 +91,11 @@ _BY_RECIPE = frozenset(
         "tensor.parallel_insert_slice",
     }
 )
-"""Operations without regions of which a definition tells too little, or that need a symbol or an operation around."""
+"""Operations without regions of which a definition says too little, or that need a symbol or an operation around."""
 
 
 def makers() -> list[Make]:
-    """What makes statements: one for each operation that its definition tells enough of, and each recipe."""
+    """What makes statements: one for each operation that its definition describes well enough, and each recipe."""
     sampled = [_sampled(d) for d in definitions() if can_be_sampled(d) and d.name not in _BY_RECIPE]
     return [*sampled, *RECIPES]
 

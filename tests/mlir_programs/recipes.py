@@ -1,4 +1,4 @@
-"""Statements whose parts depend on each other in ways that definitions do not tell: regions, slices, windows.
+"""Statements whose parts depend on each other in ways that definitions do not state: regions, slices, windows.
 
 Each recipe makes one statement by chance. `{` and `}` stand for themselves: placeholders are those of `Atom`.
 """

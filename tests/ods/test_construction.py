@@ -151,7 +151,7 @@ def test_variadic_regions() -> None:
         (lambda: Sum(()), ["E0504"], "C1: there is at least one tensor"),
     ],
 )  # fmt: skip
-def test_construction_tells_every_violation(make: object, codes: list[str], message: str) -> None:
+def test_construction_reports_every_violation(make: object, codes: list[str], message: str) -> None:
     assert callable(make)
     with pytest.raises(DiagnosticError) as caught:
         make()

@@ -99,7 +99,7 @@ def test_sizes_that_must_be_equal_are_a_constraint_of_the_definition() -> None:
     assert [str(c) for c in infer(op).constraints] == ["N == M (dimension k)"]
 
 
-def test_operands_that_contradict_the_signature_are_told_all_at_once() -> None:
+def test_operands_that_contradict_the_signature_are_reported_all_at_once() -> None:
     (gemm,) = _defined(GEMM)
     with pytest.raises(DiagnosticError) as error:
         _made(gemm, *_values(tensor(f64, 2, 3), tensor(f32, 3)))

@@ -116,7 +116,7 @@ def test_unknown_dimensions_that_nothing_determines_stay_unknown() -> None:
     assert _result("[n] -> [n, n]", tensor(f32, None)) == "tensor<?x?xf32>"
 
 
-def test_operands_of_unknown_rank_take_what_others_tell() -> None:
+def test_operands_of_unknown_rank_take_that_of_others() -> None:
     assert _result("[m*]; [m*] -> [m*]", UNRANKED, tensor(f32, 3, N)) == 'tensor<3x"N"xf32>'
     assert _result("[n, m*]; [m*] -> [n, m*]", UNRANKED, tensor(f32, 3)) == "tensor<?x3xf32>"
     assert _result("[m*] -> [m*]", UNRANKED) == "tensor<*xf32>"
@@ -162,7 +162,7 @@ def test_names_are_shared_with_what_is_inside_of_collections() -> None:
         found.match(declared_type("f32[n]"), tensor(f32, 4))
 
 
-def test_a_value_of_unknown_type_matches_and_tells_nothing() -> None:
+def test_a_value_of_unknown_type_matches_and_implies_nothing() -> None:
     found = Unification({}, [unknown])
     found.match(declared_type("f32[n]"), unknown)
     assert found.is_partial

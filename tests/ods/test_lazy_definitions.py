@@ -32,23 +32,23 @@ def modules_loaded_by(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", LATE)
-def test_members_are_those_that_type_checkers_are_told_of(name: str) -> None:
+def test_members_are_those_that_type_checkers_see(name: str) -> None:
     package = import_module(f"commonir.dialects.mlir.{name}")
     assert package.__file__ is not None
-    told = {
+    reported = {
         (node.module, alias.name)
         for node in ast.walk(ast.parse(Path(package.__file__).with_suffix(".pyi").read_text()))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package.__name__}.")
         for alias in node.names
     }
-    members = [(module, member) for module, member in told if hasattr(package, member)]
-    assert len(members) == len(told) > 20
-    for module, member in told:
+    members = [(module, member) for module, member in reported if hasattr(package, member)]
+    assert len(members) == len(reported) > 20
+    for module, member in reported:
         assert getattr(package, member) is getattr(import_module(module or ""), member)
     dialect = Dialects().get(name)
     assert dialect is not None
     defined = {d.__name__ for versions in dialect.operations.values() for d in versions}
-    assert defined <= {member for _, member in told}
+    assert defined <= {member for _, member in reported}
 
 
 @pytest.mark.parametrize("name", LATE)

@@ -1,4 +1,4 @@
-"""Compares models of single operators with two other evaluators, and tells where not all agree.
+"""Compares models of single operators with two other evaluators, and reports where not all agree.
 
 python -m tests.onnx_operators --first 0 --count 3000
 """

@@ -1,4 +1,4 @@
-"""Where we agree with no other evaluator, with the reason: `docs/onnx.md` tells users."""
+"""Where we agree with no other evaluator, with the reason: `docs/onnx.md` documents it."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def _flat(g: _Graph) -> None:
 
 
 def _as_another(g: _Graph) -> None:
-    """A shape that another tensor tells."""
+    """A shape that another tensor holds."""
     x, y = g.one(), g.one()
     (shape,) = g.add("Shape", [y])
     if g.d.chance(0.6):

@@ -1,4 +1,4 @@
-"""Operators that move elements, choose some of them, or tell shapes."""
+"""Operators that move elements, choose some of them, or return shapes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import onnx
 import commonir
 
 from tests.onnx_suite.cases import Array, Value
-from tests.onnx_suite.conversion_routes import Converting, told
+from tests.onnx_suite.conversion_routes import Converting, reported
 from tests.onnx_suite.evaluators import Prepared, runner
 from tests.onnx_suite.values import Disagreement
 
@@ -43,7 +43,7 @@ class ThroughArk(Converting):
             values = run({n: _given(np.asarray(v)) for n, v in inputs.items() if n not in fixed})
             return [_declared(np.asarray(v), kind) for v, kind in zip(values, outputs, strict=True)]
 
-        return Prepared(run_as_declared, told(fixed), COMPOSED_ERROR)
+        return Prepared(run_as_declared, reported(fixed), COMPOSED_ERROR)
 
 
 def _given(array: Array) -> Array:

@@ -123,7 +123,7 @@ class InOlderOpset(ConvertingToOnnx):
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
         (source, made, fixed), ours = self._converted_and_run(model, inputs)
         try:
-            run, note = _unless_refused(_in_onnxruntime(made), ours), told(fixed)
+            run, note = _unless_refused(_in_onnxruntime(made), ours), reported(fixed)
         except Unsupported as refusal:
             run, note = ours, f"not in onnxruntime: {refusal}"
         graph = onnx.load(made).graph
@@ -174,10 +174,10 @@ class ThroughOnnx(ConvertingToOnnx):
             return Prepared(_without(ours, fixed), f"not in onnxruntime: {refusal}", CONVERTED_ERROR)
         is_random = any(node.op_type in _DRAWING for node in proto.graph.node)
         run = _agreeing(ours, theirs, is_random=is_random)
-        return Prepared(_without(run, fixed), told(fixed), CONVERTED_ERROR)
+        return Prepared(_without(run, fixed), reported(fixed), CONVERTED_ERROR)
 
 
-def told(fixed: Sequence[str]) -> str:
+def reported(fixed: Sequence[str]) -> str:
     """Which inputs were made part of a model."""
     return f"fixed: {', '.join(fixed)}" if fixed else ""
 
@@ -246,7 +246,7 @@ class ThroughCoreml(Converting):
 
     def __init__(self, engine: str = "numpy") -> None:
         super().__init__(engine)
-        # It tells on import which parts of the system it misses.
+        # It prints on import which parts of the system it misses.
         logging.getLogger("coremltools").setLevel(logging.CRITICAL)
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
@@ -267,7 +267,7 @@ class ThroughCoreml(Converting):
             found = run(given)
             return [_as_declared(np.asarray(value), kind) for value, kind in zip(found, types, strict=True)]
 
-        return Prepared(run_as_declared, told(fixed), CONVERTED_ERROR)
+        return Prepared(run_as_declared, reported(fixed), CONVERTED_ERROR)
 
 
 def choices_of_fixed(proto: onnx.ModelProto, inputs: Mapping[str, Value]) -> Iterator[tuple[str, ...]]:

@@ -43,7 +43,7 @@ class Verdict(Enum):
 
 
 class Inferred(NamedTuple):
-    """What onnx and we tell of the outputs of a case, and what the case states."""
+    """The types that onnx and we infer for the outputs of a case, and those that the case states."""
 
     case: Case
     stated: list[Known]

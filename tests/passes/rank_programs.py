@@ -41,7 +41,7 @@ def recv(name: str, source: int, tag: int, held: str = "4xf32") -> str:
 
 
 def add(name: str, a: str, b: str, held: str = "4xf32", kind: str = "add") -> list[str]:
-    """The sum, or what else is told, as ARK defines it: half precision in single precision, rounded once."""
+    """The sum, or what `kind` names, as ARK defines it: half precision in single precision, rounded once."""
     if not held.endswith("f16"):
         return [f"{name} = core.{kind} {a}, {b} : tensor<{held}>"]
     wide = held.rpartition("x")[0] + "xf32"

@@ -52,7 +52,7 @@ def counted() -> tuple[Block, Value]:
     return block, positions
 
 
-def test_shape_arithmetic_goes_on_with_a_size_that_running_tells() -> None:
+def test_shape_arithmetic_goes_on_with_a_size_known_when_running() -> None:
     block, positions = counted()
     flat = block.append(Reshape(positions, block.append(Const(val=data_of_array([-1]))).output)).output
     module = lowered(block, flat, block.append(Shape(flat)).output)
@@ -62,7 +62,7 @@ def test_shape_arithmetic_goes_on_with_a_size_that_running_tells() -> None:
     agree(module, [0, 1, 1, 0, 1, 1], [6], x=_X)
 
 
-def test_operation_that_only_tells_a_size_stays() -> None:
+def test_operation_that_only_gives_a_size_stays() -> None:
     block, positions = counted()
     sizes = block.append(Shape(positions)).output
     zeros = block.append(Fill(sizes, block.append(Const(val=data_of_array(1.5))).output)).output

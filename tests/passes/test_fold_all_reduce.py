@@ -243,7 +243,7 @@ NOT_FOLDED: list[tuple[Callable[[], str], str, str]] = [
 
 
 @pytest.mark.parametrize(("make", "reason", "where"), NOT_FOLDED)
-def test_what_is_no_all_reduce_stays_and_is_told(make: Callable[[], str], reason: str, where: str) -> None:
+def test_what_is_no_all_reduce_stays_and_is_reported(make: Callable[[], str], reason: str, where: str) -> None:
     module = _program(make())
     reports: list[RuleReport] = []
     after = cir.optimize(module, passes=["fold-all-reduce"], reports=reports)
@@ -296,7 +296,7 @@ def test_sums_in_several_orders_stay() -> None:
         assert reason in reasons
 
 
-def test_missing_ranks_are_told() -> None:
+def test_missing_ranks_are_reported() -> None:
     module = _program(summing(3))
     module.functions["rank1"].detach()
     reasons: Reasons = {}
@@ -353,16 +353,16 @@ def test_programs_of_ark_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert f"'{name}' works on programs of the core, and this one has ark.Send" in capsys.readouterr().err
 
 
-def test_command_folds_checks_and_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_folds_checks_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, out = tmp_path / "in.mlir", tmp_path / "out.mlir"
     bodies = [[*ring(rank, 3, "%x", "%t"), *ring(rank, 3, "%t", "%y", 3)] for rank in range(3)]
     bodies[2] = [line.replace("core.add %t, %y_r1", "core.add %y_r1, %x") for line in bodies[2]]
     model.write_text(program(bodies))
     command = ["opt", str(model), "--passes", "fold-all-reduce", "-o", str(out)]
     assert main([*command, "--explain"]) == 0
-    told = capsys.readouterr().out
-    assert "pass fold-all-reduce: applied 1 time" in told
-    assert "  not to rank0.operations[2] 'y_r1': other ranks do not form the sum that rank 0 forms" in told
+    reported = capsys.readouterr().out
+    assert "pass fold-all-reduce: applied 1 time" in reported
+    assert "  not to rank0.operations[2] 'y_r1': other ranks do not form the sum that rank 0 forms" in reported
     assert out.read_text().count("core.all_reduce") == 3
     assert main(["opt", str(out), "--passes", "expand-all-reduce", "-o", str(model)]) == 0
     assert "core.all_reduce" not in model.read_text()

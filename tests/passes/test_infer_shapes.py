@@ -63,7 +63,7 @@ def test_sizes_that_meet_in_a_broadcast_are_not_taken_to_be_equal() -> None:
     ]  # fmt: skip
 
 
-def test_a_size_that_only_running_tells_has_a_name_that_goes_on() -> None:
+def test_a_size_known_only_when_running_has_a_name_that_goes_on() -> None:
     module, block = _module({"x": tensor(f32, N)})
     (x,) = block.arguments
     found = _add(block, onnx.NonZero.build({"X": x}, [unknown]), "found")

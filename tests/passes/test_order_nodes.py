@@ -62,10 +62,10 @@ def test_nodes_out_of_order_run(path: str) -> None:
     np.testing.assert_allclose(_given_by_onnxruntime(path), -np.exp(X), 1e-6)
 
 
-def test_nodes_out_of_order_are_told_with_what_helps(path: str) -> None:
+def test_nodes_out_of_order_are_reported_with_what_helps(path: str) -> None:
     _, found = commonir.check(path)
-    told = [(d.code.id, d.help) for d in found if d.is_error]
-    assert set(told) == {("E0401", "`cir opt` puts the operations in order")}
+    reported = [(d.code.id, d.help) for d in found if d.is_error]
+    assert set(reported) == {("E0401", "`cir opt` puts the operations in order")}
 
 
 def test_optimized_program_is_in_order(path: str, tmp_path: Path) -> None:

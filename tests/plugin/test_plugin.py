@@ -88,7 +88,7 @@ def test_operations_of_a_plugin_verify_print_lower_and_run(installed: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_wrong_use_of_a_plugin_operation_is_told_as_one_of_ours(installed: Path) -> None:
+def test_a_wrong_use_of_a_plugin_operation_is_reported_as_one_of_ours(installed: Path) -> None:
     program = PROGRAM.replace("weight = 2.500000e-01", "weight = -1.000000e+00")
     script = f"""
 import commonir as cir
@@ -141,7 +141,7 @@ def test_a_format_of_a_plugin_is_recognized_by_content_and_runs(installed: Path,
 
 
 @pytest.mark.slow
-def test_a_wrong_file_of_a_plugin_format_is_told_with_its_path(installed: Path, tmp_path: Path) -> None:
+def test_a_wrong_file_of_a_plugin_format_is_reported_with_its_path(installed: Path, tmp_path: Path) -> None:
     model = tmp_path / "wrong.demo"
     model.write_text(DEMO + "output v\n")
     done = run_with_plugin(installed, "-m", "commonir", "check", str(model))

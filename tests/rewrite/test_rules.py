@@ -309,7 +309,7 @@ def test_function_that_gives_nothing_leaves_the_operation() -> None:
         (term(Scale, x, k) >> x).where("something", lambda v: v.missing, k),
     ],
 )
-def test_function_that_fails_is_told(rule: Rewrite) -> None:
+def test_function_that_fails_is_reported(rule: Rewrite) -> None:
     block, (a,) = _program(F)
     block.append(End((block.append(Scale(a, 1.0)).y,)))
     with pytest.raises(DiagnosticError, match="E0609") as caught:
@@ -317,7 +317,7 @@ def test_function_that_fails_is_told(rule: Rewrite) -> None:
     assert isinstance(caught.value.__cause__, AttributeError)
 
 
-def test_rules_in_a_cycle_are_told() -> None:
+def test_rules_in_a_cycle_are_reported() -> None:
     rules = RuleSet([term(Add, x, y) >> term(Fused, x, y, ""), term(Fused, x, y) >> term(Add, x, y)])
     block, (a, b) = _program(F, F)
     block.append(End((block.append(Add(a, b)).sum,)))

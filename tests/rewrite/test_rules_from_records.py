@@ -467,7 +467,7 @@ def test_ambiguous_rules_of_todays_form_are_refused_on_request(tmp_path: Path) -
     ]
 
 
-def test_all_faults_of_a_file_are_told_with_their_lines(tmp_path: Path) -> None:
+def test_all_faults_of_a_file_are_reported_with_their_lines(tmp_path: Path) -> None:
     found = faults(tmp_path, "def One : Pat<(Scale $x), (Neg $x)>;\ndef Two : Pat<(Neg $x), (Nag $x)>;")
     assert len(found) == 1  # TableGen itself knows no 'Nag'
     found = faults(tmp_path, "def One : Pat<(Scale $x), (Neg $x)>;\ndef Two : Pat<(Neg $x), (Scale $x)>;")

@@ -119,8 +119,8 @@ def test_command_applies_rules_and_explains(tmp_path: Path, capsys: pytest.Captu
     command = ["opt", str(program), "--rules", str(_file(tmp_path, PRINTED)), "--no-check", "--explain", "-o"]
     assert main([*command, str(out)]) == 0
     assert out.read_text().strip() == REWRITTEN.strip()
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("rule", "  not"))]
-    assert [line.rpartition(": ")[2] for line in told] == [
+    reported = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("rule", "  not"))]
+    assert [line.rpartition(": ")[2] for line in reported] == [
         "applied 1 time",
         "applied 1 time",
         "applied 1 time",
@@ -137,7 +137,7 @@ def test_explaining_needs_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--explain tells of rules: name a file of them by --rules" in capsys.readouterr().err
 
 
-def test_rules_on_another_version_of_an_operation_are_told_apart(tmp_path: Path) -> None:
+def test_rules_on_another_version_of_an_operation_are_distinguished(tmp_path: Path) -> None:
     model = Path(__file__).parents[2] / "examples" / "mobilenet.mlpackage"
     text = (
         'def Relu : Op<"mil.relu">, Arguments<(ins AnyTensor:$x)>, Results<[AnyTensor]>;\n'

@@ -48,7 +48,7 @@ include "mlir/IR/PatternBase.td"
 include "mlir/Dialect/Arith/IR/ArithOps.td"
 include "mlir/Dialect/Math/IR/MathOps.td"
 
-def Untold : Pat<
+def Unsaid : Pat<
   (Math_AbsFOp (Math_AbsFOp $x, $f), $g), (Math_AbsFOp (Arith_BitcastOp %s), $f)>;
 """
 
@@ -64,7 +64,7 @@ def test_nested_result_operation_without_inferable_types_is_refused(tmp_path: Pa
         cir.load_rules(path, [mlir_include()])
     assert (e.value.diagnostics[0].file, e.value.diagnostics[0].line) == (str(path), 6)
     path.write_text(_INNER % "$x, (returnType $x)")
-    assert [r.name for r in cir.load_rules(path, [mlir_include()]).rewrites] == ["Untold"]
+    assert [r.name for r in cir.load_rules(path, [mlir_include()]).rewrites] == ["Unsaid"]
 
 
 _OPPOSITES = {"eq": "ne", "slt": "sge", "sle": "sgt", "ult": "uge", "ule": "ugt"}

@@ -1,4 +1,4 @@
-"""Inputs of a run: what is refused, and how it is told."""
+"""Inputs of a run: what is refused, and with which message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def findings(types: dict[str, TensorType], given: Mapping[str, object]) -> list[
     return [(d.code, str(d)) for d in error.value.diagnostics]
 
 
-def test_misspelt_input_is_told_with_the_nearest_name_and_the_missing_one() -> None:
+def test_misspelt_input_is_reported_with_the_nearest_name_and_the_missing_one() -> None:
     found = findings({"image": tensor(f32, 1)}, {"imge": np.zeros(1, np.float32)})
     assert [code for code, _ in found] == [UNKNOWN_INPUT, MISSING_INPUT]
     assert "did you mean 'image'?" in found[0][1]
@@ -69,14 +69,14 @@ def test_python_numbers_are_taken_when_they_fit() -> None:
     assert (x.tolist(), y.tolist()) == ([1, 2, 3], 0.5)
 
 
-def test_rank_and_size_are_told_with_input_and_axis() -> None:
+def test_rank_and_size_are_reported_with_input_and_axis() -> None:
     ((_, rank),) = findings({"x": tensor(f32, 2, 3)}, {"x": np.zeros(6, np.float32)})
     assert "expected rank 2 (tensor<2x3xf32>), found rank 1" in rank
     ((_, size),) = findings({"x": tensor(f32, 2, 3)}, {"x": np.zeros((2, 4), np.float32)})
     assert "axis 1 of input 'x': expected 3, found 4" in size
 
 
-def test_symbol_bound_to_two_sizes_is_told_with_both_places() -> None:
+def test_symbol_bound_to_two_sizes_is_reported_with_both_places() -> None:
     n = symbol("n")
     given = {"x": np.zeros(2, np.float32), "y": np.zeros(3, np.float32)}
     ((code, text),) = findings({"x": tensor(f32, n), "y": tensor(f32, n)}, given)
@@ -84,7 +84,7 @@ def test_symbol_bound_to_two_sizes_is_told_with_both_places() -> None:
     assert "axis 0 of input 'y': 'n' is 2 (axis 0 of input 'x'), found 3" in text
 
 
-def test_symbol_below_its_least_value_and_expression_that_does_not_fit_are_told() -> None:
+def test_symbol_below_its_least_value_and_expression_that_does_not_fit_are_reported() -> None:
     n = symbol("n", 2)
     ((_, least),) = findings({"x": tensor(f32, n)}, {"x": np.zeros(1, np.float32)})
     assert "'n' is at least 2, found 1" in least
@@ -93,7 +93,7 @@ def test_symbol_below_its_least_value_and_expression_that_does_not_fit_are_told(
     assert "expected 2*n = 4, found 5" in expression
 
 
-def test_unknown_engine_and_function_are_told_with_the_nearest_name() -> None:
+def test_unknown_engine_and_function_are_reported_with_the_nearest_name() -> None:
     with pytest.raises(DiagnosticError, match="did you mean 'numpy'") as error:
         Engines().get("nunpy")
     assert error.value.diagnostics[0].code is UNKNOWN_ENGINE
@@ -134,7 +134,7 @@ def test_random_sizes_are_large_along_those_axes_alone_that_need_it() -> None:
     assert random_inputs(module)["x"].shape == (4, 1, 64, 4)
 
 
-def test_size_of_an_unknown_dimension_is_told_with_those_there_are() -> None:
+def test_size_of_an_unknown_dimension_is_reported_with_those_there_are() -> None:
     module = program(lambda x: x, {"x": tensor(f32, symbol("batch"), 2)})
     assert random_inputs(module, dims={"batch": 3})["x"].shape == (3, 2)
     with pytest.raises(DiagnosticError) as error:

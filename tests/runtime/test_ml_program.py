@@ -276,7 +276,7 @@ ml_program.subgraph @f(%x: tensor<2xi32>) -> tensor<2xi32> {
     )
 
 
-def test_check_tells_of_an_order_that_does_not_exist(tmp_path: Path) -> None:
+def test_check_reports_an_order_that_does_not_exist(tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"
     path.write_text(
         "ml_program.subgraph @f() {\n%0 = core.add %1, %1 : tensor<f32>\n"

@@ -1,4 +1,4 @@
-"""What is told of inputs whose sizes a program cannot take."""
+"""Findings for inputs whose sizes a program cannot take."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def program(tmp_path: Path) -> cir.Module:
 
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
-def test_running_tells_the_sizes_and_those_that_do(program: cir.Module, engine: str) -> None:
+def test_sizes_known_when_running_and_those_that_do(program: cir.Module, engine: str) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(program, {"x": np.zeros((3, 4, 2), np.float32)}, engine=engine)
     (found,) = error.value.diagnostics
@@ -48,7 +48,7 @@ def test_running_tells_the_sizes_and_those_that_do(program: cir.Module, engine: 
     assert (found.notes, found.help) == (("sizes: b = 3, s = 4",), "it holds for s = 9")
 
 
-def test_comparing_tells_the_same(program: cir.Module) -> None:
+def test_comparing_reports_the_same(program: cir.Module) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.compare(program, dims={"b": 3, "s": 4})
     assert [(d.code.id, d.help) for d in error.value.diagnostics] == [("E0707", "it holds for s = 9")]
@@ -58,7 +58,7 @@ def test_sizes_that_do_run(program: cir.Module) -> None:
     assert cir.run(program, {"x": np.zeros((3, 9, 2), np.float32)})["y"].shape == (9, 3, 2)
 
 
-def test_window_larger_than_what_a_core_ml_program_is_given_is_told() -> None:
+def test_window_larger_than_what_a_core_ml_program_is_given_is_reported() -> None:
     n, m = symbol("n"), symbol("m")
 
     def build(x: Value) -> Value:

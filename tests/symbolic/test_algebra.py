@@ -171,7 +171,7 @@ def test_parse_is_the_inverse_of_text(case: Case) -> None:
 
 @many
 @given(expressions, values)
-def test_names_tell_what_the_value_depends_on(case: Case, v: Values) -> None:
+def test_names_show_what_the_value_depends_on(case: Case, v: Values) -> None:
     used = {*names(case[0]), *symbols(case[0])}
     assert evaluate(case[0], {n: x for n, x in v.items() if n in used}) == case[1](v)
     assert {s.name for s in declared_symbols(case[0])} == set(symbols(case[0]))

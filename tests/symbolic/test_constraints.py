@@ -1,4 +1,4 @@
-"""Constraints that follow from others are not told."""
+"""Constraints that follow from others are not reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MET = Constraint(M, "==", N, "broadcast", is_broadcast=True)
 
 
 @pytest.mark.parametrize(
-    ("told", "implied"),
+    ("reported", "implied"),
     [
         ([M_IS_N], [Constraint(N, "==", M, "sizes turned")]),
         ([M_IS_N, Constraint(N, "==", K, "others")], [Constraint(2 * K, "==", M + N, "sums")]),
@@ -26,12 +26,12 @@ MET = Constraint(M, "==", N, "broadcast", is_broadcast=True)
     ],
     ids=str,
 )
-def test_what_follows_from_others_is_left_out(told: list[Constraint], implied: list[Constraint]) -> None:
-    assert without_implied([*told, *implied, *told]) == tuple(told)
+def test_what_follows_from_others_is_left_out(reported: list[Constraint], implied: list[Constraint]) -> None:
+    assert without_implied([*reported, *implied, *reported]) == tuple(reported)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         [MET, Constraint(N, "==", K, "sizes")],
         [Constraint(M, "==", N, "a rule", "C1"), Constraint(N, "==", M, "another rule", "C2")],
@@ -41,8 +41,8 @@ def test_what_follows_from_others_is_left_out(told: list[Constraint], implied: l
     ],
     ids=str,
 )
-def test_what_does_not_follow_is_told(told: list[Constraint]) -> None:
-    assert without_implied(told) == tuple(told)
+def test_what_does_not_follow_is_reported(reported: list[Constraint]) -> None:
+    assert without_implied(reported) == tuple(reported)
 
 
 def test_a_rule_comes_before_what_has_no_label() -> None:

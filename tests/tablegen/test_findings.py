@@ -1,4 +1,4 @@
-"""What is told of TableGen files: codes and places, includes, and the limits that hold."""
+"""Findings in TableGen files: codes and places, includes, and the limits that hold."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_unknown_class_suggests_the_nearest(tmp_path: Path) -> None:
     assert found.help == "did you mean 'Operation'?"
 
 
-def test_all_fields_that_stay_open_are_told(tmp_path: Path) -> None:
+def test_all_fields_that_stay_open_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "main.td"
     path.write_text("class A { int a = ?; int b = !add(a, 1); int c = !add(a, 2); } def x : A;")
     with pytest.raises(DiagnosticError) as caught:
@@ -49,7 +49,7 @@ def test_all_fields_that_stay_open_are_told(tmp_path: Path) -> None:
     assert [found.code for found in caught.value.diagnostics] == [file_codes.TABLEGEN_RULE] * 2
 
 
-def test_false_assertion_tells_its_message_and_the_record(tmp_path: Path) -> None:
+def test_false_assertion_reports_its_message_and_the_record(tmp_path: Path) -> None:
     found = _refusal(tmp_path, 'class A<int n> { assert !gt(n, 0), "n is " # n; }\ndef x : A<0>;\n')
     assert (found.code, found.message, found.line) == (file_codes.TABLEGEN_ASSERTION, "assertion failed: n is 0", 1)
     assert found.help == "it holds for no such record as 'x'"

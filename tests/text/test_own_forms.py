@@ -114,7 +114,7 @@ def test_what_a_dialect_does_not_have_is_refused_where_mlir_opt_refuses_it(text:
     assert [(d.line, d.column) for d in found if d.is_error] == [oracle.first_place(_holding(text))]
 
 
-def test_what_a_word_may_be_is_told() -> None:
+def test_what_a_word_may_be_is_reported() -> None:
     _, found = check_piece(Piece(_holding("#tosa.nan_mode<ignore>"), 0), "x", oracle.DIALECTS)
     assert [d.message for d in found] == ["expected nan_mode to be one of PROPAGATE, IGNORE, found 'ignore'"]
     _, found = check_piece(Piece(_holding("!shape.witnes"), 0), "x", oracle.DIALECTS)

@@ -382,10 +382,10 @@ def test_old_form_of_extern_and_of_globals_is_read() -> None:
         ),
     ],
 )
-def test_fault_is_told_with_its_place(text: str, code: str, place: tuple[int, int], message: str) -> None:
-    ((found, line, column, told),) = _findings(text)
+def test_fault_is_reported_with_its_place(text: str, code: str, place: tuple[int, int], message: str) -> None:
+    ((found, line, column, reported),) = _findings(text)
     assert (found, (line, column)) == (code, place)
-    assert message in told
+    assert message in reported
 
 
 def test_custom_form_of_another_dialect_is_refused_with_the_ways_to_read_it() -> None:
@@ -430,7 +430,7 @@ error[E0401]: use of undefined value '%sice'
     )
 
 
-def test_enumeration_tells_its_cases() -> None:
+def test_enumeration_lists_its_cases() -> None:
     ((code, _, _, message),) = _findings(
         '%x = "x.a"() : () -> tensor<4xf32>\n%y = t.scale %x {mode = exakt} : tensor<4xf32>'
     )
@@ -471,13 +471,13 @@ def test_every_line_counts_towards_the_limit_of_operations(line: str) -> None:
             parse_module(source, DIALECTS, limits=DEFAULT_LIMITS._replace(max_operations=limit))
 
 
-def test_an_unreadable_character_after_a_megabyte_of_blanks_is_told_at_once() -> None:
+def test_an_unreadable_character_after_a_megabyte_of_blanks_is_reported_at_once() -> None:
     ((code, line, column, _),) = _findings(" " * 2**20 + "`")
     assert (code, line, column) == ("E0240", 1, 2**20 + 1)
 
 
 @pytest.mark.slow
-def test_many_undefined_values_are_told_in_linear_time() -> None:
+def test_many_undefined_values_are_reported_in_linear_time() -> None:
     begin = time.process_time()
     found = _findings("\n".join([f'%v{n} = "x.a"(%u{n}) : (tensor<f32>) -> tensor<f32>' for n in range(5000)]))
     assert len(found) == 5000

@@ -1,4 +1,4 @@
-"""Rules of operations of ARK: what breaks each is told with its label, what was expected and what was found."""
+"""Rules of operations of ARK: each violation is reported with the label, what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_peers_are_all_other_ranks() -> None:
     assert found == ["C5: packets must be 32 bytes of UINT8, found tensor<16xui8>"]
 
 
-def test_what_is_read_and_what_is_written_is_told_by_definitions() -> None:
+def test_what_is_read_and_what_is_written_follows_from_definitions() -> None:
     scale = document("v3", [op("RecvReduceSend", [_t(0, 4), _t(1, 4)], [_t(2, 4), _t(3, 4)], [later(_t(2, 4), 9)],
                                 virtual=False, NPeers=("UINT32", 1), Rank=("INT", 0))], world=2)  # fmt: skip
     module, _ = loads(json.dumps(scale).encode(), Dialects())

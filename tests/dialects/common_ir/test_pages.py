@@ -50,7 +50,7 @@ def test_the_page_of_a_library_lists_what_it_declares_with_all_signatures() -> N
     )
 
 
-def test_a_signature_tells_the_types_that_its_variables_stand_for() -> None:
+def test_a_signature_gives_the_types_that_its_variables_stand_for() -> None:
     declared = {entry.name: entry for entry in api.summarize(api.library("core")).declarations}
     text = "(a: T[*], b: T[*]) -> (y: T[*]) where T: i16, i2, i32, i4, i64, i8, ui1, ui16, ui2, ui3, ui32, ui4, ui6, "
     assert declared["bitwise_and"].signatures == (text + "ui64, ui8",)

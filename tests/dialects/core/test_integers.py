@@ -129,7 +129,7 @@ def test_both_halves_of_a_product_are_exact(element: str, sign: bool, engine: st
 
 
 @pytest.mark.parametrize("element", WIDTHS)
-def test_a_sum_tells_its_carry(element: str, engine: str) -> None:
+def test_a_sum_gives_its_carry(element: str, engine: str) -> None:
     width = WIDTHS[element]
     pairs = [(a, b) for a in interesting(width) for b in interesting(width)]
     operands = held([a for a, _ in pairs], element), held([b for _, b in pairs], element)

@@ -72,7 +72,7 @@ def test_angles_of_points_in_all_quadrants_and_on_the_axes(engine: str) -> None:
     assert_array_equal(nan, [NAN, NAN])
 
 
-def test_larger_and_smaller_tell_zeros_apart_and_keep_nan(engine: str) -> None:
+def test_larger_and_smaller_distinguish_zeros_and_keep_nan(engine: str) -> None:
     a = np.asarray([0.0, -0.0, -0.0, NAN, 1.0, 2.0], np.float32)
     b = np.asarray([-0.0, 0.0, -0.0, 1.0, NAN, 3.0], np.float32)
     (large,) = computed(engine, real_functions.larger, a, b)

@@ -347,7 +347,7 @@ def test_lowering_keeps_the_compressed_form() -> None:
     assert stored == ["i4", "f32", "i4"]
 
 
-def test_values_that_do_not_fit_the_mask_are_told_when_they_are_read() -> None:
+def test_values_that_do_not_fit_the_mask_are_reported_when_they_are_read() -> None:
     mask, values = core.constant(narrow("ui1", [1, 0])), core.constant(data_of_array(np.zeros(2, np.float32)))
     data = core.SparseToDense(mask, values).constant_data()
     assert data is not None
@@ -356,7 +356,7 @@ def test_values_that_do_not_fit_the_mask_are_told_when_they_are_read() -> None:
         data.array()
 
 
-def test_position_outside_of_its_table_is_told_when_it_is_read() -> None:
+def test_position_outside_of_its_table_is_reported_when_it_is_read() -> None:
     positions = core.constant(data_of_array(np.array([1, 7], np.uint8)))
     tables = core.constant(data_of_array(np.zeros((1, 4, 1), np.float32)))
     data = core.TableLookup(positions, tables).constant_data()

@@ -314,7 +314,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c.name}_{c.label}_{c.version}" for c in CASES])
-def test_constraint_is_told_when_it_is_broken(case: Case) -> None:
+def test_constraint_is_reported_when_it_is_broken(case: Case) -> None:
     with pytest.raises(DiagnosticError) as caught:
         Program(definition_of(case.name, case.version), case.given, constants=case.constant)
     (found,) = caught.value.diagnostics

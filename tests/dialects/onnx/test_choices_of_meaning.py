@@ -61,7 +61,7 @@ def test_slice_backward_from_before_the_first_element_takes_that_one(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_slice_of_as_many_axes_as_any_operand_tells(engine: str) -> None:
+def test_slice_of_as_many_axes_as_any_operand_has(engine: str) -> None:
     given = {"x": np.arange(6, dtype=np.float32), "b": np.array([1]), "e": np.array([4])}
     model = program(13, "a = Constant<value_ints = [0]>() y = Slice(x, b, e, a)", given, ["y"])
     for info in model.graph.input:

@@ -69,7 +69,7 @@ def test_quantized_attention(unidirectional: int, kind: str) -> None:
 @ONE_WAY
 @MASKS
 def test_attention_of_heads(unidirectional: int, kind: str) -> None:
-    # Here no vector tells where keys begin.
+    # Here no vector states where keys begin.
     kind = "ends" if kind == "ends and starts" else kind
     draws, heads = Draws(4), {"num_heads": HEADS, "unidirectional": unidirectional}
     q, k, v = (draws.floats(BATCH, LENGTH, n) for n in (WIDTH, WIDTH, 12))

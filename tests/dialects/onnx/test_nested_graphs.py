@@ -21,7 +21,7 @@ Shape = Sequence[int | None]
 
 
 def _saved(path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], *, is_known: bool) -> Path:
-    """A model of a node; without `is_known` nothing tells what the operands of the node are before it is inferred."""
+    """A model of a node; without `is_known` the operands of the node are unknown before inference."""
     given = [f"{name}_" for name in inputs]
     nodes = [helper.make_node("Identity", [a], [b]) for a, b in zip(given, inputs, strict=True)]
     ports = [_port(name, _FLOAT, shape) for name, shape in zip(given, inputs.values(), strict=True)]
@@ -81,7 +81,7 @@ def test_check_finds_inputs_of_nested_graphs_that_say_something_else(
 
 
 @pytest.mark.parametrize(("node", "inputs", "message"), CASES.values(), ids=CASES)
-def test_running_finds_them_where_only_inference_tells_types(
+def test_running_finds_them_where_only_inference_knows_types(
     tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], message: str
 ) -> None:
     program = cir.load(_saved(tmp_path / "m.onnx", node, inputs, is_known=False))

@@ -1,4 +1,4 @@
-"""Types of reductions whose axes are operands, as far as what is known of these tells."""
+"""Types of reductions whose axes are operands, as far as these are known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _axes(*values: int) -> Value:
         (Value(tensor(i64, N)), {"keepdims": False}, None),
     ],
 )
-def test_the_number_of_axes_tells_the_rank(
+def test_the_number_of_axes_gives_the_rank(
     axes: Value | None, attributes: dict[str, Any], shape: tuple[Dim | None, ...] | None
 ) -> None:
     assert onnx.ReduceSum(X, axes, **attributes).reduced.type is TensorType(f32, shape)

@@ -149,7 +149,7 @@ def test_wrong_fields_are_refused(edit: Edit, where: str, message: str) -> None:
     assert message in found[0].message
 
 
-def test_misspelt_field_is_told_the_right_one() -> None:
+def test_misspelt_field_gets_the_right_one_suggested() -> None:
     def edit(made: Document) -> None:
         _read(made)["Datatype"] = _read(made).pop("DataType")
 
@@ -157,7 +157,7 @@ def test_misspelt_field_is_told_the_right_one() -> None:
     assert [(d.where, d.help) for d in found] == [(f"{READ}.Datatype", "did you mean 'DataType'?"), (READ, None)]
 
 
-def test_misspelt_types_are_told_the_right_ones() -> None:
+def test_misspelt_types_get_the_right_ones_suggested() -> None:
     found = _after(lambda m: (_op(m).update(Type="Matmull"), _read(m).update(DataType="fp32")), product("v3"))
     assert [d.help for d in found] == ["did you mean 'Matmul' or 'Mul'?"]
     found = _after(lambda m: _read(m).update(DataType="fp32"), product("v3"))
@@ -293,7 +293,7 @@ def test_truth_value_in_a_repeated_tensor_is_found() -> None:
     assert [d.where for d in found] == ["Nodes[0].Op.ReadTensors[1].Shape[0]"]
 
 
-def test_pads_other_than_one_are_told_and_kept() -> None:
+def test_pads_other_than_one_are_reported_and_kept() -> None:
     place = "Nodes[0].Ops[0].ReadTensors[0].Pads"
     found = _after(lambda m: _read(m).update(Pads=[2, 1]), product("v1"))
     assert [(d.code.id, d.where) for d in found] == [("W0273", place)]
@@ -301,7 +301,7 @@ def test_pads_other_than_one_are_told_and_kept() -> None:
     assert [(d.code.id, d.where) for d in found] == [("E0273", place)]
 
 
-def test_all_findings_are_told_in_order() -> None:
+def test_all_findings_are_reported_in_order() -> None:
     def edit(made: Document) -> None:
         made["Rank"] = 5
         _read(made)["Offsets"] = [0, 9]

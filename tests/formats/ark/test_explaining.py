@@ -1,4 +1,4 @@
-"""What `cir info`, `cir show` and `cir view` tell of programs of ranks, on the real surface."""
+"""Programs of ranks in `cir info`, `cir show` and `cir view`, with the real API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _write(name: str, ranks: list[list[Document]]) -> None:
         Path(f"{name}.rank{n}.json").write_bytes(files.text(document, "v3"))
 
 
-def test_info_tells_memory_and_messages(cir: Cir) -> None:
+def test_info_reports_memory_and_messages(cir: Cir) -> None:
     assert cir("info", "net.rank0.json").out.splitlines() == [
         "net.rank0.json",
         "format      ARK model v3",
@@ -98,7 +98,7 @@ def test_info_counts_floating_point_operations_of_all_ranks(cir: Cir) -> None:
     assert "FLOPs       16 per run" in cir("info", "net.rank0.json", "--flops").out.splitlines()
 
 
-def test_info_tells_what_is_missing_lost_or_waits(cir: Cir) -> None:
+def test_info_reports_what_is_missing_lost_or_waits(cir: Cir) -> None:
     _write("lost", [sent(outgoing(0, 4, [(1, 3)]), 1, 3, 2), []])
     out = cir("info", "lost.rank0.json").out
     assert "exchange    1 message, 16 B, 1 never received" in out
@@ -127,7 +127,7 @@ def test_show_finds_operations_by_their_names_each_rank_apart(cir: Cir) -> None:
     assert (done.status, "did you mean 'total'?" in done.err) == (1, True)
 
 
-def test_view_writes_a_picture_and_tells_what_it_shows(cir: Cir) -> None:
+def test_view_writes_a_picture_and_reports_what_it_shows(cir: Cir) -> None:
     done = cir("view", "net.rank0.json", "-o", "lanes.svg")
     size = Path("lanes.svg").stat().st_size
     assert done.status == 0
@@ -162,7 +162,7 @@ WRONG = """ark.rank @rank0 0 of 2 "v3" {
 }"""
 
 
-def test_of_programs_that_make_no_sense_what_is_wrong_is_told(cir: Cir) -> None:
+def test_of_programs_that_make_no_sense_what_is_wrong_is_reported(cir: Cir) -> None:
     Path("wrong.mlir").write_text(WRONG)
     done = cir("info", "wrong.mlir")
     assert (done.status, "memory" in done.out) == (0, False)

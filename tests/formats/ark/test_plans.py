@@ -54,7 +54,7 @@ def test_operations_of_a_plan_are_a_model(generation: str, architecture: Documen
     assert [(d.code.id, d.where) for d in found] == [("W0275", "TaskInfos")]
     assert module is not None
     ops = [n.get("Op", n.get("Ops", [None])[0]) for n in exchange(generation, 0)["Nodes"]]
-    # Each tensor that an operation mentions tells an edge from the one that gives it.
+    # Each tensor that an operation mentions implies an edge from the one that gives it.
     assert dumps(module) == text(document(generation, ops, [(0, 1), (0, 4), (1, 2), (3, 4)], 0, 2), generation)
 
 
@@ -114,7 +114,7 @@ DEFECTS: list[tuple[Callable[[Document], Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("edit", "code", "where"), DEFECTS)
-def test_defects_of_plans_are_told(edit: Callable[[Document], Any], code: str, where: str) -> None:
+def test_defects_of_plans_are_reported(edit: Callable[[Document], Any], code: str, where: str) -> None:
     plan = copy.deepcopy(_plan("v3"))
     edit(plan)
     module, found = loads(json.dumps(plan).encode(), Dialects())

@@ -74,14 +74,14 @@ def test_two_files_of_one_rank_are_found(tmp_path: Path) -> None:
     assert "rank 0 is that of another file of the program too" in found[0][2]
 
 
-def test_ranks_that_are_not_there_are_told_and_the_rest_is_checked(tmp_path: Path) -> None:
+def test_ranks_that_are_not_there_are_reported_and_the_rest_is_checked(tmp_path: Path) -> None:
     paths = write(tmp_path, documents(ring(3)))
     module, found = cir.check(paths[:2])
     assert module is not None
     assert [(d.code.id, d.message) for d in found] == [("E0277", "of 3 ranks, not all are there: rank 2 is missing")]
 
 
-def test_many_ranks_that_are_not_there_are_told_at_once(tmp_path: Path) -> None:
+def test_many_ranks_that_are_not_there_are_reported_at_once(tmp_path: Path) -> None:
     files = documents(ring(2))
     files[0]["WorldSize"] = 1 << 60
     paths = write(tmp_path, files[:1])
@@ -249,7 +249,7 @@ def test_what_is_placed_outside_of_the_buffer_is_refused(tmp_path: Path) -> None
     assert found_in(tmp_path, files) == [("E0281", "net.rank1.json:Nodes[0].Op", message)]
 
 
-def test_views_of_both_ends_that_differ_are_told(tmp_path: Path) -> None:
+def test_views_of_both_ends_that_differ_are_reported(tmp_path: Path) -> None:
     files = documents([[send(1, 3, 0)], [recv(0, 3, 0)]])
     _placed(files, 16, 8)
     for held in (*_op(files, 1, 0)["WriteTensors"], *_op(files, 1, 0)["ResultTensors"]):
@@ -261,7 +261,7 @@ def test_views_of_both_ends_that_differ_are_told(tmp_path: Path) -> None:
 # -- waiting
 
 
-def _told(folder: Path, *programs: Sequence[Document]) -> list[tuple[str, tuple[str, ...]]]:
+def _reported(folder: Path, *programs: Sequence[Document]) -> list[tuple[str, tuple[str, ...]]]:
     _, found = cir.check(write(folder, documents(programs)))
     assert {d.code.id for d in found} <= {"E0280"}
     return [(d.message, d.notes) for d in found]
@@ -269,7 +269,7 @@ def _told(folder: Path, *programs: Sequence[Document]) -> list[tuple[str, tuple[
 
 def test_two_ranks_that_wait_for_each_other_are_named_with_their_places(tmp_path: Path) -> None:
     programs = [[recv(1, 5, 0), send(1, 6, 10)], [recv(0, 6, 0), send(0, 5, 10)]]
-    assert _told(tmp_path, *programs) == [
+    assert _reported(tmp_path, *programs) == [
         (
             "ranks wait for each other: rank 0 -> rank 1 -> rank 0",
             (
@@ -280,63 +280,63 @@ def test_two_ranks_that_wait_for_each_other_are_named_with_their_places(tmp_path
     ]
 
 
-def test_a_cycle_of_ranks_is_told_with_those_that_wait_behind_it(tmp_path: Path) -> None:
+def test_a_cycle_of_ranks_is_reported_with_those_that_wait_behind_it(tmp_path: Path) -> None:
     programs = [
         [recv(2, 0, 0), send(1, 0, 10), send(3, 0, 20)],
         [recv(0, 0, 0), send(2, 0, 10)],
         [recv(1, 0, 0), send(0, 0, 10)],
         [recv(0, 0, 0)],
     ]
-    (told,) = _told(tmp_path, *programs)
-    assert told[0] == "ranks wait for each other: rank 0 -> rank 2 -> rank 1 -> rank 0"
-    assert [note.partition(" waits")[0] for note in told[1]] == ["rank 0", "rank 2", "rank 1", "rank 3"]
+    (reported,) = _reported(tmp_path, *programs)
+    assert reported[0] == "ranks wait for each other: rank 0 -> rank 2 -> rank 1 -> rank 0"
+    assert [note.partition(" waits")[0] for note in reported[1]] == ["rank 0", "rank 2", "rank 1", "rank 3"]
 
 
-def test_two_cycles_are_both_told(tmp_path: Path) -> None:
+def test_two_cycles_are_both_reported(tmp_path: Path) -> None:
     def program(rank: int) -> list[Document]:
         peer = rank ^ 1
         return [recv(peer, 0, 0), send(peer, 0, 10)]
 
-    found = _told(tmp_path, *[program(rank) for rank in range(4)])
+    found = _reported(tmp_path, *[program(rank) for rank in range(4)])
     assert [message for message, _ in found] == [
         "ranks wait for each other: rank 0 -> rank 1 -> rank 0",
         "ranks wait for each other: rank 2 -> rank 3 -> rank 2",
     ]
 
 
-def test_a_rank_that_waits_for_one_that_has_ended_is_told(tmp_path: Path) -> None:
-    found = _told(tmp_path, [send(1, 0, 0)], [recv(0, 0, 0), recv(0, 0, 10)])
+def test_a_rank_that_waits_for_one_that_has_ended_is_reported(tmp_path: Path) -> None:
+    found = _reported(tmp_path, [send(1, 0, 0)], [recv(0, 0, 0), recv(0, 0, 10)])
     assert [message for message, _ in found] == [
         "ark.Recv: rank 1 waits forever, rank 0 ends without sending with tag 0",
     ]
 
 
-def test_a_rank_that_does_not_come_to_a_barrier_is_told(tmp_path: Path) -> None:
-    found = _told(tmp_path, [sync(0, 2, 0), sync(0, 2, 10)], [sync(1, 2, 0)])
+def test_a_rank_that_does_not_come_to_a_barrier_is_reported(tmp_path: Path) -> None:
+    found = _reported(tmp_path, [sync(0, 2, 0), sync(0, 2, 10)], [sync(1, 2, 0)])
     assert [message for message, _ in found] == [
         "ark.DeviceSync: rank 0 waits forever, rank 1 ends without coming to it",
     ]
 
 
-def test_a_sum_without_parts_is_told(tmp_path: Path) -> None:
+def test_a_sum_without_parts_is_reported(tmp_path: Path) -> None:
     without = [part(0, 0)[1:], part(1, 0)[1:]]
     for ops in without:
         ops[0]["ReadTensors"][0]["Buffer"]["SendTags"] = []
     found = _found(tmp_path, *without)
     assert {code for code, _, _ in found} == {"E0275"}
     late = [[part(rank, 0)[n] for n in (1, 2, 0)] for rank in (0, 1)]
-    (told,) = _told(tmp_path, *late)
-    assert told[0] == "ranks wait for each other: rank 0 -> rank 1 -> rank 0"
+    (reported,) = _reported(tmp_path, *late)
+    assert reported[0] == "ranks wait for each other: rank 0 -> rank 1 -> rank 0"
 
 
-def test_what_nobody_receives_is_told(tmp_path: Path) -> None:
+def test_what_nobody_receives_is_reported(tmp_path: Path) -> None:
     inbox = tensor(G, 1, [SIZE], held=buffer(G, 1, recv=[(0, 3)]))
     noop = op("Noop", [inbox], [], [])
     message = "ark.Send: rank 1 does not receive what is sent to it with tag 3"
     assert _found(tmp_path, [send(1, 3, 0)], [noop]) == [("E0282", "net.rank0.json:Nodes[0].Op", message)]
 
 
-def test_tags_that_are_received_in_another_order_are_told(tmp_path: Path) -> None:
+def test_tags_that_are_received_in_another_order_are_reported(tmp_path: Path) -> None:
     message = "ark.Recv: receives tag 4 of rank 0, which has sent tag 3 before (rank 1)"
     found = _found(tmp_path, [send(1, 3, 0), send(1, 4, 10)], [recv(0, 4, 0), recv(0, 3, 10)])
     assert found == [("W0279", "net.rank1.json:Nodes[0].Op", message)]

@@ -124,7 +124,7 @@ def test_a_tensor_that_is_used_before_it_is_given_is_found(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_cycles_of_many_nodes_are_shortened_and_told_once(tmp_path: Path) -> None:
+def test_cycles_of_many_nodes_are_shortened_and_reported_once(tmp_path: Path) -> None:
     made = _chain(1500)
     _connect(made, 1499, 0)
     _connect(made, 1200, 700)
@@ -249,7 +249,7 @@ def _half(number: int, offset: int, held: int = 0) -> Document:
     return tensor(G, number, [2, 2], held=buffer(G, held), strides=[2, 4], offsets=[0, offset])
 
 
-def test_a_tensor_that_is_read_after_it_was_overwritten_is_told(tmp_path: Path) -> None:
+def test_a_tensor_that_is_read_after_it_was_overwritten_is_reported(tmp_path: Path) -> None:
     x, y, z = tensor(G, 0, [4]), tensor(G, 1, [4]), tensor(G, 3, [4])
     ops = [
         op("Exp", [x], [y], [later(y, 2)], "first"),
@@ -281,7 +281,7 @@ def test_parts_of_a_buffer_that_lie_beside_each_other_do_not_disturb(tmp_path: P
     assert [line[:5] for line in _memory(tmp_path, ops)] == ["W0276", "W0277"]
 
 
-def test_nodes_that_use_the_same_bytes_without_edges_are_told_once(tmp_path: Path) -> None:
+def test_nodes_that_use_the_same_bytes_without_edges_are_reported_once(tmp_path: Path) -> None:
     x = tensor(G, 0, [4])
     ops = [
         op("Exp", [x], [tensor(G, 1, [4])], [later(tensor(G, 1, [4]), 5)]),

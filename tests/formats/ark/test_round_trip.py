@@ -148,7 +148,7 @@ def test_folder_of_files_is_a_program(tmp_path: Path) -> None:
     assert list(cir.load(tmp_path).symbols) == ["rank0", "rank1"]
 
 
-def test_missing_rank_is_told(tmp_path: Path) -> None:
+def test_missing_rank_is_reported(tmp_path: Path) -> None:
     (tmp_path / "net.rank0.json").write_bytes(text(exchange("v3", 0), "v3"))
     module, found = cir.check(tmp_path / "net.rank0.json")
     assert [d.code.id for d in found] == ["E0277"]

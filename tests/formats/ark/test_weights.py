@@ -55,7 +55,7 @@ def _names(rank: ark.Rank) -> tuple[list[str], list[str]]:
     return [ark.port_name(v) for v in rank.initial], [ark.port_name(v) for v in rank.inputs]
 
 
-def test_inputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_inputs_of_one_name_are_distinguished(tmp_path: Path) -> None:
     weights: dict[str, NDArray[np.generic]] = {"x": np.ones((3, 4), np.float32), "x_2": W}
     path = _files(tmp_path, weights, "x")
     (total,) = cir.run(cir.load(path), {}).values()

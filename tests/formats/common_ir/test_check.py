@@ -1,4 +1,4 @@
-"""What `check` tells of files that are wrong: every fault once, at the place that the file has for it."""
+"""Wrong files in `check`: every fault is reported once, at its place in the file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def library(name: str, op_type: str = "Relu", **more: Json) -> Json:
     return {"LibraryProto": {**about, "function": [function], "opset_import": [{"domain": "", "version": 22}], **more}}
 
 
-def told(path: Path, document: Json) -> list[str]:
+def reported(path: Path, document: Json) -> list[str]:
     """The findings on a document, each as its severity and code, its message and its place."""
     path.write_text(json.dumps(document))
     return [f"{d.code.id} {d.message} @ {d.where}" for d in cir.check(path)[1]]
@@ -58,39 +58,39 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_right_file_has_no_findings(path: Path) -> None:
-    assert told(path, model(graph())) == []
+    assert reported(path, model(graph())) == []
 
 
-def test_an_output_without_a_type_is_told_though_its_type_follows(path: Path) -> None:
-    assert told(path, model(graph(output=[{"name": "y"}]))) == ["E0255 CIR8: output 'y' has no type @ graph"]
+def test_an_output_without_a_type_is_reported_though_its_type_follows(path: Path) -> None:
+    assert reported(path, model(graph(output=[{"name": "y"}]))) == ["E0255 CIR8: output 'y' has no type @ graph"]
 
 
-def test_two_outputs_of_one_name_are_told(path: Path) -> None:
-    found = told(path, model(graph(output=[vector("y"), vector("y")])))
+def test_two_outputs_of_one_name_are_reported(path: Path) -> None:
+    found = reported(path, model(graph(output=[vector("y"), vector("y")])))
     assert found == ["E0255 CIR14: 'y' is the name of two outputs @ graph"]
 
 
-def test_two_nodes_that_give_one_value_are_told_once(path: Path) -> None:
-    found = told(path, model(graph(node("Relu", "x", "y", name="n"), node("Abs", "x", "y", name="m"))))
+def test_two_nodes_that_give_one_value_are_reported_once(path: Path) -> None:
+    found = reported(path, model(graph(node("Relu", "x", "y", name="n"), node("Abs", "x", "y", name="m"))))
     assert found == ["E0402 'y' is defined twice @ graph.node[1] 'm'"]
 
 
-def test_a_version_of_the_specification_that_is_not_stated_is_told(path: Path) -> None:
+def test_a_version_of_the_specification_that_is_not_stated_is_reported(path: Path) -> None:
     document = {"ModelProto": {"domain": "com.example", "model_version": 1, "graph": graph()}}
-    assert "E0255 CIR12: ir_version is not stated @ graph" in told(path, document)
+    assert "E0255 CIR12: ir_version is not stated @ graph" in reported(path, document)
 
 
 def test_model_version_zero_is_stated(path: Path) -> None:
     document = model(graph(), model_version=0)
-    assert told(path, document) == []
+    assert reported(path, document) == []
     cir.save(cir.load(path), path)
     assert json.loads(path.read_text())["ModelProto"]["model_version"] == 0
 
 
 @pytest.mark.parametrize("outputs", [[], [""]], ids=["none", "no name"])
-def test_a_node_that_names_no_output_is_told(outputs: Json, path: Path) -> None:
+def test_a_node_that_names_no_output_is_reported(outputs: Json, path: Path) -> None:
     idle = {**node("Relu", "x", "", name="idle"), "output": outputs}
-    found = told(path, model(graph(node("Relu", "x", "y", name="n"), idle)))
+    found = reported(path, model(graph(node("Relu", "x", "y", name="n"), idle)))
     assert found == ["W0255 CIR2: a node of onnx.Relu has no output @ graph.node[1] 'idle'"]
 
 
@@ -101,8 +101,8 @@ def test_a_node_that_names_no_output_is_told(outputs: Json, path: Path) -> None:
         (0, "E0209 M3: operator sets are counted from 1, found 0 @ graph.opset_import"),
     ],
 )
-def test_a_version_of_an_operator_set_that_is_none_is_told(version: int, expected: str, path: Path) -> None:
-    assert told(path, model(graph(), opset_import=[{"domain": "", "version": version}])) == [expected]
+def test_a_version_of_an_operator_set_that_is_none_is_reported(version: int, expected: str, path: Path) -> None:
+    assert reported(path, model(graph(), opset_import=[{"domain": "", "version": version}])) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_places_of_sparse_constants_are_checked(places: list[int], expected: lis
         "dims": [4],
     }
     made = graph(node("Add", "x w", "y"), sparse_initializer=[sparse], input=[vector("x")])
-    assert told(path, model(made)) == expected
+    assert reported(path, model(made)) == expected
 
 
-def test_a_reference_to_an_attribute_that_the_function_lacks_is_told(path: Path) -> None:
+def test_a_reference_to_an_attribute_that_the_function_lacks_is_reported(path: Path) -> None:
     """Without the check the node would compute with the default of its operator."""
     reference = {"name": "alpha", "ref_attr_name": "slope", "type": "FLOAT"}
     function = {
@@ -135,13 +135,13 @@ def test_a_reference_to_an_attribute_that_the_function_lacks_is_told(path: Path)
     }
     made = graph(node("F", "x", "y", input_arg_count=[1]), function=[function])
     text = "attribute 'alpha' refers to 'slope', and function 'F' has no such attribute"
-    assert told(path, model(made)) == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
+    assert reported(path, model(made)) == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
     with pytest.raises(DiagnosticError, match=text):
         cir.run(cir.load(path))
 
 
 @pytest.mark.parametrize(("stated", "held"), [("FLOAT", []), ("INT", ["E0505"])])
-def test_a_reference_to_an_attribute_of_another_kind_is_told(path: Path, stated: str, held: list[str]) -> None:
+def test_a_reference_to_an_attribute_of_another_kind_is_reported(path: Path, stated: str, held: list[str]) -> None:
     """As by onnxruntime for functions of ONNX models; without the check an integer computes as a number."""
     reference = {"name": "alpha", "ref_attr_name": "slope", "type": "FLOAT"}
     function = {
@@ -155,7 +155,7 @@ def test_a_reference_to_an_attribute_of_another_kind_is_told(path: Path, stated:
             else {"name": "slope", "i": 3, "type": "INT"}
         ],
     }
-    found = told(path, model(graph(node("F", "x", "y", input_arg_count=[1]), function=[function])))
+    found = reported(path, model(graph(node("F", "x", "y", input_arg_count=[1]), function=[function])))
     assert [f.split()[0] for f in found] == held
     if held:
         text = "LeakyRelu: attribute 'alpha' is FLOAT, and refers to 'slope' of the function, which is INT"
@@ -164,16 +164,16 @@ def test_a_reference_to_an_attribute_of_another_kind_is_told(path: Path, stated:
             cir.load(path)
 
 
-def test_two_wildcards_in_a_shape_are_told_of_graphs_and_functions(path: Path) -> None:
+def test_two_wildcards_in_a_shape_are_reported_of_graphs_and_functions(path: Path) -> None:
     shape = {"dim": [{"dim_param": "*"}, {"dim_param": "m*"}]}
     open_: Json = {"name": "x", "type": {"tensor_type": {"elem_type": "FLOAT", "shape": shape}}}
     text = (
         "'f32[*, m*]' is not a type: a shape has at most one wildcard, or what names stand for would not be determined"
     )
-    (found,) = told(path, model(graph(node("Relu", "x", "y"), input=[open_])))
+    (found,) = reported(path, model(graph(node("Relu", "x", "y"), input=[open_])))
     assert found == f"E0255 CIR37: 'x': {text} @ graph"
     function = {"name": "F", "input_params": [open_], "output_params": [vector("q")], "node": [node("Relu", "x", "q")]}
-    found = told(path, model(graph(function=[function])))
+    found = reported(path, model(graph(function=[function])))
     assert [f.split(":")[0] for f in found] == ["E0255 CIR37"]
 
 
@@ -189,7 +189,7 @@ def test_two_wildcards_in_a_shape_are_told_of_graphs_and_functions(path: Path) -
         ),
     ],
 )
-def test_what_is_no_document_is_told_as_what_it_is(path: Path, text: str, expected: str, help: str | None) -> None:
+def test_what_is_no_document_is_reported_as_what_it_is(path: Path, text: str, expected: str, help: str | None) -> None:
     path.write_text(text)
     (found,) = cir.check(path)[1]
     assert (found.code.id, found.message, found.help) == ("E0250", expected, help)
@@ -206,7 +206,7 @@ def test_a_part_of_a_binary_file_is_one_of_common_ir(tmp_path: Path) -> None:
 def test_a_model_without_a_graph_is_refused(path: Path) -> None:
     document = model(graph())
     del document["ModelProto"]["graph"]  # pyright: ignore[reportIndexIssue]  an object of JSON
-    assert told(path, document) == ["E0209 the model has no graph @ "]
+    assert reported(path, document) == ["E0209 the model has no graph @ "]
     with pytest.raises(DiagnosticError, match="E0209"):
         cir.load(path)
 
@@ -215,20 +215,20 @@ def test_a_model_without_a_graph_is_refused(path: Path) -> None:
 
 
 def test_a_node_with_too_many_inputs_is_not_called_undeclared_too(path: Path) -> None:
-    found = told(path, model(graph(node("Relu", "x x", "y", name="n"))))
+    found = reported(path, model(graph(node("Relu", "x x", "y", name="n"))))
     assert found == ["E0502 Relu takes 1 inputs, found 2 @ graph.node[0] 'n'"]
 
 
 def test_a_weight_that_cannot_be_read_is_not_called_missing_too(path: Path) -> None:
     weight = {"name": "w", "data_type": "FLOAT", "dims": [2], "float_data": [1.0]}
-    found = told(path, model(graph(node("Add", "x w", "y"), initializer=[weight])))
+    found = reported(path, model(graph(node("Add", "x w", "y"), initializer=[weight])))
     assert found == ["E0207 tensor<2xf32> takes 8 bytes, found 4 @ graph.initializer 'w'"]
 
 
-def test_what_nothing_defines_is_told_once(path: Path) -> None:
-    found = told(path, model(graph(node("Relu", "q", "y", name="n"))))
+def test_what_nothing_defines_is_reported_once(path: Path) -> None:
+    found = reported(path, model(graph(node("Relu", "q", "y", name="n"))))
     assert found == ["E0255 CIR20: 'q' is not an output of a node, no input and no initializer @ graph.node[0] 'n'"]
-    found = told(path, model(graph(output=[vector("z")])))
+    found = reported(path, model(graph(output=[vector("z")])))
     assert found == ["E0255 CIR20: 'z' is not an output of a node, no input and no initializer @ graph.outputs"]
 
 
@@ -239,7 +239,7 @@ def calling(called: str, *imports: str) -> Json:
     return model(graph(node(called, "x", "y", name="n", input_arg_count=[1]), imported_libraries=imports))
 
 
-def test_calls_into_a_library_that_is_missing_are_not_told_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_into_a_library_that_is_missing_are_not_reported_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
     path.write_text(json.dumps(calling("com.example.a.F", "a.cir.json")))
     (found,) = cir.check(path.name)[1]
@@ -251,43 +251,43 @@ def test_calls_into_a_library_that_is_missing_are_not_told_too(path: Path, monke
     )
 
 
-def test_other_calls_are_told_when_a_library_is_missing(path: Path) -> None:
-    found = told(path, calling("Foo", "a.cir.json"))
+def test_other_calls_are_reported_when_a_library_is_missing(path: Path) -> None:
+    found = reported(path, calling("Foo", "a.cir.json"))
     assert found[1:] == ["E0255 CIR30: the operator 'Foo' is not declared @ graph.node[0] 'n'"]
 
 
 def test_a_library_has_to_import_what_it_uses(path: Path) -> None:
     (path.parent / "a.cir.json").write_text(json.dumps(library("a", "com.example.b.F")))
     (path.parent / "b.cir.json").write_text(json.dumps(library("b")))
-    found = told(path, calling("com.example.a.F", "a.cir.json", "b.cir.json"))
+    found = reported(path, calling("com.example.a.F", "a.cir.json", "b.cir.json"))
     text = "CIR30: the operator 'com.example.b.F' is of a library that this file does not import"
     assert found == [f"E0255 {text} @ com.example.a.function 'F'.node[0] 'q'"]
 
 
-def test_a_library_of_a_dialect_that_is_none_is_told(path: Path) -> None:
-    found = told(path, model(graph(imported_libraries=["commonir:cores"])))
+def test_a_library_of_a_dialect_that_is_none_is_reported(path: Path) -> None:
+    found = reported(path, model(graph(imported_libraries=["commonir:cores"])))
     assert found == ["E0252 the library 'commonir:cores' is not found: no dialect is called 'cores' @ "]
 
 
 @pytest.mark.slow
-def test_more_libraries_than_the_limit_are_told_once(path: Path) -> None:
+def test_more_libraries_than_the_limit_are_reported_once(path: Path) -> None:
     names = [f"l{n}.cir.json" for n in range(260)]
     for n, name in enumerate(names):
         (path.parent / name).write_text(json.dumps(library(f"l{n}")))
-    assert told(path, model(graph(imported_libraries=names))) == ["E0303 more than 256 libraries are imported @ "]
+    assert reported(path, model(graph(imported_libraries=names))) == ["E0303 more than 256 libraries are imported @ "]
 
 
 def test_a_digest_may_have_capital_letters_and_must_have_all_digits(path: Path) -> None:
     content = json.dumps(library("a")).encode()
     (path.parent / "a.cir.json").write_bytes(content)
     digest = sha256(content).hexdigest()
-    assert told(path, calling("com.example.a.F", f"a.cir.json#sha256={digest.upper()}")) == []
-    found = told(path, calling("com.example.a.F", f"a.cir.json#sha256={digest[:60]}"))
+    assert reported(path, calling("com.example.a.F", f"a.cir.json#sha256={digest.upper()}")) == []
+    found = reported(path, calling("com.example.a.F", f"a.cir.json#sha256={digest[:60]}"))
     assert found == [f"E0306 the import of 'a.cir.json' has a digest that is none: '{digest[:60]}' @ "]
 
 
 @pytest.mark.parametrize("uri", ["", "/etc/nn.cir"])
-def test_a_path_that_no_import_may_have_is_told_once(path: Path, uri: str) -> None:
-    assert told(path, model(graph(imported_libraries=[uri]))) == [
+def test_a_path_that_no_import_may_have_is_reported_once(path: Path, uri: str) -> None:
+    assert reported(path, model(graph(imported_libraries=[uri]))) == [
         f"E0301 the path '{uri}' is refused: it must be a relative path that stays below the folder of the model @ "
     ]

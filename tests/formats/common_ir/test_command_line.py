@@ -135,7 +135,7 @@ def test_a_library_is_no_program(cir: Any) -> None:
     assert cir("convert", "libraries/layers.cir.json", "-o", "o.onnx").status != 0
 
 
-def test_what_cannot_hold_libraries_is_told_apart(cir: Any) -> None:
+def test_what_cannot_hold_libraries_is_distinguished(cir: Any) -> None:
     assert cir("convert", "plain_onnx.cir.json", "-o", "plain.onnx").status == 0
     with pytest.raises(
         DiagnosticError, match=r"nothing to bundle: only Common IR graphs.*\n.*`cir convert M -o OUT.cir`"
@@ -150,7 +150,7 @@ def test_whether_a_model_can_be_read_is_found_by_reading_it(cir: Any, monkeypatc
     assert cir("check", "imports.cir.json").status == 0
 
 
-def test_info_tells_what_a_library_is(cir: Any) -> None:
+def test_info_reports_what_a_library_is(cir: Any) -> None:
     metadata = cir("info", "libraries/layers.cir.json").result["metadata"]
     assert metadata == {
         "name": "com.example.layers",
@@ -177,7 +177,7 @@ def test_info_lists_the_functions_and_operators_of_a_file_with_their_types(cir: 
     assert [entry["signatures"] for entry in declared] == [["(x: f32[n]; scale: f32[]) -> (y: f32[n])"]]
 
 
-def test_info_tells_what_a_graph_imports(cir: Any) -> None:
+def test_info_reports_what_a_graph_imports(cir: Any) -> None:
     metadata = cir("info", "imports.cir.json").result["metadata"]
     assert metadata["libraries"] == "com.example.activations, com.example.layers"
     assert metadata["imports"] == "libraries/layers.cir.json"
@@ -253,13 +253,13 @@ def test_a_function_of_matrices_runs_converts_and_is_compared(cir: Any) -> None:
         (["libraries/operators.cir.json"], "E0706", "operators that are only declared cannot be run"),
     ],
 )
-def test_what_cannot_be_called_is_told(
+def test_what_cannot_be_called_is_reported(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: str, expected: str
 ) -> None:
     assert main(["run", *arguments]) in (1, 2)
-    told = capsys.readouterr().err
-    assert code in told
-    assert expected in told
+    reported = capsys.readouterr().err
+    assert code in reported
+    assert expected in reported
 
 
 def test_two_functions_of_one_name_are_called_by_their_full_names(cir: Any, folder: Path) -> None:
@@ -276,7 +276,7 @@ def test_two_functions_of_one_name_are_called_by_their_full_names(cir: Any, fold
     np.testing.assert_array_equal(read_arrays("out.npz")["y"], [2, 4])
 
 
-def test_libraries_that_stay_behind_are_told(cir: Any, folder: Path) -> None:
+def test_libraries_that_stay_behind_are_reported(cir: Any, folder: Path) -> None:
     (folder / "other").mkdir()
     done = cir("convert", "imports.cir.json", "-o", "other/moved.cir.json")
     assert (done.status, done.codes) == (0, ["W0254"])

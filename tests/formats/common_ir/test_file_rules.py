@@ -112,7 +112,7 @@ def test_counts_of_calls_are_those_of_the_function(counts: list[int], message: s
     assert again["ModelProto"]["graph"]["node"][0]["input_arg_count"] == counts
 
 
-def test_a_second_function_of_one_name_is_told_not_dropped(tmp_path: Path) -> None:
+def test_a_second_function_of_one_name_is_reported_not_dropped(tmp_path: Path) -> None:
     model = _document("functions.cir.json")
     functions = model["ModelProto"]["graph"]["function"]
     functions.append(functions[0])

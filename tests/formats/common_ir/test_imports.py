@@ -89,7 +89,7 @@ def test_a_library_that_is_imported_twice_is_there_once(folder: Path) -> None:
     assert names(module) == ["com.example.c", "com.example.a", "com.example.b"]
 
 
-def test_a_library_that_is_missing_is_told_with_what_was_tried(folder: Path) -> None:
+def test_a_library_that_is_missing_is_reported_with_what_was_tried(folder: Path) -> None:
     module, (found,) = opened(folder, ["libs/a.cir"], library_path=(str(folder / "elsewhere"),))
     assert module is not None
     assert found.code.id == "E0252"
@@ -138,7 +138,7 @@ def test_a_library_in_the_library_path_cannot_leave_it(folder: Path) -> None:
     assert (found.code.id, found.file) == ("E0301", str(shared / "a.cir.json"))
 
 
-def test_a_cycle_is_told_as_a_whole(folder: Path) -> None:
+def test_a_cycle_is_reported_as_a_whole(folder: Path) -> None:
     (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json"]))
     (folder / "libs" / "b.cir.json").write_text(library("b", ["c.cir.json"]))
     (folder / "libs" / "c.cir.json").write_text(library("c", ["a.cir.json"]))
@@ -161,7 +161,7 @@ def test_a_graph_cannot_be_imported(folder: Path) -> None:
     assert found.message == "'a.cir.json' has a graph, and only libraries can be imported"
 
 
-def test_two_libraries_of_one_name_are_told(folder: Path) -> None:
+def test_two_libraries_of_one_name_are_reported(folder: Path) -> None:
     (folder / "a.cir.json").write_text(library("same"))
     (folder / "b.cir.json").write_text(library("same", version=2))
     module, found = opened(folder, ["a.cir.json", "b.cir.json"])
@@ -178,7 +178,7 @@ def test_two_equal_files_are_one_library(folder: Path) -> None:
     assert names(module) == ["com.example.same"]
 
 
-def test_a_library_that_is_no_file_is_told_with_its_place(folder: Path) -> None:
+def test_a_library_that_is_no_file_is_reported_with_its_place(folder: Path) -> None:
     (folder / "a.cir.json").write_text('{"LibraryProto": {"name": 3}}')
     (folder / "b.cir.json").write_text("version https://git-lfs.github.com/spec/v1\n")
     (folder / "c.cir.json").write_bytes(b"")
@@ -329,7 +329,7 @@ def test_a_relative_import_of_a_fetched_library_leads_to_its_server(folder: Path
     assert names(module) == ["com.example.b", "com.example.a"]
 
 
-def test_a_server_that_says_no_is_told(folder: Path) -> None:
+def test_a_server_that_says_no_is_reported(folder: Path) -> None:
     _, (found,) = fetched(folder, Network(), [url("a", library("a"))])
     assert found.code.id == "E0252"
     assert found.message == "the library 'https://example.com/a.cir.json' cannot be fetched: HTTP Error 404: Not Found"

@@ -172,7 +172,7 @@ def test_a_type_may_be_a_number_or_its_name() -> None:
         ('{"ModelProto": ', "", "the document is not JSON: expecting value at column 16"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_place(text: str, place: str, message: str) -> None:
+def test_what_does_not_fit_is_reported_with_its_place(text: str, place: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         loads(text)
     (found,) = caught.value.diagnostics
@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_told_with_its_place(text: str, place: str, message
     assert found.message.startswith(message)
 
 
-def test_all_faults_are_told() -> None:
+def test_all_faults_are_reported() -> None:
     with pytest.raises(DiagnosticError) as caught:
         loads('{"ModelProto": {"ir_version": "1", "domain": 2, "graph": {"node": [{"input": [3]}]}}}')
     assert [d.where for d in caught.value.diagnostics] == [

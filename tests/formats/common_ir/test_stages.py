@@ -102,7 +102,7 @@ def library_b(**more: Any) -> Any:
     return b("Library", **{**about, **more})
 
 
-# -- telling files apart
+# -- distinguishing files
 
 
 def test_a_file_that_begins_with_a_node_is_a_graph_of_stage_a() -> None:
@@ -128,7 +128,7 @@ def test_a_model_of_stage_b_may_have_those_fields_in_its_graph_alone() -> None:
 @pytest.mark.parametrize(
     "fields", [{"model_version": 1}, {"producer_version": 1}, {"model_author": "me"}], ids=lambda f: next(iter(f))
 )
-def test_a_library_is_told_by_a_number_where_a_model_has_a_text(fields: dict[str, Any]) -> None:
+def test_a_library_is_reported_by_a_number_where_a_model_has_a_text(fields: dict[str, Any]) -> None:
     made = b("Library", ir_version=1, name="lib", domain="com.example", **fields)
     assert stage_of(memoryview(made.SerializeToString())) is Stage.LIBRARY_B
 
@@ -146,7 +146,7 @@ def test_a_model_with_versions_of_operators_is_of_today() -> None:
     assert stage_of(memoryview(made.SerializeToString())) is Stage.MODEL
 
 
-def test_a_model_whose_attributes_tell_their_kinds_is_of_today() -> None:
+def test_a_model_whose_attributes_state_their_types_is_of_today() -> None:
     made = create(ModelProto)
     made.ir_version, made.model_author = 2, "me"
     attribute = made.graph.node.add().attribute.add()
@@ -180,7 +180,7 @@ def test_a_graph_of_stage_a_becomes_a_model() -> None:
     assert made.graph.value_info[0].name == "y"
 
 
-def test_lists_of_stage_a_that_do_not_match_are_told() -> None:
+def test_lists_of_stage_a_that_do_not_match_are_reported() -> None:
     found = Diagnostics()
     message = graph_a(input=["x", "z"])
     read_document(memoryview(message.SerializeToString()), DEFAULT_LIMITS, "file", found)
@@ -308,7 +308,7 @@ def test_an_empty_list_is_of_the_kind_that_is_declared(tmp_path: Path) -> None:
     assert op.stored_attributes == {"axes": ()}
 
 
-def test_an_attribute_with_two_values_is_told() -> None:
+def test_an_attribute_with_two_values_is_reported() -> None:
     model = model_b()
     model.graph.node[0].attribute.append(b("Attribute", name="k", i=1, f=2.0))
     found = Diagnostics()

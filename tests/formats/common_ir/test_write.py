@@ -290,7 +290,7 @@ def test_weights_outside_of_the_folder_are_refused(location: str, tmp_path: Path
 # -- what cannot be written
 
 
-def test_a_type_without_an_encoding_is_told() -> None:
+def test_a_type_without_an_encoding_is_reported() -> None:
     block = Block([tensor(handle, 3)], ["x"])
     block.append(onnx.Return((block.arguments[0],)))
     module = Module()

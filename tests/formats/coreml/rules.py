@@ -33,7 +33,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Rule:
-    """A sentence of a document, what breaks it, and what is told."""
+    """A sentence of a document, what breaks it, and the finding."""
 
     sentence: str
     broken: Callable[[], Broken | b.Message]
@@ -42,7 +42,7 @@ class Rule:
 
 
 def findings(folder: Path, given: Broken | b.Message) -> list[tuple[str, str, str]]:
-    """Return code, message and place of all that is told of a package."""
+    """Returns code, message and place of the findings of a package."""
     broken = given if isinstance(given, Broken) else Broken(given)
     package = b.save(folder, broken.content, broken.weights, broken.manifest)
     if broken.spoil is not None:

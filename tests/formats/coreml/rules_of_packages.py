@@ -53,7 +53,7 @@ def manifest(change: Callable[[dict[str, Any]], object]) -> Broken:
 
 
 def item(**changes: object) -> Broken:
-    """A package whose manifest tells other things of the model."""
+    """A package whose manifest contradicts the model."""
     return manifest(lambda m: m["itemInfoEntries"][b.MODEL_ITEM].update(changes))
 
 

@@ -1,4 +1,4 @@
-"""Weight files: what metadata state is checked before anything is mapped, and told with its place."""
+"""Weight files: what metadata state is checked before anything is mapped, and reported with its place."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def metadata(sentinel: int = 0xDEADBEEF, code: int = 2, size: int = 24, offset: 
         (64, struct.pack("<II56x", 1, 1), "the weight file has blob storage version 1, expected 2"),
     ],
 )
-def test_malformed_weights_are_told_with_their_place(tmp_path: Path, offset: int, weights: bytes, message: str) -> None:
+def test_malformed_weights_are_reported_with_their_place(
+    tmp_path: Path, offset: int, weights: bytes, message: str
+) -> None:
     found = faults_of(tmp_path, b.blob(KIND, offset), weights)
     assert [(d.code, d.message, d.where) for d in found] == [(MALFORMED_WEIGHTS, message, WHERE)]
 
@@ -76,7 +78,7 @@ def test_malformed_weights_are_told_with_their_place(tmp_path: Path, offset: int
         (struct.pack("<II56x", 1, 3), NEWER_FORMAT),
     ],
 )
-def test_file_that_holds_no_weights_is_told(tmp_path: Path, weights: bytes | None, code: object) -> None:
+def test_file_that_holds_no_weights_is_reported(tmp_path: Path, weights: bytes | None, code: object) -> None:
     found = faults_of(tmp_path, b.blob(KIND, 64), weights)
     assert [(d.code, d.where) for d in found] == [(code, WHERE)]
 

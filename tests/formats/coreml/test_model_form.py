@@ -1,4 +1,4 @@
-"""The description of a model as attributes: nothing of the message is lost, and the typed view tells what it says."""
+"""The description of a model as attributes: nothing of the message is lost, and the typed view has its contents."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def with_model_path(tmp_path: Path, path: str) -> Path:
     return b.save(tmp_path, b.simple_model(), stated=stated)
 
 
-def test_missing_path_is_told(tmp_path: Path) -> None:
+def test_missing_path_is_reported(tmp_path: Path) -> None:
     assert [d.code for d in errors_of(tmp_path / "nothing")] == [FILE_NOT_FOUND]
 
 
@@ -97,7 +97,7 @@ def test_every_key_of_an_item_is_required(tmp_path: Path, key: str) -> None:
     ]
 
 
-def test_all_faults_of_a_manifest_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_of_a_manifest_are_reported_at_once(tmp_path: Path) -> None:
     package = with_manifest(tmp_path, fileFormatVersion="x", itemInfoEntries={"a": {"path": 1}})
     assert [d.code for d in errors_of(package)] == [MALFORMED_MANIFEST] * 5
 
@@ -191,7 +191,7 @@ def test_package_may_itself_be_a_link(tmp_path: Path) -> None:
     assert read(tmp_path / "link", b.DIALECTS).functions
 
 
-def test_missing_item_is_told(tmp_path: Path) -> None:
+def test_missing_item_is_reported(tmp_path: Path) -> None:
     package = b.save(tmp_path, b.simple_model())
     (package / "Data" / "com.apple.CoreML" / "model.mlmodel").unlink()
     assert [(d.code, d.where) for d in errors_of(package)] == [
@@ -237,7 +237,7 @@ def test_model_is_found_through_the_manifest(tmp_path: Path) -> None:
         (b.simple_model().SerializeToString()[:-30], TRUNCATED_FILE),
     ],
 )
-def test_file_that_is_no_model_is_told(tmp_path: Path, content: bytes, code: object) -> None:
+def test_file_that_is_no_model_is_reported(tmp_path: Path, content: bytes, code: object) -> None:
     package = b.save(tmp_path, b.simple_model())
     (package / "Data" / "com.apple.CoreML" / "model.mlmodel").write_bytes(content)
     assert [d.code for d in errors_of(package)] == [code]

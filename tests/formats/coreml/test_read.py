@@ -1,4 +1,4 @@
-"""Reading programs: everything in the file is in the module, and every fault is told with its place."""
+"""Reading programs: everything in the file is in the module, and every fault is reported with its place."""
 
 from __future__ import annotations
 
@@ -405,7 +405,7 @@ def test_message_without_surprises_has_no_residue() -> None:
 # -- what is wrong
 
 
-def test_unknown_operation_is_kept_and_told_with_a_suggestion(tmp_path: Path) -> None:
+def test_unknown_operation_is_kept_and_reported_with_a_suggestion(tmp_path: Path) -> None:
     package = b.save(
         tmp_path, b.model(main_of(b.op("sofmax", {"x": "x", "axes": ["x", "x"]}, [("y", KIND)]), outputs=["y"]))
     )
@@ -426,7 +426,7 @@ def test_unknown_operation_is_kept_and_told_with_a_suggestion(tmp_path: Path) ->
     assert op.extra["mil.parameters"] == DictionaryAttr((("x", IntegerAttr(1)), ("axes", IntegerAttr(2))))
 
 
-def test_unknown_parameter_is_told_with_a_suggestion(tmp_path: Path) -> None:
+def test_unknown_parameter_is_reported_with_a_suggestion(tmp_path: Path) -> None:
     package = b.save(
         tmp_path, b.model(main_of(b.op("softmax", {"x": "x", "axes": b.integer(1)}, [("y", KIND)]), outputs=["y"]))
     )
@@ -451,7 +451,7 @@ def test_parameter_bound_to_several_values_is_refused(tmp_path: Path) -> None:
     ]
 
 
-def test_use_before_definition_tells_where_it_is_defined(tmp_path: Path) -> None:
+def test_use_before_definition_reports_where_it_is_defined(tmp_path: Path) -> None:
     content = main_of(
         b.op("softmax", {"x": "later"}, [("y", KIND)]), b.op("softmax", {"x": "x"}, [("later", KIND)]), outputs=["y"]
     )
@@ -466,7 +466,7 @@ def test_use_before_definition_tells_where_it_is_defined(tmp_path: Path) -> None
     ]
 
 
-def test_undefined_names_are_told_with_a_suggestion(tmp_path: Path) -> None:
+def test_undefined_names_are_reported_with_a_suggestion(tmp_path: Path) -> None:
     content = main_of(b.op("softmax", {"x": "x"}, [("probabilities", KIND)]), outputs=["probabilites"])
     _, found = read_with_findings(b.save(tmp_path, b.model(content)), b.DIALECTS)
     assert [(d.code, d.message, d.where, d.help) for d in found] == [
@@ -479,7 +479,7 @@ def test_undefined_names_are_told_with_a_suggestion(tmp_path: Path) -> None:
     ]
 
 
-def test_duplicate_names_are_told(tmp_path: Path) -> None:
+def test_duplicate_names_are_reported(tmp_path: Path) -> None:
     twice = b.op("softmax", {"x": "x"}, [("y", KIND)])
     content = main_of(twice, twice, outputs=["y"])
     content.functions.add(key="main", value=content.functions[0].value)
@@ -497,7 +497,7 @@ def test_name_of_an_input_cannot_be_defined_again(tmp_path: Path) -> None:
     assert [code for code, _, _ in found] == [DUPLICATE_NAME.id]
 
 
-def test_wrong_number_of_blocks_is_told(tmp_path: Path) -> None:
+def test_wrong_number_of_blocks_is_reported(tmp_path: Path) -> None:
     one = b.block([], ["x"])
     found = findings_of(tmp_path, main_of(b.op("cond", {"pred": "x"}, [("y", KIND)], blocks=[one]), outputs=["y"]))
     assert found == [
@@ -505,7 +505,7 @@ def test_wrong_number_of_blocks_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_function_block_with_inputs_of_its_own_is_told(tmp_path: Path) -> None:
+def test_function_block_with_inputs_of_its_own_is_reported(tmp_path: Path) -> None:
     content = b.program({"main": b.function([("x", KIND)], b.block([], ["own"], [("own", KIND)]))})
     found = findings_of(tmp_path, content)
     assert found == [
@@ -529,7 +529,7 @@ def _type(code: int, rank: int, *dims: int) -> b.Message:
         (_type(b.FLOAT32, 65, *[1] * 65), "a tensor type of rank 65 exceeds the limit of 64"),
     ],
 )
-def test_malformed_types_are_told(tmp_path: Path, kind: b.Message, message: str) -> None:
+def test_malformed_types_are_reported(tmp_path: Path, kind: b.Message, message: str) -> None:
     found = findings_of(tmp_path, main_of(b.op("softmax", {"x": "x"}, [("y", kind)]), outputs=["y"]))
     assert found == [(MALFORMED_TYPE.id, message, "main.block[CoreML5].operations[0] 'y'.outputs['y'].type")]
 
@@ -552,7 +552,7 @@ def _no_value() -> b.Message:
         (_no_value(), "the constant of type tensor<2x3xf32> has no value"),
     ],
 )
-def test_malformed_values_are_told(tmp_path: Path, value: b.Message, message: str) -> None:
+def test_malformed_values_are_reported(tmp_path: Path, value: b.Message, message: str) -> None:
     content = main_of(b.const("c", value), b.op("softmax", {"x": "x"}, [("y", KIND)]), outputs=["y"])
     _, found = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
     assert [(d.code, d.message, d.where) for d in found] == [

@@ -1,4 +1,4 @@
-"""Every rule of the format is broken by a package, and told with its code and message.
+"""Every rule of the format is broken by a package, and reported with its code and message.
 
 The rules are in tables, a row for each sentence of a document:
 
@@ -47,7 +47,7 @@ ALL = [(table, rule) for table, rules in TABLES.items() for rule in rules]
 
 
 @pytest.mark.parametrize("rule", [rule for _, rule in ALL], ids=[f"{table}: {rule.sentence}" for table, rule in ALL])
-def test_package_that_breaks_the_rule_is_told(rule: Rule, tmp_path: Path) -> None:
+def test_package_that_breaks_the_rule_is_reported(rule: Rule, tmp_path: Path) -> None:
     found = [(code, message) for code, message, _ in findings(tmp_path, rule.broken())]
     assert (rule.code.id, rule.message) in found
 
@@ -75,10 +75,10 @@ KEEPING = {
     "literal": program(b.op("relu", {"x": b.immediate(X, "floats", [1.0] * 6)}, [("y", X)])),
     "weights": rules_of_programs.weights_with(),
 }
-"""What the broken packages are made of, in one piece: a rule that tells of these would prove nothing above."""
+"""What the broken packages are made of, in one piece: a rule that these break would prove nothing above."""
 
 
 @pytest.mark.parametrize("name", KEEPING)
-def test_package_that_keeps_all_rules_is_told_nothing_of(name: str, tmp_path: Path) -> None:
+def test_package_that_keeps_all_rules_has_no_findings(name: str, tmp_path: Path) -> None:
     given = KEEPING[name]
     assert findings(tmp_path, given if isinstance(given, Broken) else Broken(given)) == []

@@ -561,7 +561,7 @@ def test_D13_double_precision_cannot_cross_the_border(tmp_path: Path) -> None:
 # -- the typed view
 
 
-def test_description_tells_shapes_ranges_defaults_and_metadata(tmp_path: Path) -> None:
+def test_description_shows_shapes_ranges_defaults_and_metadata(tmp_path: Path) -> None:
     content = flexible((1, 10), (3, 3))
     content.description.input[0].shortDescription = "what goes in"
     content.description.metadata.license = "none"

@@ -432,7 +432,7 @@ def test_message_of_an_unknown_parameter_points_at_it() -> None:
     )
 
 
-def test_message_of_a_constant_that_was_left_out_tells_what_to_do() -> None:
+def test_message_of_a_constant_that_was_left_out_says_what_to_do() -> None:
     assert message(program("tensor<fp32, [2]> y = const()[val = tensor<fp32, [2]>(...)];")) == (
         "error[E0242]: the elements of this constant were left out when the text was printed\n"
         "  --> net.mil:4:55\n"
@@ -513,7 +513,7 @@ def test_faults_of_names_and_constants_are_all_reported() -> None:
     assert codes(text) == ["E0207", "E0401", "E0402", "E0501", "E0502", "E0401"]
 
 
-def test_an_operation_of_a_later_operation_set_is_told_as_such() -> None:
+def test_an_operation_of_a_later_operation_set_is_reported_as_such() -> None:
     text = program("tensor<fp32, [2]> y = read_state(input = x);", opset="ios17")
     assert message(text).splitlines()[0] == (
         "error[E0501]: mil.read_state is an operation from CoreML8 on, but its block is written in CoreML7"

@@ -190,7 +190,7 @@ def test_numbers_are_hexadecimal() -> None:
     assert hex_text(single) == "0x1.91eb86p+1"
 
 
-def test_what_has_no_form_is_told() -> None:
+def test_what_has_no_form_is_reported() -> None:
     module = Module()
     module.body.append(UnregisteredOperation("other.thing"))
     found = Diagnostics()
@@ -212,7 +212,7 @@ def test_sizes_that_are_expressions_are_unknown() -> None:
     assert "func main<ios18>(tensor<fp32, [?, 3]> x) {" in text
 
 
-def test_types_and_names_that_no_program_has_are_told() -> None:
+def test_types_and_names_that_no_program_has_are_reported() -> None:
     found = Diagnostics()
     print_program(made(ListType(tensor(complex64, 2), None), "y"), found=found)
     assert [(d.code.id, d.message) for d in found] == [

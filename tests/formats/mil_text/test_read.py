@@ -247,7 +247,7 @@ def test_faults_of_a_stage_name_its_file_and_line(tmp_path: Path) -> None:
     assert (wrong.file, wrong.line, wrong.where) == (str(place), 4, "modules[1].main.block[CoreML7].operations[0] 'y'")
 
 
-def test_a_pipeline_without_description_tells_which_programs_it_has(tmp_path: Path) -> None:
+def test_a_pipeline_without_description_shows_which_programs_it_has(tmp_path: Path) -> None:
     bundle = bundles.save(tmp_path, None, data=b"\0" * 100)
     for n in range(2):
         bundles.save(bundle, FLEXIBLE, name=f"model{n}")
@@ -258,7 +258,7 @@ def test_a_pipeline_without_description_tells_which_programs_it_has(tmp_path: Pa
     )
 
 
-def test_a_compiled_model_of_another_type_is_told_as_such(tmp_path: Path) -> None:
+def test_a_compiled_model_of_another_type_is_reported_as_such(tmp_path: Path) -> None:
     network = bundles.save(tmp_path, None, data=struct.pack("<II", 500, 4) + bytes(90), name="a.mlmodelc")
     _, (found,) = read_with_findings(network, DIALECTS)
     assert found.message == "the compiled model holds no ML Program: it has no 'model.mil'"
@@ -328,7 +328,7 @@ def test_text_that_is_not_utf8_or_too_long_is_refused(tmp_path: Path) -> None:
     assert (found.code.id, found.message) == ("E0303", "a program of 21 bytes exceeds the limit of 5")
 
 
-def test_a_missing_weight_file_is_told_once(tmp_path: Path) -> None:
+def test_a_missing_weight_file_is_reported_once(tmp_path: Path) -> None:
     blob = 'tensor<fp32, [2]>(BLOBFILE(path = string("@model_path/w.bin"), offset = uint64(64)))'
     place = tmp_path / "net.mil"
     place.write_text(

@@ -62,7 +62,7 @@ def test_packages_of_the_zoo(package: Path, *, keeps_model: bool) -> None:
         for key in (MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE) if keeps_model else BESIDE:
             module.set_extra(key, None)
         if not keeps_model:
-            # Which function runs when none is named is told by the description.
+            # Which function runs when none is named is stated by the description.
             again.entry = module.entry
         assert first_difference(module, again, names=True) is None
         assert _weights(module) == _weights(again)

@@ -58,7 +58,7 @@ def test_program_that_never_ends_is_stopped_at_the_time_limit(
     assert "error[E0711]: the time limit of the run has passed" in capsys.readouterr().err
 
 
-def test_output_of_another_shape_than_it_states_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_another_shape_than_it_states_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nodes = [
         helper.make_node("Cast", ["k"], ["n"], to=TensorProto.INT64),
         helper.make_node("Expand", ["x", "n"], ["y"]),

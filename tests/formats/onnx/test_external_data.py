@@ -141,12 +141,12 @@ def test_what_leads_elsewhere_or_has_no_meaning_is_refused(
     assert _found(path)[0].message == only.message
 
 
-def test_a_missing_file_is_told_once(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_once(tmp_path: Path) -> None:
     path = _folder(tmp_path, *[_tensor(f"w{n}", location="gone.bin") for n in range(5)])
     assert [d.message for d in _found(path)] == ["the file 'gone.bin' is missing"]
 
 
-def test_a_pointer_in_the_place_of_data_is_told(tmp_path: Path) -> None:
+def test_a_pointer_in_the_place_of_data_is_reported(tmp_path: Path) -> None:
     path = _folder(tmp_path, _tensor("w", location="w.bin"))
     (path.parent / "w.bin").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
     assert [d.code.id for d in _found(path)] == ["E0104"]

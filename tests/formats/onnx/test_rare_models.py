@@ -1,5 +1,5 @@
 """Models that break a rule of the format and that onnxruntime runs, or follow one that few models use; and faulty ones,
-which are told as such."""
+which are reported as such."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_constants_that_are_texts_decide_what_is_computed_from_them(tmp_path: Pa
         assert cir.prepare(cir.load(again)).run({"at": np.array([[2, 0]])})["y"].tolist() == [["c", "a"]]
 
 
-def test_position_outside_of_a_constant_is_told_when_it_is_reached(tmp_path: Path) -> None:
+def test_position_outside_of_a_constant_is_reported_when_it_is_reached(tmp_path: Path) -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]>
         g (float[1,3] x) => (float[1,2,3] y) <float[1,3] w = {1,2,3}, int64[1,2] at = {0,2}> {
             e = Gather (w, at)
@@ -144,7 +144,7 @@ def test_shape_arithmetic_on_what_is_not_known_is_left_to_running(tmp_path: Path
     np.testing.assert_array_equal(cir.prepare(cir.load(path)).run({"x": X})["y"], X.reshape(3, 1))
 
 
-def test_choice_without_a_condition_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_choice_without_a_condition_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) {
         y = If () <then_branch = t () => (float[3] r) { r = Neg (x) },
                    else_branch = e () => (float[3] s) { s = Abs (x) }>
@@ -155,7 +155,7 @@ def test_choice_without_a_condition_is_told(tmp_path: Path, capsys: pytest.Captu
         assert "error[E0502]: onnx.If: operand 'cond' is missing" in capsys.readouterr().err
 
 
-def test_scan_whose_lists_say_too_much_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scan_whose_lists_say_too_much_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = """<ir_version: 9, opset_import: ["" : 19]> g (float[2] a, float[3,2] b) => (float[2] y, float[3,2] z) {
         y, z = Scan <num_scan_inputs = 1, %s, body = s (float[2] p, float[2] q) => (float[2] r, float[2] t) {
             r = Add (p, q)
@@ -173,7 +173,7 @@ def test_scan_whose_lists_say_too_much_is_told(tmp_path: Path, capsys: pytest.Ca
     assert "error[E0403]: onnx.Scan: num_scan_inputs is 3, of 2 operands" in capsys.readouterr().err
 
 
-def test_resize_by_too_few_factors_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resize_by_too_few_factors_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = """<ir_version: 9, opset_import: ["" : 19]> g (float[N,3] x) => (float[A,B] y) <float[1] scales = {1.5}> {
         y = Resize <mode = "nearest"> (x, , scales)
     }"""
@@ -206,7 +206,7 @@ def test_axes_of_one_element_are_broadcast_in_sums(
     _same(path, {n: draws.random(s, np.float32) for n, s in zip("pq", shapes, strict=True)})
 
 
-def test_unknown_operator_with_a_graph_is_told_when_it_runs(tmp_path: Path) -> None:
+def test_unknown_operator_with_a_graph_is_reported_when_it_runs(tmp_path: Path) -> None:
     text = """<ir_version: 7, opset_import: ["" : 11]> g (float[1,3] x) => (float[1,3] y) {
         y = Nested <body = b (float[1,3] p) => (float[1,3] q) { q = Neg (p) }> (x)
     }"""

@@ -1,4 +1,4 @@
-"""ONNX files on the surface: opened, told of, changed, compared and written by commands and calls."""
+"""ONNX files in the API: opened, described, changed, compared and written by commands and calls."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_verbs_open_onnx_files(tmp_path: Path, verb: str) -> None:
     assert _done(verb, _file(tmp_path, odd_models.texts_everywhere()))
 
 
-def test_info_tells_what_a_model_says_of_itself(tmp_path: Path) -> None:
-    told = _done("info", _file(tmp_path, odd_models.texts_everywhere()))
+def test_info_reports_what_a_model_says_of_itself(tmp_path: Path) -> None:
+    reported = _done("info", _file(tmp_path, odd_models.texts_everywhere()))
     for text in ("IR version 10", "p 1", "of all", "license", "ai.onnx 22"):
-        assert text in told
+        assert text in reported
 
 
 def test_info_shows_the_beginning_of_a_vocabulary_and_json_all_of_it(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_info_shows_the_beginning_of_a_vocabulary_and_json_all_of_it(tmp_path: P
     assert words in _done("info", path, "--json")
 
 
-def test_info_and_show_tell_of_several_devices(tmp_path: Path) -> None:
+def test_info_and_show_report_several_devices(tmp_path: Path) -> None:
     path = _file(tmp_path, odd_models.several_devices())
     assert "devices of 'two'" in _done("info", path)
     assert "onnx.device_configurations" in _done("show", path)

@@ -1,4 +1,4 @@
-"""Operators of which there is no definition are told by the names that their files give them."""
+"""Operators of which there is no definition are reported by the names that their files give them."""
 
 from __future__ import annotations
 
@@ -28,24 +28,26 @@ def test_runs_and_conversions_name_domain_and_operator(domain: str, op_type: str
     assert not found
     with pytest.raises(DiagnosticError) as caught:
         commonir.run(module, {"x": np.zeros(2, np.float32)})
-    (told,) = caught.value.diagnostics
-    assert told.message == f"{domain}.{op_type} cannot be lowered to core"
-    assert told.help == "it can be printed, not run; a function of the model that has its name may state what it means"
+    (reported,) = caught.value.diagnostics
+    assert reported.message == f"{domain}.{op_type} cannot be lowered to core"
+    assert (
+        reported.help == "it can be printed, not run; a function of the model that has its name may state what it means"
+    )
 
 
 @pytest.mark.parametrize("op_type", ["Irfft", "QLinearReduceMean"])
 def test_operators_of_onnxruntime_that_are_not_defined_are_no_fault(op_type: str) -> None:
     module, _ = loads(_model("com.microsoft", op_type).SerializeToString(), DIALECTS)
-    (told,) = verify_model(module)
-    assert not told.is_error
-    assert told.message == f"no definition of 'com.microsoft.{op_type}' is known"
+    (reported,) = verify_model(module)
+    assert not reported.is_error
+    assert reported.message == f"no definition of 'com.microsoft.{op_type}' is known"
 
 
-def test_operators_that_onnxruntime_adds_to_the_default_domain_are_told() -> None:
+def test_operators_that_onnxruntime_adds_to_the_default_domain_are_reported() -> None:
     model = _model("", "SimplifiedLayerNormalization")
     model.graph.node[0].input.append("x")
     module, _ = loads(model.SerializeToString(), DIALECTS)
-    (told,) = verify_model(module)
-    assert not told.is_error
+    (reported,) = verify_model(module)
+    assert not reported.is_error
     expected = "G3: 'SimplifiedLayerNormalization' is an operator of onnxruntime, not of this version of ONNX"
-    assert told.message == expected
+    assert reported.message == expected

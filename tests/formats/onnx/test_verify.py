@@ -273,7 +273,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         _model([helper.make_node("Scatter", ["x", "i", "x"], ["y"])], initializer=[_PLACES]),
         ["E0501 graph.node[0] 'y': G3: 'Scatter' may not be used from opset11 on"],
     ),
-    "pieces of which nothing tells the number": (
+    "pieces of unknown number": (
         _model([helper.make_node("Split", ["x"], ["y"])]),
         ["E0505 graph.node[0] 'y': onnx.Split: neither 'split' nor 'num_outputs' is given"],
     ),
@@ -287,7 +287,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_faults_are_told_with_their_place(case: str, tmp_path: Path) -> None:
+def test_faults_are_reported_with_their_place(case: str, tmp_path: Path) -> None:
     model, expected = CASES[case]
     found = _found(model, tmp_path)
     assert len(found) == len(expected), found
@@ -299,7 +299,7 @@ def test_a_sound_model_has_no_findings(tmp_path: Path) -> None:
     assert _found(_model(_named("a", "b")), tmp_path) == []
 
 
-def test_faults_inside_of_nested_graphs_are_told_with_their_place(tmp_path: Path) -> None:
+def test_faults_inside_of_nested_graphs_are_reported_with_their_place(tmp_path: Path) -> None:
     branch = helper.make_graph([helper.make_node("Relux", ["x"], ["t"])], "then", [], [_info("t", 2)])
     other = helper.make_graph([helper.make_node("Add", ["x"], ["s"], "a")], "else", [], [_info("s", 2)])
     node = helper.make_node("If", ["b"], ["y"], "if", then_branch=branch, else_branch=other)
@@ -405,7 +405,7 @@ def test_an_axis_made_of_several_has_the_product_of_their_sizes_and_shards(tmp_p
     assert _found(_sharded(fuse), tmp_path) == []
 
 
-def test_a_wrong_axis_of_sharding_is_told_once_and_with_what_to_do(tmp_path: Path) -> None:
+def test_a_wrong_axis_of_sharding_is_reported_once_and_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(
         _sharded(lambda m: _spec(m).sharded_dim[0].MergeFrom(onnx.ShardedDimProto(axis=2))).SerializeToString()
@@ -418,14 +418,14 @@ def test_sound_sharding_has_no_findings(tmp_path: Path) -> None:
     assert _found(_sharded(lambda _: None), tmp_path) == []
 
 
-@pytest.mark.parametrize(("to", "is_told"), [("coreml", True), ("onnx", False), ("common_ir", False)])
-def test_annotations_of_devices_are_kept_or_told_as_lost(to: str, is_told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("to", "is_reported"), [("coreml", True), ("onnx", False), ("common_ir", False)])
+def test_annotations_of_devices_are_kept_or_reported_as_lost(to: str, is_reported: bool, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(_sharded(lambda _: None), path)
-    told = Diagnostics()
-    made = cir.convert(cir.load(path), to, findings=told)
-    assert ("how nodes are distributed over devices" in [d.message for d in told]) is is_told
-    assert any("onnx.device_configurations" in op.extra for op in made.nested()) is not is_told
+    reported = Diagnostics()
+    made = cir.convert(cir.load(path), to, findings=reported)
+    assert ("how nodes are distributed over devices" in [d.message for d in reported]) is is_reported
+    assert any("onnx.device_configurations" in op.extra for op in made.nested()) is not is_reported
 
 
 def test_what_annotations_name_stays_when_a_model_becomes_simpler(tmp_path: Path) -> None:

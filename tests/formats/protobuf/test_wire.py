@@ -36,7 +36,7 @@ def test_malformed_groups_are_refused(content: bytes) -> None:
         list(fields(memoryview(content)))
 
 
-def test_fault_in_the_middle_is_told_with_its_place() -> None:
+def test_fault_in_the_middle_is_reported_with_its_place() -> None:
     content = b.simple_model().mlProgram.SerializeToString()
     at = content.index(b"softmax")
     damaged = content[:at] + b"\xff" + content[at + 1 :]

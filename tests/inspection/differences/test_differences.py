@@ -1,4 +1,4 @@
-"""What two programs differ in: what was changed on purpose is found, and nothing else is told."""
+"""Differences of two programs: what was changed on purpose is found, and nothing else is reported."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Chain:
         return cir.load(path)
 
 
-def _told(found: Differences) -> list[tuple[str, str, str]]:
+def _reported(found: Differences) -> list[tuple[str, str, str]]:
     """The operations that differ, but for those with other names: in which way, what, and what it is called."""
     return [
         (d.kind, d.operation or d.other_operation, d.name or d.other_name)
@@ -83,23 +83,23 @@ def test_inserted_operation_is_all_that_differs(tmp_path: Path) -> None:
     other = Chain()
     other.inserted = 1
     found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert _told(found) == [("changed", "onnx.Relu", "4"), ("added", "onnx.Neg", "4")]
+    assert _reported(found) == [("changed", "onnx.Relu", "4"), ("added", "onnx.Neg", "4")]
     assert found.operations[0].changes == (Change("X", "3", "4"),)
     assert found.same_weights == 4
 
 
-def test_inserted_layer_is_told_with_its_weight(tmp_path: Path) -> None:
+def test_inserted_layer_is_reported_with_its_weight(tmp_path: Path) -> None:
     found = api.diff(Chain().save(tmp_path / "a.onnx"), Chain(5).save(tmp_path / "b.onnx"))
     added = [(d.other_operation, d.other_name) for d in found.of_kind("added")]
     assert added == [("onnx.initializer", "w4"), ("onnx.MatMul", "12"), ("onnx.Relu", "13"), ("onnx.Softmax", "14")]
     assert [d.changes for d in found.of_kind("changed")] == [(Change("input", "11", "14"),)]
 
 
-def test_attribute_is_told_on_both_sides(tmp_path: Path) -> None:
+def test_attribute_is_reported_on_both_sides(tmp_path: Path) -> None:
     other = Chain()
     other.axes[2] = 0
     found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert _told(found) == [("changed", "onnx.Softmax", "8")]
+    assert _reported(found) == [("changed", "onnx.Softmax", "8")]
     assert found.operations[0].changes == (Change("axis", "1 : i64", "0 : i64"),)
 
 
@@ -107,11 +107,11 @@ def test_operation_that_became_another_one_is_one_difference(tmp_path: Path) -> 
     other = Chain()
     other.activations[1] = "Sigmoid"
     found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert _told(found) == [("changed", "onnx.Relu", "4")]
+    assert _reported(found) == [("changed", "onnx.Relu", "4")]
     assert found.operations[0].changes == (Change("operation", "onnx.Relu", "onnx.Sigmoid"),)
 
 
-def test_weights_are_told_with_how_far_they_are_apart(tmp_path: Path) -> None:
+def test_weights_are_reported_with_how_far_they_are_apart(tmp_path: Path) -> None:
     first, other = Chain(), Chain()
     other.weights[2] = other.weights[2].copy()
     other.weights[2][3, 4] += 0.5
@@ -133,7 +133,7 @@ def test_weights_are_known_by_their_use_whatever_they_are_called(tmp_path: Path)
     assert found.same_weights == 3
 
 
-def test_interface_and_what_files_say_are_told_apart(tmp_path: Path) -> None:
+def test_interface_and_what_files_say_are_distinguished(tmp_path: Path) -> None:
     first, other = Chain(), Chain()
     first.producer, other.producer = "one", "two"
     a = first.save(tmp_path / "a.onnx")
@@ -169,7 +169,7 @@ def test_one_other_weight_is_found_in_a_network(network: str) -> None:
     users = [u.results[0].name for op in program.nested() for r in op.results for u in r.users if _is(op, found)]
     assert len(found.weights) == 1
     assert fault.name in users
-    assert not _told(found)
+    assert not _reported(found)
 
 
 def _is(op: Operation, found: Differences) -> bool:
@@ -273,7 +273,7 @@ def test_integers_of_64_bits_are_apart_by_one(tmp_path: Path) -> None:
     assert (weight.largest, weight.beyond) == (1.0, 10)
 
 
-def test_command_tells_and_its_status_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_reports_and_its_status_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = command_lines(capsys)
     other = Chain()
     other.activations[1] = "Sigmoid"
@@ -304,8 +304,8 @@ def test_operators_of_libraries_are_known_by_their_names() -> None:
         (d.name, d.other_name) for d in found.operations if d.operation == d.other_operation == "common_ir.operator"
     ]
     assert pairs == [("call", "call")]
-    told = {(d.kind, d.name or d.other_name) for d in found.operations}
-    assert {("removed", "AffineGrid"), ("added", "all_reduce")} <= told
+    reported = {(d.kind, d.name or d.other_name) for d in found.operations}
+    assert {("removed", "AffineGrid"), ("added", "all_reduce")} <= reported
 
 
 def test_functions_of_other_names_are_known_by_what_they_hold() -> None:

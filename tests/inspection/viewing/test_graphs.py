@@ -42,7 +42,7 @@ func.func @f(%n: index, %x: f32) -> f32 {
 
 
 class Box:
-    """A box of a picture: where it is, what stands in it, what is told of it."""
+    """A box of a picture: where it is, the text in it, and its title."""
 
     def __init__(self, group: ET.Element) -> None:
         frame = group.find(f"{SVG}rect")
@@ -51,7 +51,7 @@ class Box:
         self.kind = frame.get("class", "")
         self.x, self.y, self.width, self.height = (float(frame.get(k, "nan")) for k in ("x", "y", "width", "height"))
         self.texts = [text.text or "" for text in group.findall(f"{SVG}text")]
-        self.told = (group.findtext(f"{SVG}title") or "").splitlines()
+        self.title = (group.findtext(f"{SVG}title") or "").splitlines()
 
     def holds(self, other: Box) -> bool:
         """Whether another box lies within it."""
@@ -93,7 +93,7 @@ def test_boxes_are_operations_and_lines_what_they_use() -> None:
     assert boxes["exp"].y == boxes["neg"].y
     assert boxes["x"].y < boxes["exp"].y < boxes["add"].y < boxes["y"].y
     assert boxes["add"].texts == ["add", "y · 2x3xf32"]
-    assert boxes["add"].told == [
+    assert boxes["add"].title == [
         "core.add",
         "gives y: tensor<2x3xf32>",
         "a: a: tensor<2x3xf32>",
@@ -112,7 +112,7 @@ def test_blocks_are_drawn_within_the_operation_that_holds_them() -> None:
     assert {("n", "for"), ("x", "for"), ("v", "addf"), ("addf", "yield")} <= _joined(drawing)
 
 
-def test_constants_are_told_by_what_uses_them(tmp_path: Path) -> None:
+def test_constants_are_identified_by_what_uses_them(tmp_path: Path) -> None:
     weight = numpy_helper.from_array(np.zeros((4, 5), np.float32), "w")
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["h"]),
@@ -128,7 +128,7 @@ def test_constants_are_told_by_what_uses_them(tmp_path: Path) -> None:
     boxes = _boxes(draw(cir.load(tmp_path / "m.onnx"), "m"))
     assert list(boxes) == ["x", "MatMul", "Unsqueeze", "y"]
     assert (boxes["MatMul"].kind, boxes["MatMul"].texts[-1]) == ("sends", "B 4x5xf32")
-    assert "axes = [0]" in boxes["Unsqueeze"].told
+    assert "axes = [0]" in boxes["Unsqueeze"].title
 
 
 def test_every_operation_of_a_network_is_drawn_once() -> None:
@@ -171,7 +171,7 @@ def test_of_two_programs_what_differs_stands_out_on_both_sides(tmp_path: Path) -
         ("exp", "differs: operation"),
         ("tanh", "differs: operation"),
     ]
-    assert "operation: core.exp → core.tanh" in boxes[1].told
+    assert "operation: core.exp → core.tanh" in boxes[1].title
     titles = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "head"]
     assert titles == ["one: main", "two: main"]
 
@@ -183,7 +183,7 @@ def test_weights_that_differ_stand_out_at_what_uses_them(tmp_path: Path) -> None
     marked = [box for box in _all_boxes(ET.parse(tmp_path / "x.svg").getroot()) if box.kind == "stuck"]
     assert len(marked) == 2
     assert all("weights differ" in box.texts for box in marked)
-    assert all(f"gives {fault.name}: " in "\n".join(box.told) for box in marked)
+    assert all(f"gives {fault.name}: " in "\n".join(box.title) for box in marked)
 
 
 def test_command_draws_any_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

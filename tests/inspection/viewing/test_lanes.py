@@ -39,7 +39,7 @@ def _groups(root: ET.Element, class_: str) -> list[ET.Element]:
     return [g for g in root.iter(f"{SVG}g") if g.get("class") == class_]
 
 
-def _told(group: ET.Element) -> list[str]:
+def _reported(group: ET.Element) -> list[str]:
     return (group.findtext(f"{SVG}title") or "").splitlines()
 
 
@@ -75,7 +75,7 @@ def test_ranks_are_lanes_and_their_operations_boxes_in_order() -> None:
     root = _root(draw(_exchange(), "net"))
     assert _texts(root, "head") == ["rank 0", "rank 1"]
     boxes = _groups(root, "box")
-    first = [box for box in boxes if _told(box)[0].startswith("rank 0,")]
+    first = [box for box in boxes if _reported(box)[0].startswith("rank 0,")]
     assert [_labels(box) for box in first] == [
         ["Copy", "scale · 8xf32"],
         ["Send → rank 1", "tag 0 · 32 B"],
@@ -85,7 +85,7 @@ def test_ranks_are_lanes_and_their_operations_boxes_in_order() -> None:
     assert len(boxes) == 8
     tops = [_top(box) for box in first]
     assert tops == sorted(tops)
-    assert _told(first[1]) == [
+    assert _reported(first[1]) == [
         "rank 0, steps 1 to 2 of 5", "Send send · 8xf32", "SendDone senddone · 8xf32",
         "rank 0 → rank 1, tag 0 · 32 B",
     ]  # fmt: skip
@@ -94,7 +94,7 @@ def test_ranks_are_lanes_and_their_operations_boxes_in_order() -> None:
 def test_messages_are_arrows_from_the_send_down_to_the_receive() -> None:
     root = _root(draw(_exchange(), "net"))
     arrows = _groups(root, "arrow")
-    assert [_told(arrow) for arrow in arrows] == [
+    assert [_reported(arrow) for arrow in arrows] == [
         ["rank 0 → rank 1", "tag 0 · 32 B"],
         ["rank 1 → rank 0", "tag 1 · 32 B"],
     ]
@@ -112,21 +112,21 @@ def test_what_waits_for_all_ranks_stands_at_one_height() -> None:
     assert len([line for line in root.iter(f"{SVG}line") if line.get("class") == "meeting"]) == 1
 
 
-def test_a_deadlock_is_told_and_marked() -> None:
+def test_a_deadlock_is_reported_and_marked() -> None:
     drawing = draw(_circle(), "net")
-    told = "deadlock: these wait for each other forever: rank 0 for rank 2, rank 2 for rank 1, rank 1 for rank 0"
-    assert drawing.findings == (told,)
+    reported = "deadlock: these wait for each other forever: rank 0 for rank 2, rank 2 for rank 1, rank 1 for rank 0"
+    assert drawing.findings == (reported,)
     root = _root(drawing)
-    assert told in _texts(root, "alert")
+    assert reported in _texts(root, "alert")
     stuck = [box for box in _groups(root, "box") if box.find(f"{SVG}rect").get("class") == "stuck"]  # type: ignore[union-attr]
     assert [_labels(box)[0] for box in stuck] == ["Recv ← rank 2", "Recv ← rank 0", "Recv ← rank 1"]
     assert _texts(root, "end") == ["waits forever", "2 operations not reached"] * 3
-    assert [_told(arrow) for arrow in _groups(root, "arrow")] == [
+    assert [_reported(arrow) for arrow in _groups(root, "arrow")] == [
         ["rank 0 waits for rank 2"], ["rank 1 waits for rank 0"], ["rank 2 waits for rank 1"],
     ]  # fmt: skip
 
 
-def test_a_rank_that_waits_for_one_that_has_ended_is_told() -> None:
+def test_a_rank_that_waits_for_one_that_has_ended_is_reported() -> None:
     drawing = draw(programs.program([received(incoming(10, 4, [(1, 0)]), 1, 0, 12)], []), "net")
     assert drawing.findings == ("rank 0 waits forever",)
 
@@ -135,7 +135,7 @@ def test_what_nobody_receives_ends_in_a_ring() -> None:
     drawing = draw(programs.program(sent(outgoing(0, 4, [(1, 7)]), 1, 7, 2), [copy(whole(0, 4), whole(1, 4), 2)]), "n")
     assert drawing.findings == ("1 message never received",)
     (arrow,) = _groups(_root(drawing), "arrow")
-    assert _told(arrow) == ["rank 0 → rank 1", "tag 7 · 16 B", "never received"]
+    assert _reported(arrow) == ["rank 0 → rank 1", "tag 7 · 16 B", "never received"]
     assert arrow.find(f"{SVG}circle") is not None
 
 
@@ -204,13 +204,13 @@ def _chain(length: int) -> list[Document]:
     return [copy(given[n], whole(n + 1, 4), n + 10_001, f"step{n}") for n in range(length)]
 
 
-def test_many_operations_in_a_row_are_one_box_that_tells_the_first_ones() -> None:
+def test_many_operations_in_a_row_are_one_box_that_names_the_first_ones() -> None:
     drawing = draw(programs.program(_chain(300), _chain(2)), "net")
     assert drawing.left_out == ("more than 16 operations in a row that only compute are drawn as one box",)
     boxes = _groups(_root(drawing), "box")
     assert _labels(boxes[0]) == ["300 operations", "300 Copy"]
-    assert _told(boxes[0])[0] == "rank 0, steps 0 to 299 of 300"
-    assert _told(boxes[0])[-1] == "and 284 more"
+    assert _reported(boxes[0])[0] == "rank 0, steps 0 to 299 of 300"
+    assert _reported(boxes[0])[-1] == "and 284 more"
     assert len(boxes) == 3
 
 
@@ -249,7 +249,7 @@ def test_messages_to_and_from_what_is_left_out_end_there() -> None:
     drawing = draw_lanes(Timeline(3, lanes, arrows, ()), "net")
     assert drawing.left_out == ("left out in the middle: 3,502 operations in 1,400 rows, 1 message",)
     root = _root(drawing)
-    assert [_told(arrow)[1] for arrow in _groups(root, "arrow")] == ["tag 0 · 4 B", "tag 2 · 4 B", "tag 3 · 4 B"]
+    assert [_reported(arrow)[1] for arrow in _groups(root, "arrow")] == ["tag 0 · 4 B", "tag 2 · 4 B", "tag 3 · 4 B"]
     assert "1,400 rows left out" in _texts(root, "note")
     (gap,) = [rect for rect in root.iter(f"{SVG}rect") if rect.get("class") == "gap"]
     top = float(gap.get("y", "nan"))
@@ -287,7 +287,7 @@ def test_programs_of_the_core_are_drawn_too() -> None:
         ["all_reduce", "z · 2x3xf32"],
         ["all_reduce", "z · 2x3xf32"],
     ]
-    assert [_told(arrow) for arrow in _groups(root, "arrow")] == [["rank 0 → rank 1", "tag 5 · 24 B"]]
+    assert [_reported(arrow) for arrow in _groups(root, "arrow")] == [["rank 0 → rank 1", "tag 5 · 24 B"]]
 
 
 def test_programs_without_a_function_are_refused(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_programs_without_a_function_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_suffix_tells_what_is_written(tmp_path: Path) -> None:
+def test_the_suffix_decides_what_is_written(tmp_path: Path) -> None:
     module = _exchange()
     assert api.view(module, tmp_path / "x.svg").size_bytes == len((tmp_path / "x.svg").read_bytes())
     api.view(module, tmp_path / "x.html")

@@ -121,7 +121,7 @@ def test_the_short_form_is_read_and_printed_as_its_template_says(tmp_path: Path)
     assert '<{fused_activation_function = "RELU"}> {more = 1 : i32}' in print_module(module, generic=True)
 
 
-def test_the_trait_tells_the_result_and_refuses_what_does_not_broadcast(tmp_path: Path) -> None:
+def test_the_trait_gives_the_result_and_refuses_what_does_not_broadcast(tmp_path: Path) -> None:
     add = _loaded(tmp_path, _ADD).definitions["TF_AddOp"]
     made = add(Value(TensorType(f32, (4, 1))), Value(TensorType(f32, (3,))))
     assert made.results[0].type is TensorType(f32, (4, 3))

@@ -156,7 +156,7 @@ def test_traits_are_found_by_name() -> None:
     assert [t.name for t in _definition("loop").traits] == ["SingleBlockImplicitTerminator(sample.stop)"]
 
 
-def test_what_stays_in_cpp_is_told() -> None:
+def test_what_stays_in_cpp_is_reported() -> None:
     assert getattr(_definition("odd"), "unknown", ()) == ("(sample::isOdd($_self))",)
     assert getattr(_definition("plain"), "unknown", ()) == ("custom<Unheard>, so that there is the generic form only",)
     assert getattr(_definition("add"), "unknown", ()) == ()

@@ -71,7 +71,7 @@ def test_chain_becomes_one_node(generation: str) -> None:
     assert _compressed(document(generation, raw, EDGES)) == text(expected, generation)
 
 
-def test_names_that_go_are_told() -> None:
+def test_names_that_go_are_reported() -> None:
     raw, _ = _raw("v3")
     found = Diagnostics()
     compress(_program(document("v3", raw, EDGES)), found)
@@ -160,7 +160,7 @@ def _overwriting(generation: str) -> Document:
     return document(generation, ops, [(0, 2)])
 
 
-def test_operation_that_is_moved_over_a_read_of_its_memory_is_told() -> None:
+def test_operation_that_is_moved_over_a_read_of_its_memory_is_reported() -> None:
     module = _program(_overwriting("v2"))
     found = Diagnostics()
     assert compress(module, found) == 1
@@ -170,7 +170,7 @@ def test_operation_that_is_moved_over_a_read_of_its_memory_is_told() -> None:
     assert names == [["first", "store"], ["early"]]
 
 
-def test_overtaking_without_shared_memory_is_not_told() -> None:
+def test_overtaking_without_shared_memory_is_not_reported() -> None:
     made = _overwriting("v2")
     made["Nodes"][1]["Ops"][0]["ReadTensors"] = [tensor("v2", 9, [4])]
     assert '"early"' in _compressed(made).decode()
@@ -182,9 +182,9 @@ def test_program_that_would_compute_something_else_is_not_written(
     (tmp_path / "in.json").write_text(json.dumps(_overwriting("v2")))
     command = ["opt", str(tmp_path / "in.json"), "--passes", "compress", "-o", str(tmp_path / "out.ark.json")]
     assert main(command) == 1
-    told = capsys.readouterr().err
-    assert "W0276" in told
-    assert "error[E0710]: the simplified program has other inputs; nothing is written" in told
+    reported = capsys.readouterr().err
+    assert "W0276" in reported
+    assert "error[E0710]: the simplified program has other inputs; nothing is written" in reported
     assert not (tmp_path / "out.ark.json").exists()
     assert main([*command, "--no-check"]) == 0
     assert (tmp_path / "out.ark.json").exists()

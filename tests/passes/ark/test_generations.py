@@ -48,7 +48,7 @@ def test_nodes_of_several_operations_are_divided() -> None:
     assert edges == [(0, [], [1], "Exp"), (1, [0], [2], "Relu"), (2, [1], [], "Add")]
 
 
-def test_edges_that_no_tensor_tells_stay() -> None:
+def test_edges_that_no_tensor_implies_stay() -> None:
     made = _merged()
     x, y = tensor("v2", 20, [4]), tensor("v2", 21, [4])
     made["Nodes"][1]["Ops"] = [op("Exp", [x], [y], [later(y, 22)])]

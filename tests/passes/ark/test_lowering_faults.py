@@ -1,4 +1,4 @@
-"""What cannot be lowered is told with its place, and nothing else happens."""
+"""What cannot be lowered is reported with its place, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def findings(*ranks: Building) -> list[Diagnostic]:
     return list(caught.value.diagnostics)
 
 
-def test_operation_that_breaks_a_rule_is_told_once_for_each_that_does() -> None:
+def test_operation_that_breaks_a_rule_is_reported_once_for_each_that_does() -> None:
     b = Building("v3")
     for _ in range(2):
         b.op("Add", [b.tensor([2, 3]), b.tensor([2, 4])], [b.tensor([2, 3])])
@@ -41,7 +41,7 @@ def test_operation_that_breaks_a_rule_is_told_once_for_each_that_does() -> None:
     assert len({d.where for d in found}) == 2
 
 
-def test_message_without_a_tag_is_told() -> None:
+def test_message_without_a_tag_is_reported() -> None:
     b = Building("v3", 0, 2)
     b.op("Send", [b.tensor([4])], [b.tensor([4], held=b.buffer(1))])
     (found,) = findings(b)
@@ -62,13 +62,13 @@ def _receiver(shape: list[int]) -> Building:
     return b
 
 
-def test_message_that_lands_beyond_its_buffer_is_told() -> None:
+def test_message_that_lands_beyond_its_buffer_is_reported() -> None:
     (found,) = findings(_sender([2, 4], [6, 4], [4, 0]), _receiver([2, 4]))
     assert found.code.id == "E0601"
     assert "what rank 0 sends lands beyond the 32 bytes of the buffer" in found.message
 
 
-def test_message_of_another_size_is_told() -> None:
+def test_message_of_another_size_is_reported() -> None:
     (found,) = findings(_sender([2, 4], [2, 4], [0, 0]), _receiver([2, 3]))
     assert found.code.id == "E0601"
     assert "tensor<2x4xf32>, which does not fit [2, 3] of f32" in found.message
@@ -84,7 +84,7 @@ ark.rank @rank0 0 of 1 "v3" {
 """
 
 
-def test_text_with_values_that_lie_nowhere_is_told() -> None:
+def test_text_with_values_that_lie_nowhere_is_reported() -> None:
     with pytest.raises(DiagnosticError) as caught:
         cir.lower(cir.loads(TEXT, format="mlir"))
     messages = [d.message for d in caught.value.diagnostics]
@@ -95,7 +95,7 @@ def test_text_with_values_that_lie_nowhere_is_told() -> None:
 
 
 @pytest.mark.parametrize(("view", "message"), [("in [2, 4]", "expected 1 numbers"), ("in [3]", "ends at 0 + 4")])
-def test_text_with_a_tensor_beyond_its_array_is_told(view: str, message: str) -> None:
+def test_text_with_a_tensor_beyond_its_array_is_reported(view: str, message: str) -> None:
     text = TEXT.replace("%a = tensor 0 buffer 0", f"%a = tensor 0 buffer 0 {view}")
     with pytest.raises(DiagnosticError) as caught:
         cir.lower(cir.loads(text, format="mlir"))

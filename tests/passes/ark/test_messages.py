@@ -66,7 +66,7 @@ def test_ranks_meet_as_often_as_they_say() -> None:
     assert sorted(_ranks(ops[0], ops[1][:1]).blocked) == [0]
 
 
-def test_what_nobody_receives_is_told() -> None:
+def test_what_nobody_receives_is_reported() -> None:
     found = _ranks([send(1, 0, 0), send(1, 7, 10)], [recv(0, 0, 0)])
     assert _keys(found.unreceived) == [(0, 1, 7)]
 

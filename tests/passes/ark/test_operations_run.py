@@ -74,7 +74,7 @@ def check(b: Building, folder: Path, tolerance: float = 0.0, draw: Callable[...,
 
 
 def watched(b: Building, y: Document) -> None:
-    """Adds a copy of all that lies around a tensor, which tells what an operation touched."""
+    """Adds a copy of all that lies around a tensor, which shows what an operation touched."""
     whole = b.again(y, Shape=y["Strides"], Offsets=[0] * len(y["Strides"]))
     b.op("Copy", [whole], [b.tensor(y["Strides"], y["DataType"])])
 

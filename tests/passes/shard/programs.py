@@ -30,7 +30,7 @@ def constant(name: str, array: Array) -> str:
 
 
 def move(name: str, operation: str, of: str, source: str, target: str, field: str = "shape", values: str = "") -> str:
-    """A line that moves elements, from a shape to another one; its attribute is the new shape unless it is told."""
+    """A line that moves elements, from a shape to another one; its attribute is the new shape by default."""
     given = values or target.replace("x", ", ")
     kinds = f"(tensor<{source}xf32>) -> tensor<{target}xf32>"
     return f'%{name} = "core.{operation}"(%{of}) <{{{field} = array<i64: {given}>}}> : {kinds}'
@@ -51,7 +51,7 @@ def program(lines: Sequence[str], inputs: Mapping[str, str], outputs: Mapping[st
 
 
 def divided(module: Module, ranks: int, parallel: str = "tensor") -> tuple[Module, Diagnostics]:
-    """A program divided among ranks, which is right by all rules, and what was told."""
+    """A program divided among ranks, which is right by all rules, and the findings."""
     found = Diagnostics()
     made = cir.shard(module, ranks, parallel, findings=found)
     assert [d for d in cir.verify(made) if d.is_error] == []

@@ -44,14 +44,14 @@ def test_parts_of_a_batch_give_parts_of_the_result(ranks: int) -> None:
 
 
 def test_inputs_and_outputs_have_a_part_of_the_batch_and_weights_are_whole() -> None:
-    made, told = divided(_product(), 2, "data")
+    made, reported = divided(_product(), 2, "data")
     assert sums(made) == []
     for rank, f in enumerate(core.ranks_of(made)):
         assert [str(v.type) for v in (*f.inputs, *f.outputs)] == ["tensor<2x6xf32>", "tensor<2x8xf32>"]
         assert constants(f) == {"w": (6, 8), "rows": (2, 8)}
         (rows,) = [op.value.array() for op in f.walk() if isinstance(op, core.Constant) and op.y.name == "rows"]
         assert_array_equal(rows, ROWS[2 * rank : 2 * rank + 2])
-    (finding,) = told
+    (finding,) = reported
     assert finding.code is DIVIDED
     assert finding.message == "each of 2 ranks computes a part of the batch: inputs x"
 
@@ -104,7 +104,7 @@ def test_what_mixes_the_batch_is_refused_by_name(line: str, result: str, reason:
     assert found.where == "main.operations[0] 'y'"
 
 
-def test_all_operations_that_mix_the_batch_are_told() -> None:
+def test_all_operations_that_mix_the_batch_are_reported() -> None:
     lines = [
         '%y = "core.softmax"(%x) <{axis = 0 : i64}> : (tensor<4x6xf32>) -> tensor<4x6xf32>',
         '%z = "core.reduce_sum"(%x) <{axes = array<i64: 0>}> : (tensor<4x6xf32>) -> tensor<6xf32>',

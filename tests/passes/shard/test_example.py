@@ -83,7 +83,7 @@ def test_files_of_ranks_are_run_together(cir: Cir, tmp_path: Path) -> None:
         (["convert", MODEL, "-o", "net.onnx", "--ranks", "2"], "E0601"),
     ],
 )
-def test_what_cannot_be_divided_is_told(
+def test_what_cannot_be_divided_is_reported(
     cir: Cir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -93,7 +93,7 @@ def test_what_cannot_be_divided_is_told(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sizes_that_only_running_tells_stay_open() -> None:
+def test_sizes_known_only_when_running_stay_open() -> None:
     program = api.load(_EXAMPLES.parent / "tests" / "models" / "kinds" / "detector.mlpackage")
     inputs = api.random_inputs(program, seed=3)
     expected, found = api.run(program, inputs), api.run(program, inputs, ranks=2)

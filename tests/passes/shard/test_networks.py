@@ -80,9 +80,9 @@ def test_layer_of_a_transformer_has_two_sums_over_the_ranks(
 @pytest.mark.parametrize("name", NAMES)
 def test_all_weights_of_layers_are_divided_among_two(networks: Networks, name: str, exporter: Exporter) -> None:
     program = cir.load(networks(name, exporter).path)
-    told = Diagnostics()
-    made = cir.shard(program, 2, findings=told)
-    (finding,) = told
+    reported = Diagnostics()
+    made = cir.shard(program, 2, findings=reported)
+    (finding,) = reported
     whole = [note for note in finding.notes if ": whole, " in note]
     # What follows the last layer has no partner.
     assert len(whole) == 1
@@ -93,9 +93,9 @@ def test_all_weights_of_layers_are_divided_among_two(networks: Networks, name: s
 
 def test_fewer_key_heads_than_ranks_leave_their_weights_whole(networks: Networks) -> None:
     program = cir.load(networks("llama_of_two_key_heads", Exporter.SCRIPT).path)
-    told = Diagnostics()
-    cir.shard(program, HEADS, findings=told)
-    (finding,) = told
+    reported = Diagnostics()
+    cir.shard(program, HEADS, findings=reported)
+    (finding,) = reported
     whole = [note for note in finding.notes if "tensor<32x16xf32>: whole" in note]
     assert len(whole) == 2 * LAYERS
     assert all("core.reshape" in note and "cannot be divided in 4 parts" in note for note in whole)

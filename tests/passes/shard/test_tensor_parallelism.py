@@ -59,11 +59,11 @@ def test_perceptron_on_ranks_computes_what_it_does_alone(ranks: int) -> None:
 
 
 def test_first_product_is_divided_by_columns_and_second_by_rows() -> None:
-    made, told = divided(_mlp(), 4)
+    made, reported = divided(_mlp(), 4)
     assert [f.symbol_name for f in core.ranks_of(made)] == ["rank0", "rank1", "rank2", "rank3"]
     for f in core.ranks_of(made):
         assert constants(f) == {"w1": (6, 2), "b1": (2,), "w2": (2, 6), "b2": (6,)}
-    (finding,) = told
+    (finding,) = reported
     assert finding.code is DIVIDED
     assert finding.message == "2 of 2 products are divided among 4 ranks, with 1 sum over the ranks"
     assert finding.notes == (
@@ -99,17 +99,17 @@ def test_source_is_not_touched() -> None:
     assert str(module) == before
 
 
-def test_sizes_that_do_not_divide_leave_the_whole_on_each_rank_and_are_told() -> None:
-    made, told = divided(_mlp(), 3)
+def test_sizes_that_do_not_divide_leave_the_whole_on_each_rank_and_are_reported() -> None:
+    made, reported = divided(_mlp(), 3)
     assert sums(made) == []
-    (finding,) = told
+    (finding,) = reported
     assert finding.code is NOTHING_DIVIDED
     assert finding.message == "nothing could be divided: each of 3 ranks computes the whole program"
     assert "w2 tensor<8x6xf32>: whole, 192 bytes; 8 does not divide by 3" in finding.notes
     assert_allclose(run_divided(_mlp(), 3, {"x": X})["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
 
 
-def test_product_without_partner_stays_whole_and_is_told() -> None:
+def test_product_without_partner_stays_whole_and_is_reported() -> None:
     module = program(
         [
             *MLP,
@@ -119,10 +119,10 @@ def test_product_without_partner_stays_whole_and_is_told() -> None:
         {"x": "tensor<4x6xf32>"},
         {"z": "tensor<4x4xf32>"},
     )
-    made, told = divided(module, 2)
+    made, reported = divided(module, 2)
     assert len(sums(made)) == 1
     assert constants(core.ranks_of(made)[0])["w3"] == (6, 4)
-    (finding,) = told
+    (finding,) = reported
     assert any(n.startswith("w3 tensor<6x4xf32>: whole, 96 bytes; ") for n in finding.notes)
 
 
@@ -293,10 +293,10 @@ def test_fewer_heads_of_keys_are_divided_where_ranks_allow_it() -> None:
 
 def test_fewer_key_heads_than_ranks_are_replicated_and_each_rank_slices_them() -> None:
     attention = Attention(8, 2)
-    made, told = divided(attention.module, 4)
+    made, reported = divided(attention.module, 4)
     held = constants(core.ranks_of(made)[0])
     assert (held["wq"], held["wk"], held["wv"], held["out"]) == ((6, 8), (6, 8), (6, 8), (8, 6))
-    (finding,) = told
+    (finding,) = reported
     assert "wk tensor<6x8xf32>: whole, 192 bytes; core.reshape 'k3' cannot be divided in 4 parts" in finding.notes
     attention.check(4)
 
@@ -307,8 +307,8 @@ def test_queries_keys_and_values_of_different_sizes_from_one_product_are_split(r
     before = str(attention.module)
     attention.check(ranks)
     assert str(attention.module) == before
-    _, told = divided(attention.module, ranks)
-    (finding,) = told
+    _, reported = divided(attention.module, ranks)
+    (finding,) = reported
     products = [note.partition(" tensor")[2].partition(",")[0] for note in finding.notes[:-1]]
     how = "by columns" if ranks == 2 else "whole"
     assert products == ["<6x32xf32>: by columns", f"<6x8xf32>: {how}", f"<6x8xf32>: {how}", "<32x6xf32>: by rows"]
@@ -429,6 +429,6 @@ def test_more_ranks_than_anybody_has_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("ranks", "parallel"), [(0, "tensor"), (2, "tensr")])
-def test_wrong_ways_to_divide_are_told(ranks: int, parallel: str) -> None:
+def test_wrong_ways_to_divide_are_reported(ranks: int, parallel: str) -> None:
     with pytest.raises(DiagnosticError):
         cir.shard(_mlp(), ranks, parallel)

@@ -93,7 +93,7 @@ def test_values_are_given_in_the_order_asked_for() -> None:
     assert got == pytest.approx([-np.exp(-1), -1.0])
 
 
-def test_sizes_that_only_running_tells_reach_later_pieces() -> None:
+def test_sizes_known_only_when_running_reach_later_pieces() -> None:
     n = symbol("n")
 
     def build(x: Value) -> Value:

@@ -1,4 +1,4 @@
-"""What operations cost: every one is told once, with what it gives and what it computes, on any engine."""
+"""The cost of operations: every one is reported once, with what it gives and what it computes, on any engine."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _program(text: str = PROGRAM) -> Module:
 
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
-def test_operations_are_told_in_order_with_what_they_give_and_compute(engine: str) -> None:
+def test_operations_are_reported_in_order_with_what_they_give_and_compute(engine: str) -> None:
     found = api.profile(_program(), engine=engine, repeat=3)
-    told = [(e.name, e.operation, e.size_bytes, e.flops) for e in found.entries]
+    reported = [(e.name, e.operation, e.size_bytes, e.flops) for e in found.entries]
     size = 8 * 4 * 4
     # A product of m x k by k x n takes 2 m n k; 8 x 4 numbers are negated and added.
-    assert told == [
+    assert reported == [
         ("p", "core.matmul", size, 2 * 8 * 4 * 16),
         ("n", "core.neg", size, 32),
         ("y", "core.add", size, 32),
@@ -79,7 +79,7 @@ def test_loops_are_one_operation() -> None:
 
 
 @pytest.mark.parametrize("network", ["bert_fp16", "llama_stateful_fp16", "detector_iOS15"])
-def test_every_named_value_of_a_network_is_told_by_its_own_operation(network: str) -> None:
+def test_every_named_value_of_a_network_is_reported_by_its_own_operation(network: str) -> None:
     program = model(network)
     found = api.profile(program, repeat=1, warmup=0)
     own = {r.name: op.name for op in program.main.body.operations for r in op.results}

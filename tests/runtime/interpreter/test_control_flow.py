@@ -313,7 +313,7 @@ def test_branches_within_each_other_without_end_are_refused(engine: str) -> None
         assert found == said
 
 
-def test_conversions_tell_that_assertions_are_left_out() -> None:
+def test_conversions_report_that_assertions_are_left_out() -> None:
     program = _program(ASSERTING)
     lost = Diagnostics()
     cir.convert(program, "onnx", findings=lost)
@@ -375,7 +375,7 @@ def test_a_step_without_sign_is_positive_unless_it_is_zero() -> None:
         (_GIVEN_STEP, []),
     ],
 )
-def test_a_constant_step_that_is_not_positive_is_told_before_running(step: str, messages: list[str]) -> None:
+def test_a_constant_step_that_is_not_positive_is_reported_before_running(step: str, messages: list[str]) -> None:
     found = verify(parse_module(_counting(step), Dialects()), Dialects())
     assert [(d.message, d.is_error) for d in found] == [(m, False) for m in messages]
 

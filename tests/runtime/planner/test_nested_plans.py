@@ -107,7 +107,7 @@ def test_plans_for_contents_of_inputs_are_few() -> None:
     assert len(executable.explain().steps) <= 4 * MAX_CONTENTS
 
 
-def test_wrong_axes_are_told_when_they_are_given() -> None:
+def test_wrong_axes_are_reported_when_they_are_given() -> None:
     executable = planned(SUMMED)
     x = np.zeros((2, 3, 4), np.float32)
     for _ in range(2):

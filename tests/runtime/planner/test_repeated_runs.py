@@ -169,7 +169,7 @@ def test_positions_and_elements_are_read_again_in_every_run() -> None:
         np.testing.assert_array_equal(found["z"], np.take_along_axis(-x, rows, 0))
 
 
-def test_position_outside_is_told_in_any_run() -> None:
+def test_position_outside_is_reported_in_any_run() -> None:
     executable = prepared("g (float[4] x, int64[2] at) => (float[2] y) { y = Gather(x, at) }")
     x = np.arange(4, dtype=np.float32)
     for n in range(8):
@@ -201,7 +201,7 @@ g (float[4] x, bool[4] c, float[1] s) => (float[k] z, int64[1] n) {
 """
 
 
-def test_sizes_that_running_tells_are_told_in_every_run() -> None:
+def test_sizes_known_when_running_are_reported_in_every_run() -> None:
     executable = prepared(COMPRESSED)
     x, s = np.array([1, 2, 3, 4], np.float32), np.array([0], np.float32)
     taken = [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]

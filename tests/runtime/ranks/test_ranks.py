@@ -98,7 +98,7 @@ def test_messages_of_a_tag_come_in_order_and_tags_in_any() -> None:
     first += ["%y = core.add %x, %x : tensor<4xf32>"]
     taken = [("%a", 0), ("%b", 5), ("%c", -2147483648), ("%d", 5)]
     second = [recv(name, 0, tag) for name, tag in taken]
-    # 4 - 1 * 2 - 3 and so on tells each place.
+    # 4 - 1 * 2 - 3 and so on gives each place.
     second += [
         "%ab = core.sub %a, %b : tensor<4xf32>",
         "%abc = core.mul %ab, %c : tensor<4xf32>",
@@ -218,7 +218,7 @@ def test_deadlock_of_three_ranks_names_the_circle(engine: str) -> None:
     assert found.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 2 -> rank 0"
 
 
-def test_rank_outside_of_a_cycle_is_told_and_not_in_it() -> None:
+def test_rank_outside_of_a_cycle_is_reported_and_not_in_it() -> None:
     waits = [recv("%y", 1, 3)]
     bodies = [waits, [recv("%y", 2, 3)], [recv("%y", 1, 4)]]
     (found,) = refused(program(bodies))
@@ -226,7 +226,7 @@ def test_rank_outside_of_a_cycle_is_told_and_not_in_it() -> None:
     assert found.notes[0].startswith("rank 0 waits for rank 1, tag 3")
 
 
-def test_waiting_for_a_rank_that_has_ended_tells_what_was_sent_instead() -> None:
+def test_waiting_for_a_rank_that_has_ended_reports_what_was_sent_instead() -> None:
     bodies = [[send("%x", 1, 1), "%y = core.add %x, %x : tensor<4xf32>"], [recv("%y", 0, 2)]]
     (found,) = refused(program(bodies))
     assert found.message == "rank 1 waits for what never comes"
@@ -236,7 +236,7 @@ def test_waiting_for_a_rank_that_has_ended_tells_what_was_sent_instead() -> None
     )
 
 
-def test_barrier_that_a_rank_does_not_reach_is_told() -> None:
+def test_barrier_that_a_rank_does_not_reach_is_reported() -> None:
     together = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>"]
     (found,) = refused(program([together, together[1:], together]))
     assert found.code.id == "E0717"
@@ -245,7 +245,7 @@ def test_barrier_that_a_rank_does_not_reach_is_told() -> None:
     )
 
 
-def test_rank_that_waits_for_itself_is_told() -> None:
+def test_rank_that_waits_for_itself_is_reported() -> None:
     (found,) = refused(program([[recv("%y", 0, 0)], ["%y = core.add %x, %x : tensor<4xf32>"]]))
     assert found.notes[-1] == "cycle: rank 0 -> rank 0"
 
@@ -270,7 +270,7 @@ def test_message_of_another_shape_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_time_limit_ends_all_and_tells_who_waits() -> None:
+def test_time_limit_ends_all_and_reports_who_waits() -> None:
     before = time.monotonic()
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
     (found,) = refused(text, options=EngineOptions(time_limit_seconds=1))
@@ -283,7 +283,7 @@ def test_time_limit_ends_all_and_tells_who_waits() -> None:
 
 
 @pytest.mark.slow
-def test_interrupt_ends_at_once_and_tells_who_waits() -> None:
+def test_interrupt_ends_at_once_and_reports_who_waits() -> None:
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
     prepared = cir.prepare(parsed(text), options=EngineOptions(time_limit_seconds=30))
     x = np.ones(4, np.float32)
@@ -400,7 +400,7 @@ def test_engines_are_compared_by_the_outputs_of_all_ranks() -> None:
     assert found.values[0].rtol > 1e-4  # of half precision
 
 
-def test_programs_of_ranks_that_differ_are_told_by_output() -> None:
+def test_programs_of_ranks_that_differ_are_reported_by_output() -> None:
     text = pipeline_program(2)
     other = text.replace("core.add %r0, %x", "core.sub %r0, %x")
     found = cir.compare(parsed(text), parsed(other))
@@ -426,7 +426,7 @@ def test_programs_are_not_compared_over_mpi() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_all_reduce_of_sizes_that_only_inputs_tell(engine: str) -> None:
+def test_all_reduce_of_sizes_known_only_from_inputs(engine: str) -> None:
     text = all_reduce_program(2, "?x2xf32")
     tensors = drawn(2, (3, 2))
     found = cir.run(parsed(text), given(tensors), engine=engine)

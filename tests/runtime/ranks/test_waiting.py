@@ -44,7 +44,7 @@ def test_message_that_was_taken_before_is_not_on_its_way() -> None:
     assert found.notes == ("rank 0 waits for rank 1, tag 0, which has ended: core.recv at rank0.operations[0]",)
 
 
-def test_nothing_follows_before_all_ranks_have_told() -> None:
+def test_nothing_follows_before_all_ranks_have_reported() -> None:
     assert find_deadlock({0: RankStatus(waits(1, 0), {}, {}, 0)}, 2) is None
 
 
@@ -129,7 +129,7 @@ def _text(bodies: list[list[Step]]) -> str:
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @drawn_from(bodies=_skeletons())
 @settings(max_examples=60, deadline=None)
-def test_random_messages_end_or_are_told_as_a_deadlock(bodies: list[list[Step]], engine: str) -> None:
+def test_random_messages_end_or_are_reported_as_a_deadlock(bodies: list[list[Step]], engine: str) -> None:
     module = parsed(_text(bodies))
     x = np.ones(4, np.float32)
     if _ends(bodies):
@@ -140,5 +140,5 @@ def test_random_messages_end_or_are_told_as_a_deadlock(bodies: list[list[Step]],
         return
     with pytest.raises(DiagnosticError) as error:
         cir.run(module, {"x": x}, engine=engine)
-    (told,) = error.value.diagnostics
-    assert told.code.id == "E0717"
+    (reported,) = error.value.diagnostics
+    assert reported.code.id == "E0717"

@@ -143,7 +143,7 @@ def lists(sheet: Sheet) -> None:
 
 
 def random(sheet: Sheet) -> None:
-    """Random numbers, told by their mean and spread over many."""
+    """Random numbers, compared by their mean and spread over many."""
     shape = [100, 100]
     half, x = sheet.number(0.25), sheet.vars["x"]
     draws = {

@@ -1,4 +1,4 @@
-"""Small programs with each named operation, made from the line that tells its indices."""
+"""Small programs with each named operation, made from the line that declares its indices."""
 
 from __future__ import annotations
 

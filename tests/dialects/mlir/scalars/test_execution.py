@@ -71,7 +71,7 @@ def test_fast_math_changes_nothing() -> None:
     assert np.signbit(fast[2])
 
 
-def test_floats_are_told_apart() -> None:
+def test_floats_are_distinguished() -> None:
     x = np.array([0.0, -0.0, 1e-40, 1.0, np.inf, -np.inf, np.nan], "f4")
     for name, expected in (("isinf", np.isinf(x)), ("isnormal", [False, False, False, True, False, False, False])):
         text = f"""func.func @main(%a: tensor<7xf32>) -> tensor<7xi1> {{

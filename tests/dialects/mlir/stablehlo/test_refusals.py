@@ -1,4 +1,4 @@
-"""Wrong programs of stablehlo, with what is told of each; IREE, whose stablehlo is the other one, refuses them too."""
+"""Wrong programs of stablehlo, with the finding of each; IREE, whose stablehlo is the other one, refuses them too."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _HEAD = re.compile(r"// (\w+)( newer)?: (.*)\n")
 _PROGRAMS = {found[1]: (found, chunk) for chunk in _CHUNKS if (found := _HEAD.match(chunk)) is not None}
 
 
-def test_every_program_says_what_is_told() -> None:
+def test_every_program_says_what_is_reported() -> None:
     assert len(_PROGRAMS) == len(_CHUNKS)
 
 
 @pytest.mark.parametrize("name", _PROGRAMS)
-def test_wrong_program_is_told(name: str) -> None:
+def test_wrong_program_is_reported(name: str) -> None:
     head, source = _PROGRAMS[name]
     try:
         found = verify(parse_module(source, Dialects()), Dialects())
