@@ -1,4 +1,4 @@
-"""The one place where numpy arrays and packed bytes meet. Import it lazily: it loads numpy."""
+"""Converts between numpy arrays and packed bytes. Import it lazily: it loads numpy."""
 
 from __future__ import annotations
 
@@ -48,19 +48,15 @@ _NUMPY_NAMES = {
 
 @cache
 def dtype_of(name: str) -> np.dtype[np.generic]:
-    """Returns the numpy dtype that holds one element of the element type of this name, unpacked.
-
-    Raises: KeyError for types numpy cannot hold.
+    """Returns the numpy dtype of one unpacked element of an element type. Raises: KeyError for types without a
+    dtype.
     """
     return np.dtype(_NUMPY_NAMES[name])
 
 
 @cache
 def name_of(dtype: np.dtype[np.generic]) -> str:
-    """Returns the name of the element type that a numpy dtype stands for.
-
-    Raises: KeyError when there is none.
-    """
+    """Returns the name of the element type of a numpy dtype. Raises: KeyError when there is none."""
     if dtype.kind in "US":
         return "!builtin.string"
     for name, found in _NUMPY_NAMES.items():
@@ -70,7 +66,7 @@ def name_of(dtype: np.dtype[np.generic]) -> str:
 
 
 def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, ...]) -> NDArray[np.generic]:
-    """Unpacks bytes into an array; a view of them where elements are whole bytes."""
+    """Returns packed bytes as an array, a view of them if elements are whole bytes."""
     dtype = dtype_of(name)
     if bits >= 8:
         return np.frombuffer(content, dtype).reshape(shape)
@@ -84,7 +80,7 @@ def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, 
 
 
 def _group(bits: int) -> tuple[int, int]:
-    """Returns how many elements fill how many whole bytes."""
+    """Returns the smallest numbers of elements and bytes that have the same size."""
     size = lcm(bits, 8)
     return size // bits, size // 8
 
@@ -123,7 +119,7 @@ def _packed(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def bytes_of_array(array: NDArray[np.generic], bits: int) -> bytes:
-    """Packs an array into bytes, row-major and little-endian."""
+    """Returns the packed bytes of an array, row-major and little-endian."""
     if bits >= 8:
         return np.ascontiguousarray(array).tobytes()
     flat = np.ascontiguousarray(array).reshape(-1)
@@ -133,7 +129,7 @@ def bytes_of_array(array: NDArray[np.generic], bits: int) -> bytes:
 
 
 def converted(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
-    """Returns the elements in the element type of a name; beyond the range of a float is infinity."""
+    """Returns an array converted to an element type; floats overflow to infinity."""
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(dtype_of(name))
 
@@ -146,7 +142,7 @@ def array_of_texts(texts: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.g
 
 
 def bytes_of_values(values: Iterable[object], name: str, bits: int) -> bytes:
-    """Python numbers as the packed bytes of an element type."""
+    """Returns Python numbers as the packed bytes of an element type."""
     return bytes_of_array(np.asarray(list(values)).astype(dtype_of(name)), bits)
 
 
@@ -157,8 +153,8 @@ def values_of_bytes(content: memoryview, name: str, bits: int, count: int) -> li
 
 
 def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
-    """Returns the arrays of values that may be lists or maps, under names such as `scores[0]`; and the names of those
-    that hold none: values that are absent, and empty lists.
+    """Returns the arrays in values that may be lists or maps, under names such as `scores[0]`, and the names of absent
+    values and empty lists.
     """
     arrays: dict[str, NDArray[np.generic]] = {}
     empty: list[str] = []

@@ -1,7 +1,7 @@
-"""Every kind of finding, with the explanation that `cir explain` prints; those about files are in `file_codes`.
+"""The codes of all diagnostics, with the explanation that `cir explain` prints; those about files are in `file_codes`.
 
 Numbers: E04xx the structure of a program (names, scopes, uses), E05xx an operation contradicts its definition, E06xx
-conversion, E07xx running, E08xx writing, E09xx usage. A warning has the same numbering with W, a note with N.
+conversion, E07xx running, E08xx writing, E09xx usage. Warnings have the same numbering with W, notes with N.
 """
 
 from __future__ import annotations
@@ -490,15 +490,12 @@ INTERNAL_ERROR = Code(
 
 
 def all_codes() -> Iterator[Code]:
-    """Returns every code, in order of definition."""
+    """Returns all codes, in order of definition."""
     return (value for value in (*vars(file_codes).values(), *globals().values()) if isinstance(value, Code))
 
 
 def find_code(id: str) -> Code:
-    """Returns the code of this identity; upper and lower case are the same.
-
-    Raises: UNKNOWN_CODE.
-    """
+    """Returns the code with an id, in upper or lower case. Raises: UNKNOWN_CODE."""
     known = {code.id: code for code in all_codes()}
     result = known.get(id.upper())
     if result is None:

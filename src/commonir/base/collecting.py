@@ -1,4 +1,4 @@
-"""Garbage collection put off while many objects that stay are made, and left out where the process ends anyway."""
+"""Delays garbage collection while many long-lived objects are created, and skips it when the process ends."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _OBJECTS = 200_000
 
 @contextmanager
 def no_collection() -> Generator[None]:
-    """Puts off the search for cycles: making a program makes objects by the million, none of which is garbage, and the
-    search goes over all of them again and again.
+    """Returns a context without garbage collection: building a program creates millions of objects, none of which is
+    garbage, and each collection would visit all of them.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -26,18 +26,15 @@ def no_collection() -> Generator[None]:
 
 
 def search_rarely() -> None:
-    """Makes the search for cycles wait for many more objects than usual: nearly all that a command makes stays until it
-    ends, and loading code alone makes them by the ten thousand.
-
-    For a process of our own only.
+    """Makes garbage collection rarer, because nearly all objects of a command live until it ends. For a process of our
+    own only.
     """
     gc.set_threshold(_OBJECTS)
 
 
 def end_without_search() -> None:
-    """Makes the process end without a last search for cycles: the system takes the memory back at once.
-
-    For a process of our own only, because what a cycle holds is not closed then.
+    """Makes the process end without a last garbage collection. For a process of our own only, because objects in cycles
+    are not closed then.
     """
     atexit.register(gc.freeze)
 

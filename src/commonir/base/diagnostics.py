@@ -1,7 +1,8 @@
-"""Findings about the user's input: what is wrong, where, and what to do about it.
+"""Diagnostics about the user's input: what is wrong, where, and what to do about it.
 
-A fault of the input is always a `Diagnostic`; a stage collects all of its findings in a `Diagnostics` list and goes on.
-`DiagnosticError` carries findings out of a call that cannot return a result. A fault of ours is an `InternalError`.
+An error in the input is always a `Diagnostic`; a stage collects all of its diagnostics in a `Diagnostics` list and goes
+on. `DiagnosticError` carries diagnostics out of a call that cannot return a result. An error of this program is an
+`InternalError`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from enum import Enum, IntEnum
 
 
 class Severity(Enum):
-    """How much a finding weighs."""
+    """The severity of a diagnostic."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -33,7 +34,7 @@ class ExitStatus(IntEnum):
 
 
 class Code:
-    """A kind of finding: its identity, weight, and the page that explains it."""
+    """The code of a diagnostic: its id, severity, and explanation."""
 
     __slots__ = ("explanation", "id", "severity", "status", "title")
 
@@ -89,16 +90,16 @@ class Diagnostic:
 
     @property
     def severity(self) -> Severity:
-        """The weight of its code."""
+        """The severity of its code."""
         return self.code.severity
 
     @property
     def is_error(self) -> bool:
-        """Whether it says that the input is wrong."""
+        """Whether it is an error rather than a warning or a note."""
         return self.code.severity is Severity.ERROR
 
     def located(self, *, file: str | None = None, where: str = "") -> Diagnostic:
-        """Returns the same finding with the file filled in and the path prefixed."""
+        """Returns the diagnostic with the file filled in and the path prefixed."""
         path = f"{where}.{self.where}" if where and self.where else where or self.where
         return Diagnostic(
             self.code,
@@ -112,14 +113,14 @@ class Diagnostic:
         )
 
     def advised(self, help: str) -> Diagnostic:
-        """Returns the same finding with something more that the user can do."""
+        """Returns the diagnostic with another help text."""
         result = self.located()
         result.help = help if self.help is None else f"{self.help}; {help}"
         return result
 
     @property
     def place(self) -> str:
-        """The file, with line and column where they are known: `net.mlir:3:21`."""
+        """The file, with line and column if they are known: `net.mlir:3:21`."""
         if not self.file or not self.line:
             return self.file or ""
         return f"{self.file}:{self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
@@ -139,7 +140,7 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """The input is at fault and there is no result; `diagnostics` says why."""
+    """The input has errors and there is no result; `diagnostics` lists them."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__("\n".join(str(d) for d in diagnostics))
@@ -152,11 +153,11 @@ class DiagnosticError(Exception):
 
 
 class InternalError(Exception):
-    """A fault of this program, never of its input."""
+    """An error of this program, never of its input."""
 
 
 class Diagnostics:
-    """The findings of one stage, in order."""
+    """The diagnostics of one stage, in order."""
 
     __slots__ = ("_found",)
 
@@ -174,23 +175,20 @@ class Diagnostics:
         notes: Iterable[str] = (),
         help: str | None = None,
     ) -> None:
-        """Records a finding."""
+        """Adds a diagnostic."""
         self._found.append(Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help))
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Records findings made elsewhere."""
+        """Adds diagnostics of another stage."""
         self._found.extend(diagnostics)
 
     @property
     def has_errors(self) -> bool:
-        """Whether any finding is an error."""
+        """Whether any diagnostic is an error."""
         return any(d.is_error for d in self._found)
 
     def raise_errors(self) -> None:
-        """Raises all findings when one of them is an error.
-
-        Raises: DiagnosticError.
-        """
+        """Raises all diagnostics when one of them is an error. Raises: DiagnosticError."""
         if self.has_errors:
             raise DiagnosticError(*self._found)
 

@@ -35,12 +35,12 @@ _EIGHT_BIT = frozenset({"1", "L", "P", "RGB", "YCbCr", "CMYK"})
 
 
 def is_image(path: str) -> bool:
-    """Returns whether a name is that of an image file that is read."""
+    """Returns whether a name has the suffix of a supported image format."""
     return path.lower().endswith(READ)
 
 
 def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels:
-    """Returns the pixels of an image file; colors become shades of gray by their luminance (ITU-R BT.601) when asked.
+    """Returns the pixels of an image file, with `grayscale` converted to shades of gray by luminance (ITU-R BT.601).
 
     Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
     """
@@ -96,7 +96,7 @@ def _check_size(size: tuple[int, int], limits: Limits, path: str | None = None) 
 
 
 def resized(pixels: Pixels, height: int, width: int) -> Pixels:
-    """Returns the image in another size, bilinear, averaged where it becomes smaller.
+    """Returns the image in another size, by bilinear interpolation, with averaging when it becomes smaller.
 
     Raises: DiagnosticError (E0705 without Pillow).
     """

@@ -1,5 +1,5 @@
-"""Modules that are loaded, and regular expressions that are compiled, when something of them is used: for those who
-name much and use little of it.
+"""Modules that are loaded, and regular expressions that are compiled, on first use: for code that names much and uses
+little.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 
 class LazyModule:
-    """Stands for a module that may not be loaded yet.
+    """A proxy of a module that is loaded on first use.
 
-    A member in lower case is a function, which can be named without loading the module and is found when it is called.
-    Asking for any other member loads it.
+    A member in lower case is a function, which can be named without loading the module and is looked up when it is
+    called. Any other member loads the module.
     """
 
     def __init__(self, name: str) -> None:
@@ -29,7 +29,7 @@ class LazyModule:
         return result
 
     def loaded(self, name: str) -> object:
-        """Returns a member of the module, which is loaded."""
+        """Returns a member of the module after loading it."""
         module = import_module(self._name)
         self._is_loaded = True
         return getattr(module, name)

@@ -25,7 +25,7 @@ def imported(reference: str) -> object:
 
 
 class Named(Protocol):
-    """Something with a name of its own."""
+    """An object with a name."""
 
     @property
     def name(self) -> str:
@@ -53,23 +53,21 @@ class Plugins(Generic[T]):
         self._is_scanned = not discover
 
     def names(self) -> tuple[str, ...]:
-        """Returns names of all that can be had, sorted."""
+        """Returns the names of all available objects, sorted."""
         self._scan()
         return tuple(sorted({*self._loaded, *self._references}))
 
     def __iter__(self) -> Iterator[T]:
-        """Yields all that can be had, loaded one after another; those of other packages last, without those that
-        fail.
-        """
+        """Yields all available objects, loading each; those of other packages last, without those that fail."""
         yield from self.own()
         yield from self.others()
 
     def own(self) -> Iterator[T]:
-        """Yields ours and those that were given, loaded one after another; no other package is looked for."""
+        """Yields ours and those that were passed in, loading each, without looking for other packages."""
         yield from self._working(self._own)
 
     def others(self) -> Iterator[T]:
-        """Yields those of other packages, loaded one after another, without those that fail."""
+        """Yields those of other packages, loading each, without those that fail."""
         yield from self._working([name for name in self.names() if name not in self._own])
 
     def _working(self, names: Iterable[str]) -> Iterator[T]:
@@ -82,7 +80,7 @@ class Plugins(Generic[T]):
                 yield plugin
 
     def get(self, name: str) -> T | None:
-        """Returns the thing of a name; None when there is none.
+        """Returns the object with a name; None when there is none.
 
         Raises: DiagnosticError (E0715) when it cannot be loaded, or is not what its entry point promises.
         """

@@ -40,7 +40,7 @@ class Record:
         return cls.__match_args__
 
     def replaced(self, **changes: object) -> Self:
-        """Returns the same with other values of some fields."""
+        """Returns a copy with other values of some fields."""
         return type(self)(**{**self._values(), **changes})
 
     def _values(self) -> dict[str, object]:

@@ -48,10 +48,7 @@ _NAMES = {element: name for name, element in _TYPES.items()}
 
 
 def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> dict[str, Array]:
-    """Returns the arrays of a file by name.
-
-    Raises: OSError; ValueError with the reason when it is no such file.
-    """
+    """Returns the arrays of a file by name. Raises: OSError; ValueError with the reason when it is not a valid file."""
     with open(path, "rb") as stream:
         size_bytes = os.fstat(stream.fileno()).st_size
         header, start = _header(stream, size_bytes, limits)
@@ -76,7 +73,7 @@ def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMI
 
 
 def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str, object], int]:
-    """Returns the header as JSON, and where the arrays begin."""
+    """Returns the header as JSON, and the offset of the arrays."""
     length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
     if size_bytes < _LENGTH_BYTES or length > min(size_bytes - _LENGTH_BYTES, limits.max_text_bytes):
         raise ValueError("its header is longer than the file, or than is allowed")
@@ -90,7 +87,7 @@ def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str
 
 
 def _entry(name: str, entry: object) -> tuple[np.dtype[np.generic], tuple[int, ...], int, int]:
-    """Type, shape and place of an array by its part of the header."""
+    """Returns type, shape and offset of an array from its entry in the header."""
     fields: dict[object, object] = entry if isinstance(entry, dict) else {}  # pyright: ignore[reportUnknownVariableType]  JSON
     element = _TYPES.get(str(fields.get("dtype")))
     if element is None:

@@ -33,7 +33,7 @@ class JsonDepthError(JsonError):
 
 
 def parse(content: str | bytes) -> Json:
-    """Returns the value of a text. Raises: JsonError."""
+    """Returns the value of a JSON text. Raises: JsonError."""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8")
         value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)

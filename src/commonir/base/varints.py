@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def varint(value: int) -> bytes:
-    """Returns a number that is not negative, seven bits to a byte, the lowest first."""
+    """Returns a non-negative integer as a varint: seven bits to a byte, the lowest first."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -44,7 +44,7 @@ _NEEDED = {"onnxruntime": ("onnxruntime", "ort"), "iree": ("iree", "iree"), "mpi
 
 
 def examine() -> DoctorReport:
-    """Looks at the installation. Imports no engine that is not installed."""
+    """Returns the report on the installation. Engines that are not installed are not imported."""
     return DoctorReport(
         version=__version__,
         python=platform.python_version(),
@@ -84,7 +84,7 @@ def _formats() -> list[FormatReport]:
 
 
 def _plugins() -> list[PluginReport]:
-    """Returns reports of the plugins; each is loaded, for only that shows whether it works."""
+    """Returns reports on plugins; each is loaded, to see whether it works."""
     sources = (
         (DIALECTS, "dialect", Dialects().get),
         (FORMATS, "format", Formats().get),

@@ -1,7 +1,7 @@
-"""Writes the first divergence of a comparison as a folder that shows it on its own.
+"""Writes the first divergence of a comparison to a folder from which it can be reproduced.
 
-The folder holds the operations at fault of each program as a model with its constants (`a.*` and `b.*`, in the format
-of the program where that is read and written, else as MLIR text), what goes in (`inputs.npz`), what came out of each
+The folder has the operations at fault of each program as a model with its constants (`a.*` and `b.*`, in the format of
+the program if that can be read and written, else as MLIR text), the inputs (`inputs.npz`), the results of each
 (`expected.npz`, `actual.npz`) and the command that compares them again (`command.txt`).
 """
 
@@ -82,7 +82,7 @@ def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:
 
 
 def _part(side: Side, sources: Sequence[str], target: str, inputs: Mapping[str, Array]) -> Module:
-    """Returns the operations at fault as a program in the dialect of the side, or in the core where that cannot be."""
+    """Returns the operations at fault as a program in the dialect of the side, or in core where that is impossible."""
     try:
         whole = _sized(side.original, side.source.symbol_name, inputs)
         part = extract(whole, sources, [target], function=side.source.symbol_name)
@@ -97,7 +97,7 @@ def _part(side: Side, sources: Sequence[str], target: str, inputs: Mapping[str, 
 
 
 def _sized(module: Module, function: str, inputs: Mapping[str, Array]) -> Module:
-    """Returns a program of the sizes of some inputs: those of values inside then need no input that has them."""
+    """Returns a program specialized for the sizes of some inputs, so that values inside need no input of that size."""
     sizes = {
         f"{v.name}.{axis}": inputs[v.name].shape[axis]
         for v in module.function(function).inputs
@@ -129,7 +129,9 @@ def _save(path: Path, arrays: Mapping[str, Array]) -> None:
 
 
 def _storable(array: Array) -> Array:
-    """Returns an array of a type that numpy files have: texts of a fixed width, narrow floats in single precision."""
+    """Returns an array of a type that numpy files support: strings of fixed width, single precision for narrower
+    floats.
+    """
     if array.dtype.kind == "O":
         return array.astype(np.str_)
     return array.astype(dtype_of("f32")) if array.dtype.kind == "V" else array

@@ -1,4 +1,4 @@
-"""Programs as texts for people: MLIR, or the text of another format, whole or in part."""
+"""Prints programs as text: MLIR, or the text of another format, all or in part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show(
     names: str,
     locations: bool,
 ) -> str:
-    """Returns the program, or the surroundings of one of its operations; see `api.show`."""
+    """Returns the text of a program, or of the neighbourhood of one of its operations; see `api.show`."""
     limit = DEFAULT_ELISION if elide else None
     if syntax != MLIR:
         return _shown_as(module, syntax, limit)
@@ -60,9 +60,8 @@ def _names_of(op: Operation) -> Iterator[str]:
 
 
 def _operations_called(module: Module, name: str) -> list[Operation]:
-    """Returns operations that define a value of a name, have that name, or are of that kind.
-
-    Raises: DiagnosticError (E0401) when there is none.
+    """Returns the operations with a name, with a result of that name, or of that type. Raises: DiagnosticError (E0401)
+    when there is none.
     """
     result = [op for op in module.nested() if name in _names_of(op)]
     if not result:

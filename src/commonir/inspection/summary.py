@@ -1,4 +1,4 @@
-"""Counts and describes a program for `cir info`: what is in it, without reading weights or loading numpy."""
+"""Summarizes a program for `cir info`, without reading weights or loading numpy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _without_format(module: Module) -> tuple[str, str]:
 
 
 def _entry_of(module: Module) -> str:
-    """Returns the name of the function that runs when none is named, "" when nothing decides which."""
+    """Returns the name of the function that runs by default, "" when there is none."""
     try:
         return module.main.symbol_name
     except DiagnosticError:
@@ -78,13 +78,13 @@ def _entry_of(module: Module) -> str:
 
 
 def _shown(path: str) -> str:
-    """Returns a path as the user would write it: relative to where they are, when it lies there."""
+    """Returns a path as the user would write it: relative to the current folder if it is in it."""
     here = Path.cwd()
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def _summarize_functions(program: Module, format: Format | None) -> Iterator[FunctionSummary]:
-    """Yields the functions of a module, and of those inside of it under the place where these stand."""
+    """Yields summaries of the functions of a module; those of nested modules have a path."""
     pending = [(program, "")]
     while pending:
         module, place = pending.pop()
@@ -140,9 +140,7 @@ _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
 
 
 def _counts(function: Function) -> Counter[str]:
-    """Returns how many operations run by their names, but for constants, declarations and ends of blocks; none of a
-    function that is only declared.
-    """
+    """Returns the number of operations that run, by name, without constants, declarations and terminators."""
     found: Counter[tuple[type[Operation], str]] = Counter()
     for block in _blocks(function):
         for top in block.operations:
@@ -156,7 +154,7 @@ def _counts(function: Function) -> Counter[str]:
 
 
 def _blocks(function: Function) -> tuple[Block, ...]:
-    """Returns the blocks of the body that runs; none for a declaration."""
+    """Returns the blocks of the body of a function; none for a declaration."""
     region = None if function.is_declaration else function.body.parent
     return () if region is None else tuple(region.blocks)
 
@@ -188,7 +186,9 @@ def _entries(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[We
 
 
 def _distinct(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple[Operation | Value, Data]]:
-    """Yields each constant once: functions of one model share weights by referring to the same place of a file."""
+    """Yields each constant once: functions of a model may share weights, which are then at the same offset of a
+    file.
+    """
     seen: set[object] = set()
     for holder, data in constants:
         key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
@@ -198,7 +198,7 @@ def _distinct(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[t
 
 
 def _element_types(module: Module) -> Mapping[str, None]:
-    """Element types of the values that operations compute, in order of occurrence."""
+    """Returns the element types of the values that operations compute, in order of occurrence."""
     out: dict[str, None] = {}
     for op in module.walk():
         if isinstance(op, Op) and op.has_trait(traits.ConstantLike):
@@ -210,7 +210,7 @@ def _element_types(module: Module) -> Mapping[str, None]:
 
 
 def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: bool) -> tuple[ShapeEntry, ...]:
-    """Returns the values of all functions with their types, in order, some dimensions replaced by sizes.
+    """Returns the values of all functions with their types, in order; `sizes` replaces dimensions by name.
 
     Raises: DiagnosticError (E0712) for a dimension that no value has.
     """
@@ -231,7 +231,7 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
 
 
 def _values(function: Function, *, with_constants: bool) -> Iterator[tuple[Value, str]]:
-    """Yields the values of a function, each with the name of what computes it."""
+    """Yields the values of a function, each with the name of the operation that defines it."""
     for v in function.inputs:
         yield v, "input"
     for n, block in enumerate(_blocks(function)):

@@ -1,5 +1,5 @@
-"""Static differences of two programs: `matching` pairs their operations, `comparing` finds what is not
-the same about it, `weights` how far constants are apart. Nothing is run.
+"""Static differences of two programs: `matching` pairs their operations, `comparing` finds differences of the pairs,
+`weights` compares constants. Nothing is run.
 """
 
 from __future__ import annotations

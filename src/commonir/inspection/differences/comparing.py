@@ -25,7 +25,7 @@ _ABSENT = ""
 
 
 class Side(NamedTuple):
-    """A program to compare: as its file has it, and in the form in which both are compared."""
+    """One of the programs: as its file has it, and in the form in which both are compared."""
 
     program: Module
     compared: Module
@@ -33,7 +33,7 @@ class Side(NamedTuple):
 
     @property
     def format_name(self) -> str:
-        """The name of its format; of a program that may be of any dialect, `mlir` or `core`."""
+        """The name of its format; `mlir` or `core` for a program that is not of one format."""
         if self.format is not None:
             return self.format.name
         return MLIR if naming_of(self.program) is Naming.MLIR else "core"
@@ -47,8 +47,8 @@ class Side(NamedTuple):
 def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> Differences:
     """Returns the differences of two programs.
 
-    Weights whose elements differ by no more than `tolerance` times the largest magnitude are the same; without one they
-    are when all bits are. `measure` compares the others by value.
+    Weights are equal if their elements differ by no more than `tolerance` times the largest magnitude; without a
+    tolerance, if all bits are equal. `measure` compares the others by value.
     """
     work = _Comparing(Matching(a.compared, b.compared), tolerance, measure=measure)
     work.compare(a.compared, b.compared)
@@ -65,8 +65,8 @@ def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> 
 
 
 def marks(a: Module, b: Module) -> dict[Operation, tuple[str, ...]]:
-    """Returns the operations of both programs that differ, each with what differs, line by line; names make no
-    difference.
+    """Returns the operations of both programs that differ, with lines that describe the differences other than
+    names.
     """
     work = _Comparing(Matching(a, b), None, measure=False)
     work.compare(a, b)
@@ -90,7 +90,7 @@ def _changes(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[Chan
 
 
 class _Comparing:
-    """Everything that two programs differ in, in the order of the first; what only the second has comes last."""
+    """The differences of two programs in the order of the first; what only the second has comes last."""
 
     def __init__(self, matching: Matching, tolerance: float | None, *, measure: bool) -> None:
         self.interface: list[Change] = []
@@ -104,7 +104,7 @@ class _Comparing:
         self._measure = measure
 
     def compare(self, a: Module, b: Module) -> None:
-        """Compares all of two programs."""
+        """Compares the two programs."""
         for op in a.nested():
             other = self._matching.operations.get(op)
             if other is None:
@@ -177,7 +177,7 @@ class _Comparing:
                 self.marks[a] = self.marks[b] = (f"differs: {', '.join([c.what for c in changes])}", *lines)
 
     def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
-        """Operands that do not stand for each other."""
+        """Returns a description of operands that do not correspond."""
         names = declared_operand_names(a)
         for n, (x, y) in enumerate(zip_longest(a.operands, b.operands)):
             if x is None or y is None or not self._are_one(x, y):
@@ -193,7 +193,7 @@ class _Comparing:
 
 
 def _stated(a: Operation, b: Operation) -> Iterator[Change]:
-    """Yields differences of operations themselves: their types, attributes, small contents."""
+    """Yields differences of the operations themselves: types, attributes, small constants."""
     if a.name != b.name:
         yield Change("operation", a.name, b.name)
         return
@@ -210,8 +210,10 @@ def _stated(a: Operation, b: Operation) -> Iterator[Change]:
 
 
 def _meaning(op: Operation) -> Mapping[str, Attribute]:
-    """Returns the attributes that say what an operation does: of one with a definition those that it declares, but for
-    the name of a symbol, and the types of a function, which are its interface.
+    """Returns the attributes that determine what an operation does.
+
+    For an operation with a definition these are the declared attributes, without the name of a symbol and the type of a
+    function, which are its interface.
     """
     if not isinstance(op, Op):
         return op.attribute_dictionary
@@ -249,5 +251,5 @@ def _named(op: Operation) -> str:
 
 
 def _place(op: Operation) -> str:
-    """Returns the function that an operation is in; "" for one that is in none."""
+    """Returns the name of the function around an operation; "" when there is none."""
     return next((f.symbol_name for f in op.ancestors() if isinstance(f, Function)), "")

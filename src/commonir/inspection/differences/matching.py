@@ -1,16 +1,15 @@
-"""Which operations of two programs stand for each other.
+"""Matches the operations of two programs.
 
-Names of values change from one export to the next, and so do orders; what is computed from what does not. So block by
-block, operations are matched
+Names and order of values change from one export to the next, data flow does not. So operations are matched block by
+block:
 
-1. that compute the same from the same (counted from the arguments on), and of these first
-   whose results are used in the same way (counted from the end on),
-2. whose results are used in the same way, which finds what comes behind a difference,
-3. of one name and kind,
-4. that are of one kind, and use or make what is matched already: what was changed itself,
-5. of one name, whatever they compute now.
+1. operations that compute the same from corresponding operands, from the arguments on; those whose results are used in
+the same way come first 2. operations whose results are used in the same way, from the end on, which finds what follows
+a difference 3. operations of the same name and type 4. operations of the same type with matched operands or users:
+these are the changed ones 5. operations of the same name
 
-Of several that fit, those of one name come first, then those in order. Each step is linear in the size of the programs.
+Among several candidates those of the same name come first, then those in order. Each step is linear in the size of the
+programs.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _Keys = dict[Operation, int]
 
 
 class Matching:
-    """The pairs of matching operations and values of two programs."""
+    """The pairs of corresponding operations and values of two programs."""
 
     def __init__(self, a: Module, b: Module) -> None:
         self.operations: dict[Operation, Operation] = {}
@@ -47,11 +46,11 @@ class Matching:
             self._match_blocks(*self._pending.pop())
 
     def is_matched(self, op: Operation) -> bool:
-        """Returns whether an operation of either program stands for another one."""
+        """Returns whether an operation of either program is matched."""
         return op in self.operations or op in self._matched
 
     def pair(self, a: Operation, b: Operation) -> None:
-        """Notes that two operations stand for each other; what is in them is matched later."""
+        """Pairs two operations; their regions are matched later."""
         self.operations[a] = b
         self._matched.add(b)
         for x, y in zip(a.results, b.results, strict=False):
@@ -80,9 +79,9 @@ class Matching:
         self._match_names(first, second, of_kind=False)
 
     def _match_symbols(self, first: Sequence[Operation], second: Sequence[Operation]) -> None:
-        """Functions, globals and the like: by name, then those that hold the same, then the only one of a kind.
+        """Matches functions, globals and other symbols: by name, then by contents, then the only one of its type.
 
-        Declarations correspond by name, not by position: those with other names are different.
+        Declarations correspond by name only, not by position: those with other names are different.
         """
         self._match_by(first, second, lambda op: op.symbol_name)
         self._match_by(first, second, self._shapes.get)
@@ -97,7 +96,7 @@ class Matching:
     def _match_by(
         self, first: Sequence[Operation], second: Sequence[Operation], key: Callable[[Symbol], object]
     ) -> None:
-        """Matches symbols of one kind and one key, in order; those without a key stay."""
+        """Matches symbols of the same type and key, in order; those without a key are left."""
         keyed: defaultdict[tuple[str, object], list[Symbol]] = defaultdict(list)
         for op in reversed([*self._symbols(second)]):
             keyed[op.name, key(op)].append(op)
@@ -121,7 +120,7 @@ class Matching:
         self._pair_equal(sides, [self._backward_keys(ops, own) for ops, own in zip(sides, marks, strict=True)])
 
     def _pair_equal(self, sides: tuple[Sequence[Operation], Sequence[Operation]], keys: Sequence[_Keys]) -> None:
-        """Matches operations of one key."""
+        """Pairs operations with the same key."""
         groups: list[defaultdict[int, list[Operation]]] = []
         for ops, own in zip(sides, keys, strict=True):
             groups.append(defaultdict(list))
@@ -191,7 +190,7 @@ class Matching:
                 self.pair(op, candidates)
 
     def _match_neighbours(self, first: Sequence[Operation]) -> None:
-        """Matches what uses the same as what is matched, in order, and then what makes it, the other way round."""
+        """Matches operations by users of the same values, in order, and then by operands, in reverse order."""
         for op in self._open(first):
             self._pair_first(op, self._behind(op))
         for op in self._open(first[::-1]):
@@ -221,7 +220,7 @@ class Matching:
 
 
 def _paired_by_name(a: Sequence[Value], b: Sequence[Value], *, by_name: bool) -> Iterator[tuple[Value, Value]]:
-    """Arguments that stand for each other: by name where names are an interface, the others by place."""
+    """Yields pairs of arguments, by name where names are an interface, the others by position."""
     if not by_name:
         yield from zip(a, b, strict=False)
         return
@@ -249,13 +248,13 @@ def _content(data: Data) -> object:
 
 
 def _key_of(attribute: Attribute) -> object:
-    """Returns an attribute, of one that holds many numbers its type alone."""
+    """Returns the key of an attribute: its type alone if it has many numbers."""
     large = isinstance(attribute, DataAttr) and attribute.data.size_bytes > _SMALL_BYTES
     return attribute.type if isinstance(attribute, DataAttr) and large else attribute
 
 
 def _nested_kinds(root: Operation) -> dict[Operation, int]:
-    """For each operation with regions what kinds of operations are in it, in order, as a number."""
+    """Returns for each operation with regions a number for the sequence of operations in it."""
     out: dict[Operation, int] = {}
     for op in reversed([op for op in root.walk() if op.regions]):
         blocks = [block for region in op.regions for block in region.blocks]

@@ -1,4 +1,4 @@
-"""How far two constants are apart. Loads numpy only when numbers are asked for."""
+"""Compares constants. numpy is loaded only when numbers are compared."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _CHUNK_ELEMENTS = 1 << 20
 
 
 class Distance(NamedTuple):
-    """The largest difference of two elements, the largest magnitude of an element of the first, and how many elements
-    differ by more than the tolerance allows.
+    """The largest difference of two elements, the largest magnitude of an element of the first constant, and the number
+    of elements that differ by more than the tolerance.
     """
 
     largest: float
@@ -26,16 +26,17 @@ class Distance(NamedTuple):
 
     @property
     def relative(self) -> float:
-        """The largest difference as a part of the largest magnitude."""
+        """The largest difference relative to the largest magnitude."""
         if self.largest == 0:
             return 0.0
         return self.largest / self.magnitude if self.magnitude else math.inf
 
 
 def distance(a: Data, b: Data, tolerance: float) -> Distance | None:
-    """Returns how far constants of one shape are apart; None for constants that are not numbers, or of other shapes.
+    """Returns the distance of two constants of one shape; None for constants that are not numbers, or of different
+    shapes.
 
-    `tolerance` is the part of the largest magnitude in the first by which an element may differ. NaN is equal to NaN.
+    `tolerance` is relative to the largest magnitude in the first constant. NaN equals NaN.
     """
     if a.shape != b.shape or "string" in (a.element.kind, b.element.kind):
         return None
@@ -60,7 +61,7 @@ def _magnitude(array: NDArray[np.generic]) -> float:
 
 
 def _apart(a: NDArray[np.generic], b: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Returns how far elements are apart."""
+    """Returns the distance of arrays."""
     import numpy as np  # noqa: PLC0415  as above
 
     if a.dtype == b.dtype and a.dtype.kind in "iub":

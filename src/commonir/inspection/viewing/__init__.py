@@ -1,4 +1,4 @@
-"""Figures of programs, as SVG and as pages that need nothing but a browser."""
+"""Drawings of programs, as SVG and as self-contained HTML pages."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from commonir.reports import SavedDrawing
 
 
 def draw(module: Module, name: str) -> Drawing:
-    """Returns the figure of a program.
+    """Returns the drawing of a program.
 
-    Programs of ranks are lanes with what the ranks send each other, others graphs of their operations.
+    Programs of several ranks are drawn as lanes with messages between them, others as graphs of operations.
 
-    Raises: DiagnosticError (E0807) for a program without a function; with everything that is wrong with one of ranks
-        whose tensors do not say where they lie.
+    Raises: DiagnosticError (E0807) for a program without a function, and errors of a program of ranks whose tensors
+    have no buffers.
     """
     ranks = [op for op in module.body.operations if isinstance(op, ark.Rank)]
     if not all(rank.is_placed for rank in ranks):
@@ -43,7 +43,7 @@ def draw(module: Module, name: str) -> Drawing:
 
 
 def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> Drawing:
-    """Returns two programs of some names side by side as graphs; marked operations stand out.
+    """Returns the drawing of two programs as graphs side by side, with marked operations highlighted.
 
     Raises: DiagnosticError (E0807) for a program without a function.
     """
@@ -63,7 +63,7 @@ _FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": pa
 
 
 def form_of(path: str | os.PathLike[str], to: str | None) -> str:
-    """Returns how a figure is written: as requested, or by the suffix of its path.
+    """Returns the format of a drawing: the requested one, else by the suffix of its path.
 
     Raises: DiagnosticError (E0804) for another suffix.
     """
@@ -75,7 +75,7 @@ def form_of(path: str | os.PathLike[str], to: str | None) -> str:
 
 
 def save_drawing(drawing: Drawing, path: str | os.PathLike[str], form: str) -> SavedDrawing:
-    """Writes a figure. Raises: DiagnosticError (E08xx)."""
+    """Writes a drawing. Raises: DiagnosticError (E08xx)."""
     content = _FORMS[form](drawing).encode()
     with atomic_file(path) as out:
         out.write(content)

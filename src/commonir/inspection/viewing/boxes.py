@@ -1,4 +1,4 @@
-"""Draws functions as graphs: inputs above, outputs below, lines with what goes along them, blocks within boxes."""
+"""Draws functions as graphs: inputs above, outputs below, lines for values, blocks within boxes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LEGEND = {
 
 
 class _Group(NamedTuple):
-    """A block as it is drawn: the boxes in it with the blocks in these, and where all of them stand."""
+    """A block to be drawn: its boxes with the blocks in these, and their positions."""
 
     graph: Graph
     nested: tuple[tuple[_Group, ...], ...]
@@ -47,13 +47,13 @@ class _Group(NamedTuple):
 
     @property
     def size(self) -> Size:
-        """How large it is, with its title."""
+        """The size of the group with its title."""
         title = width_of(self.graph.title, 14)
         return Size(max(self.layout.width, title) + 2 * _PAD, self.layout.height + _TITLE + 2 * _PAD)
 
 
 def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
-    """Returns the figure of the functions of a program, or of two programs, side by side."""
+    """Returns the drawing of the functions of a program, or of two programs, side by side."""
     figure = Figure(
         tuple([graph for each in figures for graph in each.graphs]),
         sum([each.operations for each in figures]),
@@ -111,7 +111,7 @@ def _legend(figure: Figure, y: float) -> Iterator[str]:
 
 
 def _grouped(graph: Graph) -> _Group:
-    """Returns a block with everything in it, placed. Blocks are nested no deeper than `graphs` allows."""
+    """Returns a block with its layout. The nesting of blocks is limited by `graphs`."""
     nested = tuple([tuple([_grouped(inner) for inner in node.blocks]) for node in graph.nodes])
     sizes = tuple([_size(node, inside) for node, inside in zip(graph.nodes, nested, strict=True)])
     placed = layout(sizes, [(line.source, line.target) for line in graph.lines], gap=_GAP, between=_BETWEEN)
@@ -132,7 +132,7 @@ def _size(node: Node, nested: Sequence[_Group]) -> Size:
 
 
 def _drawn(group: _Group, place: Position, mark: str) -> Iterator[str]:
-    """Yields a block at a place. `mark` begins the names of its boxes."""
+    """Yields the elements of a block at a position. `mark` is the prefix of the ids of its boxes."""
     size, origin = group.size, (place[0] + _PAD, place[1] + _TITLE + _PAD)
     yield element("rect", class_="bar", x=place[0], y=place[1], width=size.width, height=size.height, rx=6)
     label = words(shortened(group.graph.title, 14, size.width - _PAD))
@@ -163,7 +163,7 @@ def _box(node: Node, corner: Position, size: Size, mark: str) -> str:
 
 
 def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Position, mark: str) -> Iterator[str]:
-    """Yields the lines of a block, those that come to one box side by side."""
+    """Yields the lines of a block; those to the same box are spread side by side."""
     arriving: defaultdict[int, list[int]] = defaultdict(list)
     for n, line in enumerate(group.graph.lines):
         if group.layout.lines[n] is not None:
@@ -181,7 +181,7 @@ def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Po
 
 
 def _last_x(group: _Group, number: int, boxes: Sequence[tuple[float, float, Size]]) -> float:
-    """From where a line comes."""
+    """Returns the x coordinate of a line before its end."""
     passed = group.layout.lines[number]
     if passed:
         return passed[-1][0]

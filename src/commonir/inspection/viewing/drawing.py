@@ -72,9 +72,9 @@ text{fill:#e6edf3}
 
 
 class Drawing(NamedTuple):
-    """A figure: its size, its elements, the heads of lanes, and its description.
+    """A drawing: its size, its elements, the heads of lanes, and its description.
 
-    `findings` says what goes wrong, `left_out` what is not drawn, in words.
+    `findings` describes errors that it shows, `left_out` what is not drawn.
     """
 
     width: float
@@ -88,11 +88,11 @@ class Drawing(NamedTuple):
     left_out: tuple[str, ...]
 
     def svg(self) -> str:
-        """Returns the figure as a file of its own, without any script."""
+        """Returns the drawing as a self-contained SVG file without scripts."""
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.element() + "\n"
 
     def element(self) -> str:
-        """Returns the figure as an element."""
+        """Returns the drawing as an SVG element."""
         return element(
             "svg",
             element("title", words(self.name)),

@@ -1,7 +1,7 @@
-"""The graphs of the functions of a program: boxes and lines for each block, and blocks within boxes.
+"""Builds graphs of functions: boxes and lines for each block, and blocks within boxes.
 
-Constants are not boxes: operations that use them show them. Of a program of very many operations the middle
-of each block is one box that counts them.
+Constants are not boxes, but shown by the operations that use them. In very large programs the middle of each block is
+replaced by one box with the number of its operations.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Node(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line between boxes of one block, by number, with the values that go along it. `is_back`: it goes up."""
+    """A line between boxes of one block, by index, with the values that it carries. `is_back`: it goes up."""
 
     source: int
     target: int
@@ -58,7 +58,7 @@ class Line(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """The boxes of a block and the lines between them; every line goes from a smaller number to a greater one."""
+    """The boxes of a block and the lines between them; every line goes from a smaller index to a greater one."""
 
     title: str
     nodes: tuple[Node, ...]
@@ -66,7 +66,7 @@ class Graph(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """The functions of a program as graphs; how many operations they have, and how many of them are left out."""
+    """The functions of a program as graphs, with the numbers of their operations and of those left out."""
 
     graphs: tuple[Graph, ...]
     operations: int
@@ -74,7 +74,9 @@ class Figure(NamedTuple):
 
 
 def figure_of(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Figure:
-    """Returns the graphs of a program; marked operations stand out, and a name precedes those of its functions."""
+    """Returns the graphs of a program, with marked operations highlighted, and `name` before the names of its
+    functions.
+    """
     functions = list(module.defined_functions.values())
     total = sum([_is_drawn(op) for function in functions for op in function.walk()]) - len(functions)
     reading = _Reading(marks, 1.0 if total <= MAX_BOXES else MAX_BOXES / total)
@@ -90,7 +92,7 @@ def _is_drawn(op: Operation) -> bool:
 
 
 class _Reading:
-    """Makes graphs of blocks, those within others first. `part` is how much of each block is drawn."""
+    """Builds graphs of blocks, innermost first. `part` is the number of operations drawn of each block."""
 
     def __init__(self, marks: Marks, part: float) -> None:
         self.skipped = 0
@@ -101,7 +103,7 @@ class _Reading:
         self._captured: defaultdict[Operation, dict[Value, None]] = defaultdict(dict)
 
     def graphs_of(self, function: Function) -> tuple[Graph, ...]:
-        """Returns the blocks of a function."""
+        """Returns the graphs of the blocks of a function."""
         graphs: list[Block] = []
         pending: list[tuple[Operation, int]] = [(function, 0)]
         while pending:
@@ -155,7 +157,7 @@ class _Reading:
 
 
 class _Boxes:
-    """The boxes of a block, in an order in which nearly everything stands behind what it uses."""
+    """The boxes of a block, ordered so that nearly all follow their operands."""
 
     def __init__(self, block: Block, outside: dict[Value, None]) -> None:
         self.nodes: list[Node] = []
@@ -165,13 +167,13 @@ class _Boxes:
         self._makers: dict[Value, int] = {}
 
     def add(self, node: Node, used: Sequence[Value], results: Sequence[Value]) -> None:
-        """Adds a box of what uses some values and makes others."""
+        """Adds a box that uses some values and defines others."""
         self._makers.update(dict.fromkeys(results, len(self.nodes)))
         self.nodes.append(node)
         self._used.append(used)
 
     def lines(self) -> Iterator[Line]:
-        """Yields the lines between them, one for all values that go the same way."""
+        """Yields the lines between boxes, one for all values with the same ends."""
         for target, used in enumerate(self._used):
             reported: dict[int, dict[str, None]] = {}
             for value in used:
@@ -191,7 +193,7 @@ def _owner_block(value: Value) -> Block | None:
 
 
 def _ends(block: Block, holder: Operation | None) -> Iterator[tuple[Node, list[Value]]]:
-    """Yields the ends of a block: the outputs of a function, or the operation that ends it."""
+    """Yields the boxes at the end of a block: the outputs of a function, or the terminator."""
     if isinstance(holder, Function) and len(holder.regions[0].blocks) == 1:
         for name, value in zip(holder.output_names, holder.outputs, strict=False):
             yield _port("output", name, value.type), [value]
@@ -221,7 +223,7 @@ def _title(block: Block, holder: Operation | None) -> str:
 
 
 def _short(type: Type) -> str:
-    """Returns a type in few letters."""
+    """Returns a short form of a type."""
     text = str(type)
     return text[len("tensor<") : -1].replace('"', "") if isinstance(type, TensorType) else text
 
@@ -232,7 +234,7 @@ def _named_operands(op: Operation) -> list[tuple[str, Value]]:
 
 
 def _weight_type(value: Value) -> Type | None:
-    """Returns the type of a constant of many elements."""
+    """Returns the type of a large constant."""
     data = known_data(value)
     return value.type if data is not None and data.count > _FEW_ELEMENTS else None
 
@@ -242,7 +244,7 @@ def _value_text(value: Value) -> str:
 
 
 def _tooltip_lines(op: Operation) -> Iterator[str]:
-    """Yields all that an operation says, line by line."""
+    """Yields the lines of the tooltip of an operation."""
     yield op.name
     for result in op.results[:_MAX_TOOLTIP_LINES]:
         yield f"gives {_value_text(result)}"

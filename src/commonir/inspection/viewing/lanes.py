@@ -1,4 +1,4 @@
-"""Draws a program of ranks: a lane for each, operations below each other as the messages between them force."""
+"""Draws a program of several ranks: a lane for each, with operations in the order that messages between them imply."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CLASSES: Mapping[StepKind, str] = {
 
 
 def draw_lanes(timeline: Timeline, name: str) -> Drawing:
-    """Returns the figure of the ranks of a program."""
+    """Returns the drawing of the ranks of a program."""
     return _Drawing(timeline, name).draw()
 
 
@@ -95,7 +95,7 @@ class _Drawing:
         return " · ".join(reported)
 
     def _kind_of(self, together: Mapping[int, int]) -> str:
-        """Returns the label of a step at which all ranks proceed together."""
+        """Returns the label of a step in which all ranks take part."""
         return next((self._lanes[rank].steps[step].title for rank, step in together.items()), "")
 
     def _find_alerts(self) -> Iterator[str]:
@@ -170,7 +170,7 @@ class _Drawing:
     # -- lanes
 
     def _y(self, place: float) -> float:
-        """Returns the top of a row of the figure."""
+        """Returns the y coordinate of a row of the drawing."""
         return self._first + place * _PITCH
 
     def _top_of(self, box: Box) -> float:
@@ -236,7 +236,7 @@ class _Drawing:
         return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
 
     def _labels(self, box: Box, steps: Sequence[RankStep]) -> tuple[str, str | None]:
-        """Returns the two lines of a box; None for the name of its operation and what that gives."""
+        """Returns the two lines of a box; None for the name of its operation and the type of its result."""
         step, arrows = steps[0], self._by_point.get(Point(box.rank, box.first), [])
         if len(steps) > 1 and step.kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
             counts = Counter(s.title for s in steps).most_common()
@@ -316,7 +316,7 @@ class _Drawing:
             yield element("g", title(reported), path, tip, class_="arrow", data_ends=ends)
 
     def _route(self, begin: Position, end: Position, lane: int) -> str:
-        """Returns a line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
+        """Returns a line beside the boxes: to the gap above its last row, along the gap, and into the box."""
         if abs(end[0] - begin[0]) < self._step:
             return _curve(begin, end)
         sign = 1 if end[0] > begin[0] else -1
@@ -327,14 +327,14 @@ class _Drawing:
         return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
 
     def _lost(self, begin: Position, end: Position, tooltip: Sequence[str]) -> str:
-        """Returns a message that nobody takes: it ends in an open ring before the lane."""
+        """Returns a message that is not received: it ends in an open ring before the lane."""
         ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
         line = element("path", class_="lost", d=_curve(begin, end))
         return element("g", title([*tooltip, "never received"]), line, ring, class_="arrow")
 
     @property
     def _gap_top(self) -> float:
-        """Where what is left out begins in the figure."""
+        """The y coordinate of the gap for rows that are left out."""
         return self._y(self._rows.cut) + 6
 
     def _awaits(self) -> Iterator[str]:
@@ -360,14 +360,14 @@ def _message(arrow: Arrow) -> str:
 
 
 def _named(step: RankStep, room: float = inf) -> str:
-    """Returns the name of an operation and the type of what it gives; the name is shortened where there is no room."""
+    """Returns the name of an operation and the type of its result; the name is shortened if needed."""
     kind = step.detail.removeprefix("tensor<").removesuffix(">") if step.detail.startswith("tensor<") else step.detail
     left = room - width_of(f" · {kind}" if kind else "", SMALL)
     return " · ".join(filter(None, [tail_of(step.name, SMALL, left), kind]))
 
 
 def _bend(begin: Position, end: Position) -> str:
-    """Returns a line that leaves and arrives level, without its begin."""
+    """Returns the path of a curve with horizontal ends, without its start point."""
     middle = (begin[0] + end[0]) / 2
     return f"C{point_text((middle, begin[1]))} {point_text((middle, end[1]))} {point_text(end)}"
 

@@ -1,9 +1,10 @@
-"""Where the boxes of a graph stand: in layers, each below what it uses, near what it is joined to.
+"""Computes the layout of a graph in layers: each box below its operands and near its neighbours.
 
-Boxes come into layers by the longest way to them, those that use nothing just above their first user; lines that pass
-layers keep room there; the order within layers follows the middle of the neighbours; then each layer is moved towards
-its neighbours as far as the room between boxes allows, which has one best answer.
-Every step is linear in the size of the graph, but for sorting within layers.
+The layer of a box is the longest path to it; boxes without operands are just above their first user. Lines reserve
+space in the layers that they pass. The order within layers follows the median of neighbours. Then each layer is moved
+towards its neighbours as far as the gaps between boxes allow, which has a unique optimum. Every step is linear in the
+size of the graph, except for sorting within layers.
+
 Source: Sugiyama, Tagawa and Toda, 1981, layered drawings; Ayer et al., 1955, pooling of adjacent violators.
 """
 
@@ -30,15 +31,15 @@ Pair = tuple[int, int]
 
 
 class Size(NamedTuple):
-    """How large a box is."""
+    """The size of a box."""
 
     width: float
     height: float
 
 
 class GraphLayout(NamedTuple):
-    """Where everything stands: the left upper corners of boxes, and for each line the points that it passes between
-    the layers of its ends; None for a line that is too long to be followed.
+    """The upper left corners of boxes, and for each line the points at which it passes layers; None for a line that is
+    too long to be drawn.
     """
 
     width: float
@@ -48,8 +49,9 @@ class GraphLayout(NamedTuple):
 
 
 def layout(boxes: Sequence[Size], lines: Sequence[Pair], *, gap: float, between: float) -> GraphLayout:
-    """Places boxes so that lines go down. Lines go from a box to one of a greater number; `gap` is the room beside
-    boxes, `between` that between layers.
+    """Computes positions of boxes such that lines go down.
+
+    Lines go from a box to one with a greater index; `gap` is the space beside boxes, `between` that between layers.
     """
     if not boxes:
         return GraphLayout(0.0, 0.0, (), ())
@@ -60,7 +62,7 @@ def layout(boxes: Sequence[Size], lines: Sequence[Pair], *, gap: float, between:
 
 
 class _Layers:
-    """Boxes, and behind them by number the places where lines pass layers."""
+    """Boxes, and after them the points at which lines pass layers."""
 
     def __init__(self, boxes: Sequence[Size], lines: Sequence[Pair], gap: float) -> None:
         self._boxes = boxes
@@ -77,7 +79,7 @@ class _Layers:
         self._x = [0.0] * len(self._layer)
 
     def _passed_by(self, source: int, target: int) -> list[int] | None:
-        """Returns the places where a line passes layers, made for it; None for one that is not drawn."""
+        """Returns new points at which a line passes layers; None for a line that is not drawn."""
         if self._layer[target] - self._layer[source] > _LONGEST:
             return None
         result: list[int] = []
@@ -98,7 +100,7 @@ class _Layers:
         return n >= len(self._boxes)
 
     def order(self) -> None:
-        """Orders each layer by the middle of the neighbours, from above and from below in turn."""
+        """Orders each layer by the median of neighbours, alternately from above and below."""
         rank = [0.0] * len(self._layer)
         for row in self._rows:
             for n, item in enumerate(row):
@@ -114,7 +116,7 @@ class _Layers:
                     rank[n] = (at + 0.5) / len(row)
 
     def move(self) -> None:
-        """Moves boxes towards their neighbours, in the order that they have."""
+        """Moves boxes towards their neighbours, without changing their order."""
         for row in self._rows:
             at = 0.0
             for n in row:
@@ -134,7 +136,7 @@ class _Layers:
                 self._settle(row, wishes)
 
     def _straight(self) -> dict[int, float]:
-        """Returns where the places of lines would all lie below each other."""
+        """Returns the position at which all points of a line are vertically aligned."""
         out: dict[int, float] = {}
         for passed in self._passed:
             if passed:
@@ -142,13 +144,15 @@ class _Layers:
         return out
 
     def _wish(self, n: int, near: Sequence[int]) -> tuple[float, float]:
-        """Returns where something would like to stand, and how much."""
+        """Returns the preferred position of a box or point, and its weight."""
         if not near:
             return self._x[n], _LOOSE
         return sum([self._x[m] for m in near]) / len(near), float(len(near))
 
     def _settle(self, row: Sequence[int], wishes: Sequence[tuple[float, float]]) -> None:
-        """Gives everything in a layer the place nearest to its wish, all in all, that leaves room between them."""
+        """Moves everything in a layer as close to its preferred position as the gaps allow, in the least-squares
+        sense.
+        """
         offsets = [0.0]
         for a, b in pairwise(row):
             offsets.append(offsets[-1] + (self._widths[a] + self._widths[b]) / 2 + self._gap)
@@ -168,7 +172,7 @@ class _Layers:
                 n += 1
 
     def placed(self, between: float) -> GraphLayout:
-        """Returns the places, with the first box at the left upper corner."""
+        """Returns the layout, with the first box in the upper left corner."""
         left = min([self._x[n] - self._widths[n] / 2 for n in range(len(self._x))])
         heights = [max([self._boxes[n].height for n in row if not self._is_line(n)], default=0.0) for row in self._rows]
         tops = [0.0]
@@ -190,7 +194,7 @@ class _Layers:
 
 
 def _layers_of(count: int, lines: Sequence[Pair]) -> list[int]:
-    """Returns the layer of each box: below all that it uses, one that uses nothing just above its first user."""
+    """Returns the layer of each box: below its operands; one without operands is just above its first user."""
     below: defaultdict[int, list[int]] = defaultdict(list)
     for source, target in lines:
         if source >= target:

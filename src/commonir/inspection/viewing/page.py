@@ -18,7 +18,7 @@ _MARK = re.compile(r"\{\{([A-Z_]+)\}\}")
 
 
 def page(drawing: Drawing) -> str:
-    """Returns the page of a drawing."""
+    """Returns the HTML page of a drawing."""
     folder = files("commonir.inspection.viewing")
     script = folder.joinpath("page.js").read_text(encoding="utf-8")
     digest = b64encode(sha256(script.encode()).digest()).decode()

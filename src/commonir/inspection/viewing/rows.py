@@ -1,7 +1,7 @@
-"""Where the steps of a timeline stand below each other: a receive below its send, a meeting at one height.
+"""Assigns the steps of a timeline to rows: a receive is below its send, and a collective operation at one height.
 
-Steps that compute and follow each other become one box where they would take too much room, and of figures that are
-still too long the middle is left out. What is left out is counted.
+Consecutive computing steps share a box if there are many, and the middle of very long drawings is left out, with the
+number of its steps.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _ALIKE = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
 
 
 class Box(NamedTuple):
-    """Steps of a rank, from the first to the last, in a row of the figure.
+    """Consecutive steps of a rank in a row of the drawing.
 
-    `waits` is how many rows it stands below the one before because it waits. `is_stuck`: it waits forever.
+    `waits` is the number of rows by which it is lower because it waits. `is_stuck`: it waits forever.
     """
 
     rank: int
@@ -39,15 +39,16 @@ class Box(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many steps it is."""
+        """The number of its steps."""
         return self.last - self.first + 1
 
 
 class Rows(NamedTuple):
-    """All boxes of a figure. Rows from `cut` on are left out, up to `resumes`; both are `total` when none are.
+    """All boxes of a drawing.
 
-    `alone` is how many steps in a row are boxes of their own at most, `longest` how many one box is; `hidden_steps`
-    counts the steps in rows that are left out, `unreached` those that a rank does not come to, by rank.
+    Rows from `cut` to `resumes` are left out; both are `total` when none are. `alone` is the largest number of
+    consecutive steps with boxes of their own, `longest` the largest number in one box. `hidden_steps` counts the steps
+    in rows that are left out, `unreached` those that a rank does not reach, by rank.
     """
 
     boxes: tuple[Box, ...]
@@ -65,14 +66,14 @@ class Rows(NamedTuple):
         return row < self.cut or row >= self.resumes
 
     def place(self, row: int) -> int:
-        """Returns the row of the figure that a row is, or that of the gap for one that is left out."""
+        """Returns the index of a row in the drawing, or that of the gap if it is left out."""
         if row < self.cut:
             return row
         return self.cut if row < self.resumes else row - self.resumes + self.cut + (self.resumes > self.cut)
 
 
 def rows_of(timeline: Timeline) -> Rows:
-    """Returns where everything stands."""
+    """Returns the rows of a timeline."""
     boxes, total, alone = _fitting(timeline)
     room = max(20, min(MAX_ROWS, MAX_BOXES // max(1, len(timeline.lanes))))
     cut, resumes = (total, total) if total <= room else (room // 2, total - (room - room // 2))
@@ -96,8 +97,8 @@ def rows_of(timeline: Timeline) -> Rows:
 
 
 def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
-    """Returns the boxes of a figure that is not too long, how many rows it has, and how many steps in a row stand
-    apart.
+    """Returns the boxes of a drawing that is not too long, its number of rows, and the longest run of separate
+    boxes.
     """
     for alone in _MOST_ALONE:
         boxes = _Placing(timeline, alone).run()
@@ -108,9 +109,9 @@ def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
 
 
 def _runs(lane: Lane, alone: int) -> Iterator[tuple[int, int]]:
-    """First and last steps of boxes: steps that communicate, each by itself, and runs of those that do not.
+    """Returns the first and last steps of boxes: a step that communicates is separate, others form runs.
 
-    What waits for a send that it follows is part of its box.
+    A step that waits for a send directly before it is part of its box.
     """
     start = 0
     steps = lane.steps
@@ -136,7 +137,7 @@ def _divided(first: int, last: int, alone: int) -> Iterator[tuple[int, int]]:
 
 
 class _Placing:
-    """Lets all ranks run, box by box."""
+    """Simulates all ranks, box by box."""
 
     def __init__(self, timeline: Timeline, alone: int) -> None:
         self._lanes = {lane.rank: lane for lane in timeline.lanes}
@@ -185,7 +186,7 @@ class _Placing:
             self._place(rank, row)
 
     def _meet(self, together: Mapping[int, int]) -> bool:
-        """Lets all ranks of a meeting go on; False as long as one of them has not come to it."""
+        """Lets all ranks of a collective operation continue; returns False if one of them has not reached it."""
         if any(self._next(rank) != step for rank, step in together.items()):
             return False
         row = max(self._row[rank] for rank in together) + 1
@@ -212,7 +213,7 @@ class _Placing:
 
 
 def lanes_shown(timeline: Timeline) -> Sequence[int]:
-    """Returns the ranks that have a lane: those that are there, and those that they send to or receive from."""
+    """Returns the ranks that have a lane: those of the program, and those that they communicate with."""
     named = {lane.rank for lane in timeline.lanes}
     for arrow in timeline.arrows:
         named.update((arrow.source.rank, arrow.destination))

@@ -1,4 +1,4 @@
-"""Elements of SVG as text, and how much room words take. Everything that comes from a file is escaped here.
+"""SVG elements as text, and the width of text. Everything that comes from a file is escaped here.
 
 Source: SVG 1.1, Second Edition; XML 1.0.
 """
@@ -19,7 +19,7 @@ _LEAST_LETTERS = 3
 
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
-    """Returns an element. An underscore in the name of an attribute is a hyphen, and one at its end is dropped."""
+    """Returns an element. An underscore in the name of an attribute becomes a hyphen; a trailing one is dropped."""
     attributes_ = "".join([f" {_name(key)}={quoteattr(_value(value))}" for key, value in attributes.items()])
     return f"<{tag}{attributes_}>{''.join(content)}</{tag}>" if content else f"<{tag}{attributes_}/>"
 
@@ -36,7 +36,7 @@ Position = tuple[float, float]
 
 
 def point_text(place: Position) -> str:
-    """Returns a place as the commands of paths write it."""
+    """Returns a position in the syntax of path commands."""
     return f"{_number(place[0])} {_number(place[1])}"
 
 
@@ -45,7 +45,7 @@ def _number(value: float) -> str:
 
 
 def words(content: str) -> str:
-    """Returns text of an element."""
+    """Returns a text element."""
     return escape_markup(escape(content))
 
 
@@ -55,7 +55,7 @@ def title(lines: Iterable[str]) -> str:
 
 
 def width_of(content: str, size: float) -> float:
-    """About how wide a text is, in a sans-serif font of a size; rather too much than too little."""
+    """Returns the approximate width of a text in a sans-serif font, an upper bound rather than a lower one."""
     return size * sum(map(_width, content))
 
 
@@ -68,7 +68,7 @@ def _width(char: str) -> float:
 
 
 def shortened(content: str, size: float, room: float) -> str:
-    """Returns a text that fits into some room, its end left out where it does not."""
+    """Returns a text shortened to a width at its end."""
     shown = escape(content)
     if width_of(shown, size) <= room:
         return shown
@@ -76,10 +76,8 @@ def shortened(content: str, size: float, room: float) -> str:
 
 
 def tail_of(content: str, size: float, room: float) -> str:
-    """Returns a text that fits into some room, its beginning left out where it does not: names end with what tells them
-    apart.
-
-    Nothing, where hardly anything is left of it.
+    """Returns a text shortened to a width at its beginning, because the ends of names distinguish them; "" if hardly
+    anything is left.
     """
     shown = escape(content)
     if width_of(shown, size) <= room:
