@@ -38,9 +38,9 @@ E = TypeVar("E", bound=Enum)
 
 
 class WordsForm(NamedTuple):
-    """How an attribute of a dialect says words: `#tosa.nan_mode<IGNORE>`, `#arith.overflow<nsw, nuw>`.
+    """The text of a dialect attribute that consists of words: `#tosa.nan_mode<IGNORE>`, `#arith.overflow<nsw, nuw>`.
 
-    `has_brackets`: `#index<cmp_predicate slt>` has none. `stored` is the attribute for words with commas between them.
+    `has_brackets`: `#index<cmp_predicate slt>` has none. `stored` returns the attribute for words separated by commas.
     """
 
     dialect: str
@@ -54,12 +54,11 @@ class WordsForm(NamedTuple):
 class AttrType(Generic[T]):
     """The type of an attribute: how its values are checked, stored and written.
 
-    `coerce` turns what a caller gives into the stored value and raises ValueError with what it expected;
-    `to_attribute` and `from_attribute` convert between the stored value and the storage form;
-    `from_elements` decodes the elements of a constant tensor, for parameters that a format binds to constants. In the
-    custom form of an operation `spelled` is the text of a value, where it is not that of its attribute, and `cases` are
-    the words that are values; `elides_type` says that the text of the attribute leaves its type out there. `form` is
-    how the attribute is written where it is one of a dialect that says words.
+    `coerce` converts an argument to the stored value and raises ValueError with what it expected; `to_attribute` and
+    `from_attribute` convert between the stored value and the storage form; `from_elements` decodes the elements of a
+    constant tensor, for parameters that a format binds to constants. In custom forms, `spelled` is the text of a value
+    if it is not that of its attribute, `cases` are the words that are values, and `elides_type` says that the text of
+    the attribute omits its type. `form` is the text of dialect attributes that consist of words.
     """
 
     __slots__ = (
@@ -108,7 +107,7 @@ def _expect(value: object, cls: type[T], name: str) -> T:
 
 
 def to_integer(value: object) -> int:
-    """Returns an integer as it is. Raises: ValueError for anything else."""
+    """Returns an integer unchanged. Raises: ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"expected an integer, found {value!r}")
     return int(value)
@@ -152,7 +151,7 @@ def _each(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Sc
 
 
 def sequence_of(convert: Callable[[object], T], name: str) -> Callable[[object], tuple[T, ...]]:
-    """Converts each item of a tuple or list; `name` is what is expected of the whole."""
+    """Returns a function that converts each item of a tuple or list; `name` describes the expected value in errors."""
 
     def coerce(value: object) -> tuple[T, ...]:
         if not is_sequence(value):
@@ -225,7 +224,7 @@ texts: AttrType[tuple[str, ...]] = AttrType(
 
 
 def _read_dim(value: object) -> Dim:
-    """Returns a dimension of a text, where expressions are strings."""
+    """Returns a dimension from a text, where expressions are strings."""
     return parse(value) if isinstance(value, str) else _to_dim(value)
 
 
@@ -313,7 +312,7 @@ raw: AttrType[bytes] = AttrType(
 
 
 def enumeration(cases: type[E]) -> AttrType[E]:
-    """Returns the cases of an enumeration whose values are the keywords of the text form and of files."""
+    """Returns the attribute type of an enumeration whose values are the keywords in texts and files."""
     by_keyword = {str(case.value): case for case in cases}
 
     def coerce(value: object) -> E:

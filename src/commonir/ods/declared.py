@@ -1,8 +1,9 @@
-"""Definitions made at run time, of operators that a file declares.
+"""Definitions built at run time, for operators that a file declares.
 
-A declaration has a signature for each overload; each becomes a subclass of `DeclaredOp` with fields like those of a
-definition that is written as a class: it is verified, inferred, printed, parsed and documented by the same code. What
-the signature says of types holds for every use; the meaning of an operator is the business of its dialect.
+A declaration has a signature for each overload. Each becomes a subclass of `DeclaredOp` with the same kind of fields as
+a definition written in Python: it is verified, inferred, printed, parsed and documented by the same code. The types in
+the signature constrain every use; the meaning of an operator is defined by its dialect.
+
 Source: Common IR specification, operators, nodes and tensor shapes.
 """
 
@@ -42,7 +43,7 @@ class AmbiguousName(ValueError):
 
 
 class Multiplicity(Enum):
-    """How many values a parameter takes."""
+    """The number of values that a parameter takes."""
 
     ONE = "one"
     OPTIONAL = "optional"
@@ -59,7 +60,7 @@ class Parameter(NamedTuple):
 
     @property
     def takes_many(self) -> bool:
-        """Whether a use may give it any number of values: one that is a list takes its elements one by one."""
+        """Whether it takes any number of values: for a list, its elements separately."""
         return self.multiplicity is Multiplicity.MANY or isinstance(self.type, ListOf)
 
     def __str__(self) -> str:
@@ -68,7 +69,7 @@ class Parameter(NamedTuple):
 
 
 class DeclaredAttribute(NamedTuple):
-    """A declared attribute; without a default it must be given, unless its type is optional."""
+    """A declared attribute; without a default it is required, unless its type is optional."""
 
     name: str
     kind: DeclaredAttrType
@@ -90,7 +91,7 @@ class _Signature(NamedTuple):
 class Signature(_Signature):
     """One overload: parameters, attributes, and the element types that each type variable ranges over.
 
-    Raises: ValueError when what its names stand for would not be determined.
+    Raises: ValueError when its names would be ambiguous.
     """
 
     __slots__ = ()
@@ -168,7 +169,7 @@ class DeclaredOp(Op):
 
     @property
     def _stated(self) -> tuple[Value, ...]:
-        """The results that there are: none while the operation is being made."""
+        """Returns the existing results: none while the operation is being built."""
         return self.made_results or ()
 
     def infer(self) -> tuple[Type, ...]:
@@ -184,7 +185,7 @@ class DeclaredOp(Op):
         return tuple(out)
 
     def _result_counts(self) -> list[int]:
-        """Returns how many results each output is: those that need not be there are absent from the end on."""
+        """Returns the number of results of each output: missing optional ones are the last."""
         outputs, declared = self.signature.outputs, self._stated
         counts = [1] * len(outputs)
         spare = len(declared) - len(outputs) if declared else 0
@@ -198,7 +199,7 @@ class DeclaredOp(Op):
         return counts
 
     def unified(self) -> Unification:
-        """Binds the names of the signature. Raises: DiagnosticError (E0503) with all that do not fit."""
+        """Binds the names of the signature. Raises: DiagnosticError (E0503) with all mismatches."""
         result = Unification(self.signature.variables, [v.type for v in self.operands])
         wrong: list[Diagnostic] = []
 
@@ -257,9 +258,9 @@ _D = TypeVar("_D", bound=DeclaredOp)
 
 
 def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> tuple[type[_D], ...]:
-    """Returns the definitions of a declared operator, one for each signature, under the name that nodes call it by.
+    """Returns the definitions of a declared operator, one for each signature, under the name by which nodes call it.
 
-    `name` is that of their operations, `base` the class of the dialect that says how they run.
+    `name` is that of their operations, `base` the class of the dialect that defines how they run.
     """
     out: list[type[_D]] = []
     for number, signature in enumerate(declaration.signatures):
@@ -279,7 +280,7 @@ def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> 
 
 
 def _is_open(signature: Signature) -> bool:
-    """Returns whether the types of results depend on those that a use states."""
+    """Returns whether the types of results depend on the declared types of a use."""
     undetermined = set(signature.variables)
     return any(
         p.multiplicity is not Multiplicity.ONE
@@ -356,9 +357,9 @@ def _attribute_field(a: DeclaredAttribute) -> Field:
 class OperatorUse(NamedTuple):
     """A node that calls an operator.
 
-    `operands` are flat, None for one that is not given; `counts` are how many of them each parameter takes, None when
-    the node does not say. `results` is the number of its results. `references` are attributes whose values are those of
-    attributes of the function around the node.
+    `operands` are flat, None for an absent one; `counts` are the numbers of operands of each parameter, None when the
+    node does not have them. `results` is the number of its results. `references` are attributes whose values are those
+    of attributes of the enclosing function.
     """
 
     operands: tuple[Value | None, ...]
@@ -370,9 +371,9 @@ class OperatorUse(NamedTuple):
 
 
 def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
-    """Returns the arguments of `build` for a node: inputs go to parameters from left to right.
+    """Returns the arguments of `build` for a node: inputs are assigned to parameters from left to right.
 
-    Raises: DiagnosticError (E0502, E0505) with everything that keeps the inputs or attributes from being divided.
+    Raises: DiagnosticError (E0502, E0505) with every input or attribute that does not fit.
     """
     wrong: list[Diagnostic] = []
     out: dict[str, object] = {}
@@ -464,11 +465,12 @@ class Choice(NamedTuple):
 
 
 def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
-    """Returns the signature that fits a node.
+    """Returns the signature that matches a node.
 
-    An operator with one signature has no choice: what does not fit in types is left to the verifier.
-    Raises: DiagnosticError (E0502, E0505) when the inputs of an operator with one signature cannot be divided, E0510
-    when none of several fits, with the reason for each, and E0511 when more than one does.
+    If the operator has a single signature, its types are checked by the verifier instead.
+
+    Raises: DiagnosticError (E0502, E0505) when inputs do not fit a single signature, E0510 when none of several
+    matches, with the reason for each, and E0511 when more than one does.
     """
     if len(candidates) == 1:
         return Choice(candidates[0], arguments_of(candidates[0], use))
@@ -494,7 +496,7 @@ def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
 
 
 def _misfit(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
-    """Why a node does not call a signature; None when it may."""
+    """Returns why a node does not match a signature; None when it does."""
     stand_ins = tuple([None if v is None else Value(v.type) for v in use.operands])
     trial = use._replace(operands=stand_ins, regions={name: Region() for name in use.regions})
     outputs = definition.signature.outputs

@@ -1,8 +1,9 @@
-"""Kinds of the attributes that a file declares: which Python value an attribute of a declared type is.
+"""Types of the attributes that a file declares, and the Python values of such attributes.
 
-The type of an attribute is written as that of a parameter: `i64[]` is an integer, `f32[n]` a list of numbers,
-`f32[n, m]` a tensor; beyond that there are `type`, `shape`, `graph` and lists of them. An integer is not a number here
-and a number no integer: what a file states must be of the type that is declared.
+The type of an attribute is written like that of a parameter: `i64[]` is an integer, `f32[n]` a list of numbers, `f32[n,
+m]` a tensor; besides there are `type`, `shape`, `graph` and lists of them. Integers and floats are not converted to
+each other: a value in a file must have the declared type.
+
 Source: Common IR specification, nodes and operators.
 """
 
@@ -78,7 +79,7 @@ class DeclaredAttrType:
 
 
 def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttrType:
-    """Returns the kind of an attribute of a type. Raises: ValueError, which says what is wrong."""
+    """Returns the type of an attribute from its text. Raises: ValueError for an invalid text."""
     stripped = text.strip()
     if stripped in (GRAPH, GRAPHS):
         return DeclaredAttrType(stripped, None)
@@ -114,7 +115,7 @@ def _kind_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
 
 
 def _strict(attr_type: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
-    """Returns a kind that takes only some forms of attributes."""
+    """Returns an attribute type that accepts only some forms of attributes."""
 
     def decode(attr: Attribute) -> Any:
         if not accepts(attr):
@@ -151,7 +152,7 @@ def _named(attr: Attribute) -> str:
 
 
 def _truth(attr: Attribute) -> Attribute:
-    """Returns a bool, which files may state as the integer 0 or 1."""
+    """Returns a bool, which may be the integer 0 or 1 in files."""
     is_number = isinstance(attr, IntegerAttr) and attr.value in (0, 1)
     return BoolAttr(bool(attr.value)) if isinstance(attr, IntegerAttr) and is_number else attr
 
@@ -211,7 +212,7 @@ def _vector(element: ElementType) -> tuple[AttrType[Any], Check | None]:
 
 
 def _within(element: ElementType) -> Check:
-    """Returns the numbers that an integer type has."""
+    """Returns the range of an integer type."""
     signed = element.kind == "int"
     least = -(1 << (element.bits - 1)) if signed else 0
     most = (1 << (element.bits - signed)) - 1

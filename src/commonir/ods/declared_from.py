@@ -1,8 +1,10 @@
-"""Declarations of the operations that a dialect defines, as a file would state them.
+"""Declarations of the operations of a dialect, as a file would have them.
 
-A declaration has less than a definition: constraints, traits and the meaning are left out. Where the type of
-a parameter cannot be declared (a type variable that ranges over lists and tensors, a result whose type an attribute
-determines) it may be anything. Source: Common IR specification, operators.
+A declaration has less than a definition: constraints, traits and the meaning are left out. Where the type of a
+parameter cannot be declared (a type variable that ranges over lists and tensors, a result whose type depends on an
+attribute) it may be anything.
+
+Source: Common IR specification, operators.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class _Declaring:
         self.variables = {name: v for name, v in variables.items() if isinstance(v, ElementClass)}
 
     def parameter(self, field: Field, bound: set[str] | None = None) -> Parameter:
-        """Returns an operand or result; of a result only type variables that operands bind say something."""
+        """Returns an operand or result; a result uses only type variables that operands bind."""
         declared = AnyOf() if field.pattern is None else self._type(field.pattern)
         free = {leaf.pattern.element for leaf in declared.leaves() if leaf.pattern.element in self.variables}
         if bound is not None and not free <= bound:
@@ -112,7 +114,7 @@ def _attribute(field: Field) -> DeclaredAttribute:
 
 
 def _plain(value: Attribute) -> Attribute:
-    """Returns a default as a file can state it."""
+    """Returns a default in the form of files."""
     match value:
         case EnumAttr(keyword=text):
             return StringAttr(text)

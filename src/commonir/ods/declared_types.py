@@ -1,9 +1,11 @@
-"""Types of the parameters that a file declares: whatever a value can be, with names and wildcards in shapes.
+"""Types of the parameters that a file declares: any type of value, with names and wildcards in shapes.
 
-`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal sizes; `f32[*, n]` correlates nothing
-but `n`; `f32[]` is a scalar and `f32` a tensor of any shape. Around it may stand `sparse<...>`, `list<...>`,
-`optional<...>`, `tuple<..., ...>` and `map<key, value>`; `any` is any type. At most one wildcard in a shape keeps what
-a name stands for determined. Source: Common IR specification, standard data types and tensor shapes.
+`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal sizes; `f32[*, n]` correlates only `n`;
+`f32[]` is a scalar and `f32` a tensor of any shape. They may be nested in `sparse<...>`, `list<...>`, `optional<...>`,
+`tuple<..., ...>` and `map<key, value>`; `any` is any type. A shape has at most one wildcard, so that names are
+unambiguous.
+
+Source: Common IR specification, standard data types and tensor shapes.
 """
 
 from __future__ import annotations
@@ -38,15 +40,15 @@ _DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|\*")
 
 
 class TwoWildcards(ValueError):
-    """A shape has more than one wildcard, so that what names stand for would not be determined."""
+    """A shape has more than one wildcard, so that names would be ambiguous."""
 
 
 class Undetermined(Exception):
-    """Nothing says which type a parameter has."""
+    """The type of a parameter cannot be inferred."""
 
 
 class DeclaredType:
-    """The type of a parameter, as it is declared."""
+    """The declared type of a parameter."""
 
     __slots__ = ()
 
@@ -55,16 +57,16 @@ class DeclaredType:
         raise NotImplementedError
 
     def resolve(self, unification: Unification) -> Type:
-        """Returns the type it stands for; what is not determined is unknown. Raises: Undetermined."""
+        """Returns the resolved type, with unknown dims where they are not determined. Raises: Undetermined."""
         raise NotImplementedError
 
     @property
     def parts(self) -> tuple[DeclaredType, ...]:
-        """The types it is made of."""
+        """The nested types."""
         return ()
 
     def leaves(self) -> Iterator[TensorOf]:
-        """Yields the tensors in it, in order."""
+        """Yields the nested tensors, in order."""
         pending: list[DeclaredType] = [self]
         while pending:
             at = pending.pop()
@@ -109,7 +111,7 @@ class TensorOf(DeclaredType):
 
     @property
     def dimensions(self) -> tuple[tuple[str, bool], ...]:
-        """Names of dimensions, each with whether it is a wildcard; nothing for any shape."""
+        """Names of dimensions, each with whether it is a wildcard; empty for any shape."""
         return self.pattern.dims or ()
 
     def match(self, unification: Unification, type: Type) -> None:
@@ -130,7 +132,7 @@ class TensorOf(DeclaredType):
 
 
 class _Wrapped(DeclaredType):
-    """A type around values of one other type."""
+    """A type with one nested type."""
 
     __slots__ = ("element",)
 
@@ -200,7 +202,7 @@ class TupleOf(DeclaredType):
 
 
 class MapOf(DeclaredType):
-    """A table from keys to values."""
+    """A map from keys to values."""
 
     __slots__ = ("key", "value")
 
@@ -227,7 +229,7 @@ class MapOf(DeclaredType):
 
 
 def _as_value(type: Type) -> Type:
-    """Returns a key or value of a map, whose type may be that of an element, as the type of a value."""
+    """Returns a key or value of a map as the type of a value: an element type becomes a scalar tensor."""
     return TensorType(type, ()) if isinstance(type, ElementType) else type
 
 
@@ -235,10 +237,10 @@ def _as_value(type: Type) -> Type:
 
 
 class Unification:
-    """Bindings of the names of one declaration in one use of it, on known, symbolic and unknown dims.
+    """Bindings of the names of one declaration for one use of it, over known, symbolic and unknown dims.
 
-    A dimension of which nothing is known gets a symbol for the time of the unification, which stands for what it turns
-    out to be equal to. Two symbols of the program that must be equal are a constraint and stay two symbols.
+    An unknown dimension gets a temporary symbol during unification. Two symbols of the program that must be equal
+    become a constraint and remain two symbols.
     """
 
     def __init__(self, variables: Mapping[str, ElementClass], types: Iterable[Type]) -> None:
@@ -273,7 +275,7 @@ class Unification:
         return result
 
     def _settle(self) -> None:
-        """Finds what own symbols stand for. Raises: NotationError when one would be two different sizes."""
+        """Resolves temporary symbols. Raises: NotationError when one would have two different sizes."""
         pending = self._bindings.constraints[self._settled :]
         self._settled += len(pending)
         for c in pending:
@@ -296,7 +298,7 @@ class Unification:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Returns the constraints on symbols of the program, which only their values decide."""
+        """Returns the constraints on symbols of the program, which are decided by their values."""
         return without_implied(c for c in self._open if not any(name.startswith("?") for name in c.symbols))
 
     @property
@@ -311,7 +313,7 @@ class Unification:
         return self._bindings.elements
 
     def resolved(self, pattern: Pattern) -> TensorType:
-        """Returns the tensor type that a pattern stands for: a dimension or rank that is not determined is unknown.
+        """Returns the tensor type of a pattern, with unknown dims or rank where they are not determined.
 
         Raises: Undetermined when its element type is not known.
         """
@@ -338,7 +340,7 @@ class Unification:
 
 
 def tensors_within(type: Type) -> Iterator[TensorType]:
-    """Yields the tensors that values of a type are made of."""
+    """Yields the tensors nested in a type."""
     pending = [type]
     while pending:
         match pending.pop():
@@ -368,10 +370,7 @@ def symbols_within(type: Type) -> Iterator[str]:
 
 
 def declared_type(text: str, variables: Iterable[str] = ()) -> DeclaredType:
-    """Reads the text of a type.
-
-    Raises: ValueError, which says what is wrong.
-    """
+    """Returns the type with a text. Raises: ValueError for an invalid text."""
     return _Reader(text, frozenset(variables)).read()
 
 
@@ -379,7 +378,7 @@ _WRAPPERS = ("list", "optional", "sparse", "tuple", "map")
 
 
 class _Reader:
-    """Reads the text of one declared type."""
+    """Parses the text of a declared type."""
 
     def __init__(self, text: str, variables: frozenset[str]) -> None:
         self.text = text
@@ -472,9 +471,7 @@ class _Reader:
 
 
 def as_declared(types: Iterable[Type]) -> tuple[DeclaredType, ...]:
-    """Returns types of values as one declaration states them; dimensions that are not names or numbers correlate
-    nothing.
-    """
+    """Returns types of values in the form of one declaration; dims that are not names or numbers correlate nothing."""
     unnamed = count()
     return tuple([_as_declared(t, unnamed) for t in types])
 
@@ -508,7 +505,7 @@ def _pattern_of(type: TensorType, unnamed: Iterator[int]) -> Pattern:
 
 
 def _name_of(dim: Dim | None) -> str | None:
-    """Returns a dimension as declarations write it; None for one that is unknown or an expression."""
+    """Returns a dimension in the form of declarations; None for one that is unknown or an expression."""
     if isinstance(dim, DimExpr):
         name = next(iter(symbols(dim)), "")
         return name if dim in (symbol(name), symbol(name, 0)) and name.isidentifier() else None
@@ -516,9 +513,7 @@ def _name_of(dim: Dim | None) -> str | None:
 
 
 def conflicting_names(declared: Iterable[DeclaredType]) -> tuple[str, ...]:
-    """Returns names that stand for one dimension in some shapes of a declaration, and for any number of them in
-    others.
-    """
+    """Returns names that are used both for one dimension and for any number of them."""
     one: dict[str, None] = {}
     many: dict[str, None] = {}
     for leaf in (leaf for d in declared for leaf in d.leaves()):

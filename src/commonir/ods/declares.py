@@ -1,4 +1,4 @@
-"""Operations that make operators known: what every reader of texts asks of an operation, without what operators are."""
+"""The interface of operations that declare operators, for readers of texts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Declares(Operation):
-    """An operation that makes operators known to those that stand after it in its region, and inside of them."""
+    """An operation that declares operators, for later operations in its region and the regions nested in them."""
 
     __slots__ = ()
 
     @abstractmethod
     def declared(self) -> Mapping[str, tuple[type[DeclaredOp], ...]]:
-        """Definitions by the names of their operations."""
+        """Definitions by the name of their operations."""

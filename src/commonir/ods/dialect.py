@@ -1,6 +1,6 @@
-"""Dialects and the registry of those in use, which is a value and is passed in.
+"""Dialects and the registry of those in use, which is a value and is passed as an argument.
 
-A dialect is found through the entry points of installed packages (group `commonir.dialects`), ours like anybody's.
+Dialects are found by the entry points of installed packages (group `commonir.dialects`).
 """
 
 from __future__ import annotations

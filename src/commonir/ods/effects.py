@@ -14,7 +14,7 @@ from commonir.ods.operation import Op
 
 
 class Effects(IntEnum):
-    """The most that an operation does; of several, the largest counts."""
+    """The strongest effect of an operation."""
 
     NONE = 0
     READS = 1
@@ -22,13 +22,13 @@ class Effects(IntEnum):
 
 
 def effects_of(op: Operation) -> Effects:
-    """Returns the effects of an operation and everything in it; an undefined one may have any."""
+    """Returns the strongest effect of an operation and everything in it; an undefined one may have any."""
     own_effects = _own_effects(op)
     return _nested_effects(op) if own_effects is None else own_effects
 
 
 def _own_effects(op: Operation) -> Effects | None:
-    """Returns the effects of an operation; None when they are those of what is in it."""
+    """Returns the effect of an operation itself; None when it is that of its regions."""
     if not isinstance(op, Op):
         return Effects.ANY
     if op.has_trait(traits.Pure):
@@ -62,7 +62,7 @@ def _nested_effects(op: Operation) -> Effects:
 
 
 def may_have_no_effect(definition: type[Operation]) -> bool:
-    """Returns whether operations of a definition, none of which ends a block, may be without effect but reading."""
+    """Returns whether operations of a definition, which are not terminators, may have no effects except reads."""
     if not issubclass(definition, Op) or definition.has_trait(traits.Terminator):
         return False
     harmless = (traits.Pure, traits.RecursiveEffects, traits.OnlyReads, traits.PureOnTensors)

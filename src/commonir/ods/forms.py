@@ -1,4 +1,4 @@
-"""The ways in which a definition states its meaning."""
+"""The forms of references: the ways in which a definition gives the meaning of an operation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Form(Enum):
-    """How a definition states its meaning."""
+    """The form of the reference of a definition."""
 
     COMPOSITE = "composite"
     KERNEL = "kernel"

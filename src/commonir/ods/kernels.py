@@ -1,6 +1,6 @@
-"""Types and shapes that follow from a reference that is a kernel, by the range rule of the notation.
+"""Infers types and shapes from kernel references, by the range rule of the notation.
 
-Apart from `inference.py`, because many programs hold no operation with such a reference.
+Separate from `inference.py`, because many programs have no operation with such a reference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from commonir.symbolic import Dim, index
 
 
 class Kernels(NamedTuple):
-    """The kernels of an operation, one for each result: their types, what these need, and the extents of their axes."""
+    """The kernels of an operation, one for each result: types, constraints, and extents of indices."""
 
     types: tuple[Type, ...]
     constraints: tuple[Constraint, ...]
@@ -88,7 +88,7 @@ def _indices_for(op: Definition, b: Bindings) -> dict[str, Index | Indices]:
 
 
 def _closed(body: Kernel | Expr, op: Definition, n: int, passed: dict[str, Index | Indices]) -> Kernel:
-    """Returns a kernel; a bare expression takes its axes from the names in the pattern of the result."""
+    """Returns a kernel; the axes of a bare expression are the names in the pattern of the result."""
     if isinstance(body, Kernel):
         return body
     pattern = op.layout.results[n].pattern

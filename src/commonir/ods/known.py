@@ -1,4 +1,4 @@
-"""Values whose contents are known before the program runs."""
+"""Values whose elements are known before the program runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHORT = 64
 
 
 class Known(Operation):
-    """Stands for the operation behind an operand whose elements are known, while a reference is traced."""
+    """A placeholder for the definition of an operand with known elements, while a reference is traced."""
 
     __slots__ = ("data", "dims")
 
@@ -35,7 +35,7 @@ class Known(Operation):
 
 @lru_cache(1 << 10)
 def may_be_known(maker: type[object]) -> bool:
-    """Returns whether what is made by operations of a class may be known; what makes a value may also be a block."""
+    """Returns whether results of operations of a class may be known; False for blocks."""
     if not issubclass(maker, Operation):
         return False
     return (
@@ -56,7 +56,7 @@ def known_data(value: Value) -> Data | None:
 
 
 def known_integer(value: Value) -> int | None:
-    """Returns the only element of a value, where it is known and an integer; true is 1."""
+    """Returns the only element of a value, if it is a known integer; true is 1."""
     data = known_data(value)
     element = data.values()[0] if data is not None and data.count == 1 else None
     return int(element) if isinstance(element, bool | int) else None
@@ -93,7 +93,7 @@ def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
 
 
 def known_contents(value: Value) -> Data | None:
-    """Returns the contents of a value that a constant defines, or that follow from sizes that are numbers."""
+    """Returns the contents of a value that a constant defines, or that consists of static dims."""
     data, type = known_data(value), value.type
     if data is not None or not isinstance(type, TensorType) or not type.is_static:
         return data
@@ -109,6 +109,6 @@ def _may_be_constant(value: Value) -> bool:
 def is_short(type: TensorType) -> bool:
     """Returns whether elements of a type are tracked for shape arithmetic: vectors, and other small integer tensors.
 
-    Tables of two amounts for each axis are turned and cut on the way to a list of them.
+    Matrices of two paddings for each axis are transposed and sliced on the way to a list of them.
     """
     return type.rank in (0, 1, None) or (type.element.is_integer and type.is_static and type.count <= _SHORT)

@@ -1,4 +1,7 @@
-"""Checks of what operations say of the machine they are for: attributes `dlti.*`. Source: MLIR's dlti dialect."""
+"""Verifies attributes `dlti.*`, which describe the target machine.
+
+Source: MLIR's dlti dialect.
+"""
 
 from __future__ import annotations
 

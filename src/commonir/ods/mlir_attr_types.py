@@ -1,4 +1,4 @@
-"""Kinds of attributes that MLIR's definitions use: numbers of a stated type, and enumerations in their three forms.
+"""Attribute types of MLIR's definitions: numbers of a declared type, and enumerations in their three forms.
 
 Source: MLIR operation definitions, attribute constraints and enumeration attributes.
 """
@@ -29,7 +29,7 @@ _integers = sequence_of(to_integer, "integers")
 
 
 def typed_integer(type: ElementType) -> AttrType[int]:
-    """Returns an integer that is stored with a type."""
+    """Returns the type of integers stored with an integer type."""
 
     def decode(attr: Attribute) -> int:
         if not isinstance(attr, IntegerAttr) or attr.type is not type:
@@ -40,7 +40,7 @@ def typed_integer(type: ElementType) -> AttrType[int]:
 
 
 def typed_float(type: ElementType) -> AttrType[float]:
-    """Returns a number that is stored as a float of a type."""
+    """Returns the type of numbers stored as floats of a type."""
 
     def decode(attr: Attribute) -> float:
         if not isinstance(attr, FloatAttr):
@@ -51,7 +51,7 @@ def typed_float(type: ElementType) -> AttrType[float]:
 
 
 def array_of(type: ElementType) -> AttrType[tuple[int, ...]]:
-    """Returns integers as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
+    """Returns the type of integers stored as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
         if not isinstance(attr, DenseArrayAttr) or attr.element is not type:
@@ -69,7 +69,7 @@ def array_of(type: ElementType) -> AttrType[tuple[int, ...]]:
 
 
 def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
-    """Returns integers as an array of attributes: `[1, 2]`."""
+    """Returns the type of integers stored as an array of attributes: `[1, 2]`."""
 
     def decode(attr: Attribute) -> tuple[int, ...]:
         if not isinstance(attr, ArrayAttr):
@@ -115,10 +115,10 @@ def _case(cases: type[E]) -> Callable[[object], E]:
 
 
 def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> AttrType[E]:
-    """Returns an enumeration that is stored as an integer; custom forms say its keyword, which is the value of the
+    """Returns the type of an enumeration stored as an integer; custom forms have its keyword, which is the value of the
     case.
 
-    `numbers` gives the integers, where they are not 0, 1, 2 in order.
+    `numbers` has the integers, if they are not 0, 1, 2 in order.
     """
     known = numbers or {case: n for n, case in enumerate(cases)}
     by_number = {n: case for case, n in known.items()}
@@ -142,10 +142,9 @@ def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None 
 
 
 def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> AttrType[E]:
-    """Returns an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>` for `tosa.nan_mode`.
+    """Returns the type of an enumeration stored as a dialect attribute: `#tosa.nan_mode<IGNORE>` for `tosa.nan_mode`.
 
-    Custom forms say its keyword. With a `mnemonic`, `name` is the dialect and the attribute is spelled
-    `#index<cmp_predicate slt>`.
+    Custom forms have its keyword. With a `mnemonic`, `name` is the dialect and the text is `#index<cmp_predicate slt>`.
     """
     coerce = _case(cases)
     words = tuple([str(c.value) for c in cases])
@@ -179,10 +178,10 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Att
 
 
 def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> AttrType[F]:
-    """Returns a set of flags that is stored as an attribute of a dialect: `#arith.fastmath<nnan,ninf>`.
+    """Returns the type of a set of flags stored as a dialect attribute: `#arith.fastmath<nnan,ninf>`.
 
-    Custom forms say what stands in the angle brackets, brackets included. The keyword of a flag is its name in lower
-    case; a member of the class that stands for several flags, or for none, is said in their place.
+    Custom forms have the part in angle brackets, including these. The keyword of a flag is its name in lower case; a
+    member that combines several flags, or none, is printed instead of them.
     """
     dialect, _, own = name.partition(".")
     members = {m.lower(): case for m, case in cases.__members__.items()}

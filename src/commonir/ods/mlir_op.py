@@ -1,6 +1,6 @@
-"""Operations as MLIR defines them: what the types of results are, is stated by the program or follows from traits.
+"""Operations as MLIR defines them: result types are declared by the program or inferred from traits.
 
-Their meaning, where they have one, is a composite over the core that lowering asks for; types never depend on it.
+Their meaning, where they have one, is a composite over core that lowering calls; types never depend on it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class MlirOp(Op):
 
 
 class HoldsData:
-    """Mixed into definitions of constants that can be made of contents: what folding makes."""
+    """A mixin for definitions of constants that folding can build from contents."""
 
     __slots__ = ()
 
@@ -98,7 +98,7 @@ def attribute_holding(data: Data, type: Type) -> Attribute | None:
 
 
 def built(fields: Sequence[Field]) -> dict[str, Type]:
-    """Returns the types of those fields that admit one type only."""
+    """Returns the types of the fields that admit only one."""
     return {
         f.name: f.pattern.builds
         for f in fields

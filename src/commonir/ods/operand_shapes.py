@@ -1,4 +1,4 @@
-"""Shapes of operands for references: as much as they need, or the reason why it is not known yet."""
+"""Shapes of operands for references: as much as they need, or an error if it is not known yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _UNKNOWN_SIZE = "a size of an operand is not known before running"
 
 
 def ranked_shape(of: Value | Type) -> Shape:
-    """Returns the shape of a tensor of known rank. Raises: NotKnownError for another."""
+    """Returns the shape of a tensor of known rank. Raises: NotKnownError for another tensor."""
     type = of.type if isinstance(of, Value) else of
     if not isinstance(type, TensorType) or type.shape is None:
         raise NotKnownError("the rank of an operand is not known before running")
@@ -19,7 +19,7 @@ def ranked_shape(of: Value | Type) -> Shape:
 
 
 def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
-    """Returns the sizes of a tensor. Raises: NotKnownError when one is not known, not even by a name."""
+    """Returns the dims of a tensor, as numbers or symbols. Raises: NotKnownError when one is unknown."""
     shape = ranked_shape(of)
     if not are_known(shape):
         raise NotKnownError(_UNKNOWN_SIZE)
@@ -27,7 +27,7 @@ def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
 
 
 def sizes_in_numbers(of: Value | Type) -> tuple[int, ...]:
-    """Returns the sizes of a tensor in numbers. Raises: NotKnownError when one is not a number."""
+    """Returns the static dims of a tensor. Raises: NotKnownError when one is not a number."""
     shape = ranked_shape(of)
     if not are_numbers(shape):
         raise NotKnownError(_UNKNOWN_SIZE)

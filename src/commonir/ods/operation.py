@@ -1,4 +1,4 @@
-"""Operations of definitions, whose result types are inferred when they are made."""
+"""Operations with a definition, whose result types are inferred when they are built."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from commonir.ods.inference import infer
 
 
 class Op(Definition):
-    """An operation of a definition.
+    """An operation with a definition. Constructing takes the fields in order of declaration, by position or by name.
 
-    Constructing takes the fields in order of declaration, by position or by name.
     Raises: DiagnosticError (E0502 to E0505) when operands or attributes contradict the definition; TypeError for a
     wrong number or name of arguments.
     """
@@ -48,19 +47,19 @@ class Op(Definition):
             self.successors = successors_of(self, args)
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default
-        """Returns whether what it gives for constants is computed before running: not where nothing is specified, nor
-        where MLIR leaves it.
+        """Returns whether the operation may be folded for these constants: not if the result is unspecified, or MLIR
+        does not.
         """
         return True
 
     def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:  # noqa: ARG002  none by default
-        """Returns the constants whose result must be the same in its lower 32 bits, or else nothing is computed before
-        running: positions may have 32 bits or 64 where it runs. None where that does not matter.
+        """Returns the constants whose result must be equal in 32 and 64 bits to be folded, because the width of an
+        index is not known before running; None if that does not matter.
         """
         return None
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        """Returns the arguments in order of declaration, defaults filled in."""
+        """Returns the arguments in order of declaration, with defaults."""
         fields = self.layout.arguments
         if len(args) > len(fields):
             raise TypeError(f"{self.name} takes {len(fields)} arguments, {len(args)} were given")
@@ -85,7 +84,7 @@ class Op(Definition):
 
 
 class StatedResults(Op):
-    """Base of definitions whose result types are stated by the program, not inferred: made by `build`."""
+    """The base of definitions whose result types are declared by the program, not inferred: built by `build`."""
 
     is_stated = True
 

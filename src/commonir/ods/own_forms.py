@@ -1,7 +1,7 @@
-"""The types and attributes that a dialect has: what a text may say under its name, and nothing else.
+"""The types and attributes of a dialect: the texts that are valid after its name.
 
-Those that say words of an enumeration are derived from the kinds of fields that hold them (`ods/mlir_attr_types.py`).
-Reading is the business of `text/own_forms.py`. Source: MLIR, defining dialect attributes and types.
+Those with words of an enumeration are derived from the attribute types of fields (`ods/mlir_attr_types.py`). They are
+read by `text/own_forms.py`. Source: MLIR, defining dialect attributes and types.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class HasForm(Protocol):
 
     @property
     def form(self) -> WordsForm | None:
-        """How that is written."""
+        """The form of its text."""
         ...
 
 

@@ -1,8 +1,9 @@
-"""The parameters of types and attributes that a dialect defines, and how they are written: `!d.pair<4, f32>`.
+"""The parameters of types and attributes of a dialect, and the text of these: `!d.pair<4, f32>`.
 
 A form is a format in MLIR's notation: literals in backquotes, `$parameter`, `params`, `struct(params)`, `qualified(..)`
-and optional groups `( ... $x^ )?` with an alternative `: ( ... )`. Reading and writing is the business of
-`text/parameters.py`. Source: MLIR, defining dialect attributes and types, assembly format.
+and optional groups `( ... $x^ )?` with an alternative `: ( ... )`. It is read and written by `text/parameters.py`.
+
+Source: MLIR, defining dialect attributes and types, assembly format.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class ParameterCategory(Enum):
 
 
 class Parameter(Record):
-    """A parameter. `cases` are the words of an enumeration, joined by `separator` where several may stand."""
+    """A parameter. `cases` are the words of an enumeration, joined by `separator` for sets of flags."""
 
     name: str
     kind: ParameterCategory
@@ -46,7 +47,7 @@ class Word(Record):
 
 
 class ParameterPlace(Record):
-    """Where a parameter stands."""
+    """The position of a parameter."""
 
     parameter: Parameter
 
@@ -59,7 +60,7 @@ class Listing(Record):
 
 
 class Group(Record):
-    """Elements that are there when the parameter at the anchor is; `otherwise` when it is not."""
+    """Elements that are present when the anchor parameter is, else `otherwise`."""
 
     elements: tuple[FormElement, ...]
     anchor: Parameter
@@ -70,9 +71,8 @@ FormElement = Word | ParameterPlace | Listing | Group
 
 
 class ParameterForm(Record):
-    """A type or attribute of a dialect: its name, parameters, and how these are written.
-
-    `elements` is None where the form is C++, so that texts are kept as they are.
+    """A type or attribute of a dialect: its name, parameters, and form. `elements` is None for a form in C++, whose
+    text is kept.
     """
 
     dialect: str
@@ -83,7 +83,7 @@ class ParameterForm(Record):
 
 
 class FormError(ValueError):
-    """A form has no meaning."""
+    """A form is invalid."""
 
 
 _TOKEN = re.compile(r"\s*(?:`([^`]*)`|\$(\w+)|([a-z][a-z-]*)|(\)\s*\?|[()^:,]))")

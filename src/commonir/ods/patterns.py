@@ -27,15 +27,15 @@ from commonir.symbolic.constraints import Constraint, require
 
 
 def version_number(version: str) -> int:
-    """Returns the number that the name of a version ends with: 13 of `opset13`."""
+    """Returns the number at the end of a version name: 13 for `opset13`."""
     return int(version[len(version.rstrip("0123456789")) :] or 0)
 
 
 class TypeVariable:
-    """A set of types; in the body of a definition one choice for all of its uses.
+    """A set of types; in the body of a definition the same choice for all of its uses.
 
-    `versions` has the sets of the versions of the dialect from which on they hold, when they differ; the variable
-    itself is the one of the newest.
+    `versions` has the sets by the version of the dialect from which they are valid, if they differ; the variable itself
+    has the set of the newest.
     """
 
     __slots__ = ("name", "versions")
@@ -44,7 +44,7 @@ class TypeVariable:
     versions: Mapping[str, TypeVariable]
 
     def at(self, version: str) -> TypeVariable:
-        """Returns the set that holds in a version."""
+        """Returns the set for a version."""
         before = [v for v in self.versions if version_number(v) <= version_number(version)]
         return self.versions[max(before, key=version_number)] if before else self
 
@@ -120,7 +120,7 @@ class TypeClass(TypeVariable):
 
 
 class Wrapped(TypeVariable):
-    """Lists, optional values or sparse tensors of the types of another set."""
+    """Lists, optional values or sparse tensors of types of another set."""
 
     __slots__ = ("content", "wrapper")
 
@@ -163,7 +163,7 @@ _WRAPPERS = ("list", "optional", "sparse")
 
 
 def unwrapped(wrapper: str, type: Type) -> Type | None:
-    """Returns what a list, an optional value or a sparse tensor is made of; None for a type that is no such thing."""
+    """Returns the type nested in a list, an optional value or a sparse tensor; None for other types."""
     match wrapper, type:
         case ("list", ListType(element=element)) | ("optional", OptionalType(element=element)):
             return element
@@ -174,7 +174,7 @@ def unwrapped(wrapper: str, type: Type) -> Type | None:
 
 
 def wrapped(wrapper: str, content: TensorType) -> Type:
-    """Returns a list, an optional value or a sparse tensor of something."""
+    """Returns a list, an optional value or a sparse tensor of a type."""
     match wrapper:
         case "list":
             return ListType(content)
@@ -250,12 +250,14 @@ CLASSES = {"any": any_element, "float": floats, "int": all_integers, "number": a
 
 
 class Mismatch(Exception):
-    """A type does not have the form of a pattern."""
+    """A type does not match a pattern."""
 
 
 class Pattern:
-    """A parsed pattern. `dims` is None where any shape is allowed, and `has_wildcard` says whether one of them stands
-    for several; `content` is what a list, an optional value or a sparse tensor is made of, depending on `wrapper`.
+    """A parsed pattern.
+
+    `dims` is None for any shape, and `has_wildcard` says whether one of them stands for several; `content` is the
+    pattern nested in a list, an optional value or a sparse tensor, by `wrapper`.
     """
 
     __slots__ = ("content", "dims", "element", "has_wildcard", "spec", "wrapper")
@@ -294,10 +296,10 @@ class Pattern:
 
 
 class TypeConstraint(Pattern):
-    """A named set of types of any kind, as MLIR has them: `admits` returns whether a type is in it.
+    """A named set of types of any kind, as in MLIR: `admits` returns whether a type is in it.
 
-    `summary` completes `must be ...`; `builds` is the only type of the set, where a text may leave it out. `short` is
-    the type, `dialect.mnemonic`, of which forms write only what stands in brackets after it.
+    `summary` completes `must be ...`; `builds` is the only type of the set, if a text may omit it. `short` is the type,
+    `dialect.mnemonic`, of which forms write only the part in brackets.
     """
 
     __slots__ = ("admits", "builds", "name", "short", "summary")
@@ -418,7 +420,7 @@ class Bindings:
                 self.constraints += require(a, "==", b, f"dimension {name}")
 
     def resolve(self, pattern: Pattern) -> Type | None:
-        """Returns the type a pattern stands for when all of its names are bound; None when they are not."""
+        """Returns the type of a pattern when all of its names are bound; None when they are not."""
         if isinstance(pattern, TypeConstraint):
             return pattern.builds
         if pattern.content is not None:
@@ -453,7 +455,7 @@ def known_shape(type: Type) -> tuple[Dim, ...] | None:
 
 
 def is_same_kind(a: Type, b: Type) -> bool:
-    """Returns whether two types differ in nothing but the shapes of tensors."""
+    """Returns whether two types differ only in the shapes of tensors."""
     match a, b:
         case TensorType(), TensorType():
             return a.element is b.element

@@ -1,7 +1,8 @@
-"""Kinds of properties: what definitions of MLIR hold as values of C++, with a text and an attribute of their own.
+"""Types of properties: values that MLIR stores in C++, with a text and an attribute of their own.
 
-A generic form says the attribute, an assembly format the text: an optional property without a value is `[]` in the
-one and `none` in the other. The kind of a property is put together of those of its parts.
+The generic form has the attribute, an assembly format the text: an optional property without a value is `[]` in one and
+`none` in the other. The type of a property is composed of those of its parts.
+
 Source: MLIR operation definitions, properties; `mlir/IR/Properties.td` of LLVM 22.
 """
 
@@ -24,8 +25,9 @@ T = TypeVar("T")
 class PropertyType(AttrType[T]):
     """The type of a property: how its values are checked, stored and written.
 
-    `read` reads a value where a format names the property; `starts` says whether one stands there, which an optional
-    group asks that begins with it. Raises: ValueError from `read` for a value that is none.
+    `read` reads a value in a format; `starts` returns whether a value is next, for optional groups that begin with it.
+
+    Raises: ValueError from `read` for an invalid value.
     """
 
     __slots__ = ("read", "starts")
@@ -51,7 +53,7 @@ class PropertyType(AttrType[T]):
 
 
 def integer(type: ElementType) -> PropertyType[int]:
-    """Returns an integer, stored in an attribute of any type."""
+    """Returns the type of an integer, stored in an attribute of any type."""
     top = 1 << (type.bits - 1)
 
     def coerce(value: object) -> int:
@@ -115,12 +117,12 @@ unit: PropertyType[bool] = PropertyType(
 
 
 def integers(type: ElementType) -> PropertyType[tuple[int, ...]]:
-    """Returns integers that an attribute holds as a dense array."""
+    """Returns the type of integers stored as a dense array."""
     return _in_brackets(array_of(type), integer(type))
 
 
 def array(item: PropertyType[Any]) -> PropertyType[tuple[Any, ...]]:
-    """Any number of properties of one kind."""
+    """Returns the type of any number of properties of one type."""
 
     def decode(attr: Attribute) -> tuple[object, ...]:
         if not isinstance(attr, ArrayAttr):
@@ -150,8 +152,8 @@ def _in_brackets(attr_type: AttrType[tuple[T, ...]], item: PropertyType[T]) -> P
 
 
 def optional(inner: PropertyType[Any], *, is_plain: bool) -> PropertyType[tuple[Any, ...]]:
-    """Returns a property that may have no value: a tuple of one or of none. One that `is_plain` is written as its value
-    is.
+    """Returns the type of an optional property: a tuple of at most one value. If it `is_plain`, its text is that of the
+    value.
     """
 
     def coerce(value: object) -> tuple[object, ...]:
@@ -195,7 +197,7 @@ def optional(inner: PropertyType[Any], *, is_plain: bool) -> PropertyType[tuple[
 def words(
     attr_type: AttrType[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]
 ) -> PropertyType[T]:
-    """Words of an enumeration; of flags several, with a separator between them."""
+    """Returns the type of words of an enumeration; for flags several, with a separator."""
 
     def one(reader: FormReader) -> str:
         return reader.string() if reader.at_string() else reader.keyword()
@@ -210,7 +212,7 @@ def words(
 
 
 def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:
-    """Returns a property in angle brackets after a word."""
+    """Returns the type of a property in angle brackets after a word."""
 
     def read(reader: FormReader) -> T:
         reader.expect(word)

@@ -1,6 +1,7 @@
-"""Values that the regions of an operation hand to each other: which of them need not be.
+"""Removes unneeded values that are carried between the regions of an operation.
 
-For operations of any definition with known control flow, which forwards its last operands.
+Applies to all definitions with known control flow, which forward their last operands.
+
 Source: MLIR, canonicalization patterns of operations that branch into their regions.
 """
 
@@ -21,7 +22,7 @@ from commonir.ods.rules import Editor
 
 
 class _Edge(NamedTuple):
-    """A way that control takes: the last operands of an operation become results, or arguments of a block."""
+    """An edge of control flow: the last operands of an operation become results, or arguments of a block."""
 
     end: Op
     values: tuple[Value, ...]
@@ -33,9 +34,7 @@ def _nothing(_: Value) -> Data | None:
 
 
 def _edges(op: Op) -> list[_Edge]:
-    """Returns all edges into, between and out of the regions of an operation; none where something is not known to tell
-    them.
-    """
+    """Returns all edges into, between and out of the regions of an operation; none where they are not known."""
     if not isinstance(op, RegionBranch):
         return []
     ways = [(op, way) for way in op.entry_successors(_nothing)]
@@ -75,9 +74,7 @@ def replace_by_entry_values(op: Op, editor: Editor) -> bool:
 def _only_origins(
     sources: Mapping[Value, Sequence[Value]], readers: Mapping[Value, Sequence[Value]]
 ) -> dict[Value, Value | None]:
-    """Returns the value that each received value is in the end; None where it may be several, nothing where it is
-    none.
-    """
+    """Returns for each received value its only origin; None where there are several."""
     result: dict[Value, Value | None] = {}
     pending = [(received, value) for value in readers if value not in sources for received in readers[value]]
     reported: list[tuple[Value, Value | None]] = [*pending]
@@ -91,7 +88,7 @@ def _only_origins(
 
 
 def _is_inside(value: Value, op: Operation) -> bool:
-    """Returns whether a value is made within the regions of an operation, or by itself."""
+    """Returns whether a value is defined by an operation or in its regions."""
     owner = value.owner
     if owner is op:
         return True
@@ -105,7 +102,7 @@ def _is_inside(value: Value, op: Operation) -> bool:
 
 
 def merge_equal_values(op: Op, editor: Editor) -> bool:
-    """Of values that are received together and are always equal, the first is used."""
+    """Uses the first of several values that are carried together and always equal."""
     positions: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
         for value, received in zip(values, inputs, strict=True):
@@ -176,7 +173,7 @@ class _Groups:
 
 
 def _with_less(op: Op, remaining: Sequence[int], types: Sequence[Type]) -> Op:
-    """Returns the same operation with some of its operands, of which those that go are last, and its regions."""
+    """Returns the operation without some of its operands, which are the last ones, and with its regions."""
     arguments: dict[str, Any] = {f.name: op.field_value(f) for f in op.layout.arguments}
     for field in op.layout.arguments:
         if field.kind is FieldKind.REGION:

@@ -7,7 +7,7 @@ from commonir.ir.operation import Operation, Value
 
 
 class Requiring(NamedTuple):
-    """Results, and an operation without results that ends the run before them when what is demanded does not hold."""
+    """Results, and an operation that ends the run if a requirement is not satisfied."""
 
     required: Operation
     results: tuple[Value, ...]

@@ -1,4 +1,4 @@
-"""Simplification rules of a dialect: rules as data, and functions for what rules cannot express.
+"""Simplification rules of a dialect: rewrite rules, and functions for what these cannot express.
 
 A function gets an operation and an `Editor`, by which it changes the program, and returns whether it did.
 """
@@ -19,9 +19,9 @@ from commonir.ods.terms import Precedence, Rewrite
 
 
 class Editor:
-    """Changes a program, and keeps what has to be looked at again and what is gone.
+    """Changes a program, and records which operations to visit again and which were erased.
 
-    `find` gives definitions of other dialects by their names, for rules that lead to their operations.
+    `find` returns definitions of other dialects by name, for rules whose results have such operations.
     """
 
     __slots__ = ("erased", "find", "touched")
@@ -32,11 +32,11 @@ class Editor:
         self.erased: list[Operation] = []
 
     def touch(self, *ops: Operation) -> None:
-        """Says that something about operations is new."""
+        """Records that operations have changed."""
         self.touched += ops
 
     def insert(self, op: Operation, before: Operation) -> None:
-        """Puts a new operation before another one."""
+        """Inserts a new operation before another one."""
         if before.parent is None:
             raise ValueError(f"{before.name} is in no block")
         before.parent.insert_before(before, op)
@@ -44,7 +44,7 @@ class Editor:
         self.touched.append(op)
 
     def replace_uses(self, value: Value, by: Value) -> None:
-        """Makes all users of a value use another one."""
+        """Replaces all uses of a value by another one."""
         self.touched += value.users
         if isinstance(by.owner, Operation):
             self.touched.append(by.owner)
@@ -52,38 +52,40 @@ class Editor:
         value.replace_all_uses_with(by)
 
     def replace(self, op: Operation, values: Sequence[Value]) -> None:
-        """Puts values in the place of the results of an operation, which goes."""
+        """Replaces the results of an operation by values, and erases it."""
         for old, new in zip(op.results, values, strict=True):
             self.replace_uses(old, new)
         self.erase(op)
 
     def substitute(self, op: Operation, new_op: Operation) -> bool:
-        """Puts a new operation in the place of one, whose results have the types of its own; True."""
+        """Replaces an operation by a new one with the same result types; returns True."""
         self.insert(new_op, op)
         self.replace(op, new_op.results)
         return True
 
     def hand_on(self, op: Operation, value: Value | None) -> bool:
-        """Puts a value in the place of the result of an operation, where there is one of its type; whether it did."""
+        """Replaces the result of an operation by a value of the same type; returns whether the types are equal."""
         if value is None or value.type is not op.results[0].type:
             return False
         self.replace(op, (value,))
         return True
 
     def erase(self, op: Operation) -> None:
-        """Removes an operation with everything in it."""
+        """Erases an operation with everything in it."""
         self.erased += op.walk()
         self.touched += [v.owner for v in op.values_used if isinstance(v.owner, Operation)]
         op.erase()
 
     def set_operands(self, op: Operation, operands: Sequence[Value]) -> None:
-        """Gives an operation other operands, as many as it has."""
+        """Replaces all operands of an operation."""
         self.touched += [v.owner for v in (*op.operands, *operands) if isinstance(v.owner, Operation)]
         op.operands = tuple(operands)
         self.touched.append(op)
 
     def made(self, name: str, arguments: Sequence[object], types: Sequence[Type], before: Operation) -> Op | None:
-        """Returns a new operation before another one, by the name of its definition; None when that is not known."""
+        """Inserts a new operation before another one, by the name of its definition; returns None when that is not
+        known.
+        """
         definition = self.find(name)
         if definition is None:
             return None
@@ -93,17 +95,15 @@ class Editor:
         return op
 
     def truth(self, is_true: bool, before: Operation) -> Value | None:
-        """Returns a constant bool, made before an operation."""
+        """Inserts a constant bool before an operation and returns it."""
         return self.constant(data_of(boolean, (), (is_true,)), boolean, before)
 
     def position(self, number: int, before: Operation) -> Value | None:
-        """Returns a constant position, made before an operation."""
+        """Inserts a constant index before an operation and returns it."""
         return self.constant(data_of(i64, (), (number,)), index, before)
 
     def constant(self, data: Data, type: Type, before: Operation) -> Value | None:
-        """Returns a constant of a type with some contents, made before an operation; None when nothing can hold
-        them.
-        """
+        """Inserts a constant of a type before an operation; returns None when there is no such constant."""
         definition = self.find("arith.constant")
         if definition is None or not issubclass(definition, HoldsData):
             return None
@@ -114,8 +114,8 @@ class Editor:
         return result.results[0]
 
     def inline(self, block: Block, before: Operation, values: Sequence[Value]) -> tuple[Value, ...]:
-        """Moves what a block does before an operation, on values for its arguments; what the block ends with, which
-        goes, says the values that are returned.
+        """Moves the operations of a block before an operation, with values for its arguments, and returns the operands
+        of the terminator, which is erased.
         """
         place = before.parent
         if place is None or block.last is None:
@@ -133,8 +133,8 @@ class Editor:
         return result
 
     def inline_copy(self, block: Block, before: Operation, values: Sequence[Value]) -> tuple[Value, ...]:
-        """Does what a block does once more, before an operation, on values for its arguments; what the block ends with
-        says the values that are returned.
+        """Copies the operations of a block before an operation, with values for its arguments, and returns the operands
+        of the terminator.
         """
         stands = dict(zip(block.arguments, values, strict=True))
         last = block.last
@@ -149,7 +149,7 @@ Simplification = Callable[[Any, Editor], bool]
 
 
 class Rules:
-    """How operations of a dialect become simpler. Of rules of one benefit the first is tried first."""
+    """The simplification rules of a dialect. Of rules with the same benefit the first is tried first."""
 
     __slots__ = ("functions", "rewrites")
 

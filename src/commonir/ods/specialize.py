@@ -1,7 +1,6 @@
-"""Puts sizes, or other expressions, in the place of symbolic dimensions.
+"""Replaces symbolic dimensions by sizes or other expressions.
 
-Types and attributes are rewritten, nothing is inferred again: what a program says about its shapes in symbols it says
-about the sizes.
+Types and attributes are rewritten without inference: facts about symbols become facts about sizes.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def specialized_type(type: Type, dims: Mapping[str, Dim]) -> Type:
 
 
 def _attribute(value: object, dims: Mapping[str, Dim]) -> object:
-    """Returns an attribute with symbols replaced; the same object when it has none of them."""
+    """Returns an attribute with symbols replaced; the same object when it has none."""
     if isinstance(value, DimExpr):
         return substitute(value, dims)
     if isinstance(value, TensorType):

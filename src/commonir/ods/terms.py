@@ -35,7 +35,7 @@ class Term:
 
 
 class Variable(Term):
-    """Stands for a value or an attribute; `constraint` must hold of the type of the value, or of the attribute."""
+    """A variable for a value or an attribute; `constraint` applies to the type of the value, or to the attribute."""
 
     __slots__ = ("constraint", "name")
 
@@ -44,7 +44,7 @@ class Variable(Term):
         self.constraint = constraint
 
     def of(self, constraint: TypeConstraint | Check) -> Variable:
-        """Returns the variable, for values or attributes of which something holds."""
+        """Returns the variable with a constraint on its values or attributes."""
         return Variable(self.name, constraint)
 
     def __repr__(self) -> str:
@@ -52,13 +52,13 @@ class Variable(Term):
 
 
 class StorageCheck(Check):
-    """A condition on an attribute as it is stored, whatever field it is from."""
+    """A condition on the storage form of an attribute, whatever its field."""
 
     __slots__ = ()
 
 
 class Anything(Term):
-    """Matches whatever is there, and binds nothing."""
+    """Matches anything, and binds nothing."""
 
     __slots__ = ()
 
@@ -67,8 +67,10 @@ class Anything(Term):
 
 
 class Constant(Term):
-    """An operand whose elements are known before running. `holds` is asked of them: a tuple of numbers, in order; of
-    a constant with `is_splat`, whose elements are all the same, of that number.
+    """An operand whose elements are known before running.
+
+    `holds` is a condition on them: on a tuple of numbers or, with `is_splat`, on the number that all elements are equal
+    to.
     """
 
     __slots__ = ("holds", "is_splat", "name", "text")
@@ -87,7 +89,7 @@ class Constant(Term):
         self.is_splat = is_splat
 
     def admits(self, data: Data) -> bool:
-        """Returns whether it may be a constant of some contents."""
+        """Returns whether a constant with some contents matches."""
         if self.is_splat:
             one = data.splat()
             return one is not None and (self.holds is None or self.holds(one))
@@ -102,10 +104,11 @@ class Constant(Term):
 
 
 class Computed(Term):
-    """In a result: what a function makes of what is bound. It gets values as `Value`, attributes as Python values.
+    """In a result: the value of a function of bound values.
 
-    It returns a value, an attribute value, or None when the rule does not apply after all; what it returns among
-    supplements does not count. `label` names what it returns, of which there are `count` when that is known.
+    The function gets values as `Value` and attributes as Python values. It returns a value, an attribute value, or None
+    when the rule does not apply; the result of a supplement is ignored. `label` names the result, of which there are
+    `count` if that is known.
     """
 
     __slots__ = ("arguments", "count", "function", "label", "name", "pick", "place")
@@ -139,10 +142,10 @@ def computed(function: Callable[..., object], *arguments: object) -> Computed:
 
 
 class Asked(Term):
-    """In a source: what a function says of an operand (its value) or of an attribute (its Python value).
+    """In a source: a function of an operand (its value) or of an attribute (its Python value).
 
-    It returns what `outputs` stand for, a tuple when there are several, True when there are none; None or False when
-    the rule does not apply.
+    It returns the values of `outputs`, a tuple when there are several, True when there are none; None or False when the
+    rule does not apply.
     """
 
     __slots__ = ("function", "name", "outputs")
@@ -157,7 +160,7 @@ class Asked(Term):
 
 
 class Group(Term):
-    """The operands of a variadic field, one by one, with a name for all of them."""
+    """The operands of a variadic field as separate terms, with a name for all of them."""
 
     __slots__ = ("items", "name")
 
@@ -170,7 +173,7 @@ class Group(Term):
 
 
 class LocationTerm(Term):
-    """In a result: where an operation comes from. Those of what variables stand for, with a name or further text."""
+    """In a result: the location of an operation, from those of variables, with a name or further text."""
 
     __slots__ = ("sources", "text")
 
@@ -218,14 +221,14 @@ class OperationTerm(Term):
         return self._with(label=label)
 
     def either_way(self) -> OperationTerm:
-        """Returns the same, its first two operands in either order."""
+        """Returns the term with its first two operands in either order."""
         if len(self.fields) < 2:
             raise TypeError(f"{self.definition.name}: two fields are needed to swap them")
         first, second, *_ = self.fields
         return self._with(swaps=((first, second),))
 
     def typed(self, *types: object) -> OperationTerm:
-        """Returns the same, the types of its results stated."""
+        """Returns the term with declared result types."""
         return self._with(types=types)
 
     def _with(
@@ -353,17 +356,19 @@ def variables(names: str) -> tuple[Variable, ...]:
 
 
 def term(definition: type[Definition], *terms: object, **named: object) -> OperationTerm:
-    """Returns a term of a rewrite rule: operations of a definition whose fields are as given; others are free.
+    """Returns a term of a rewrite rule: operations of a definition with these fields; others are free.
 
-    Terms are given as constructor arguments are. Raises: TypeError for what is not a field.
+    Takes terms as the constructor takes arguments.
+
+    Raises: TypeError for an unknown field.
     """
     return OperationTerm(definition, _fields_of(definition, terms, named))
 
 
 def _fields_of(definition: type[Definition], terms: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
-    """Terms by field, as a constructor takes its arguments: by position, by name, or not at all.
+    """Returns terms by field, given like constructor arguments by position or by name.
 
-    Raises: TypeError for a name that is not a field, and for more terms than there are fields.
+    Raises: TypeError for an unknown field, and for more terms than there are fields.
     """
     declared = [f for f in definition.layout.arguments if f.kind is not FieldKind.REGION]
     if len(terms) > len(declared):

@@ -1,7 +1,8 @@
-"""Text forms of definitions beyond a declarative format, and the interface of their readers and writers.
+"""Custom text forms of definitions, and the interface of their readers and writers.
 
-A definition whose form upstream is written in C++ names a `CustomForm`. The reader and the writer that it is given
-(`text/python_forms.py`) are known here by what they do only, so that dialects do not depend on the text room.
+A definition whose form upstream is written in C++ has a `CustomForm`. Its reader and writer (`text/python_forms.py`)
+are protocols here, so that dialects do not depend on the text package.
+
 Source: MLIR operation definitions, custom parser and printer; value names as mlir-opt chooses them.
 """
 
@@ -24,14 +25,14 @@ T = TypeVar("T")
 
 
 class Use(NamedTuple):
-    """A value where it is used: its name, and the offset of the name."""
+    """A use of a value: its name, and the offset of the name."""
 
     name: str
     at: int
 
 
 class Argument(NamedTuple):
-    """An argument of a block as it is written before a region: its name, where that stands, its type, what follows."""
+    """A block argument written before a region: its name with its offset, its type and attributes."""
 
     name: str
     at: int
@@ -41,7 +42,7 @@ class Argument(NamedTuple):
 
 
 class RegionRequest(NamedTuple):
-    """A region to be read next; `entry` are the arguments of its first block when they stand before the region."""
+    """A region to be read next; `entry` are the arguments of its first block if they are written before the region."""
 
     entry: Sequence[Argument] | None
 
@@ -60,12 +61,12 @@ class FormReader(Protocol):
 
     @property
     def position(self) -> int:
-        """Where the current token starts, for messages."""
+        """The offset of the current token, for messages."""
         ...
 
     @property
     def result_count(self) -> int:
-        """How many results the text names on the left side."""
+        """The number of results that the text names on the left side."""
         ...
 
     def at(self, mark: str) -> bool:
@@ -81,39 +82,39 @@ class FormReader(Protocol):
         ...
 
     def at_integer(self) -> bool:
-        """Returns whether a number, perhaps negative, stands here."""
+        """Returns whether an integer, perhaps negative, is next."""
         ...
 
     def at_string(self) -> bool:
-        """Returns whether a string stands here."""
+        """Returns whether a string is next."""
         ...
 
     def take(self, mark: str) -> bool:
-        """Moves on when the current token is this punctuation or keyword, and says whether it was."""
+        """Consumes this punctuation or keyword if it is next; returns whether it was."""
         ...
 
     def expect(self, mark: str) -> None:
-        """Moves over this punctuation or keyword."""
+        """Consumes this punctuation or keyword, which must be next."""
         ...
 
     def keyword(self) -> str:
-        """Moves over a word and returns it."""
+        """Consumes a word and returns it."""
         ...
 
     def string(self) -> str:
-        """Moves over a string and returns its content."""
+        """Consumes a string and returns its content."""
         ...
 
     def symbol(self) -> str:
-        """Moves over `@name` and returns the name."""
+        """Consumes `@name` and returns the name."""
         ...
 
     def integer(self) -> int:
-        """Moves over an integer, perhaps negative."""
+        """Consumes an integer, perhaps negative, and returns it."""
         ...
 
     def separated(self, item: Callable[[], T], close: str) -> list[T]:
-        """Items separated by commas up to a closing mark, which is moved over."""
+        """Returns items separated by commas up to a closing mark, which is consumed."""
         ...
 
     def use(self) -> Use:
@@ -149,7 +150,10 @@ class FormReader(Protocol):
         ...
 
     def dictionary(self, keyword: str = "") -> dict[str, Attribute]:
-        """Reads `{name = attribute}`, after a keyword if one is given; empty when it is not there."""
+        """Returns the attributes in braces, without those of some names and those equal to their default.
+
+        Begins with a blank and the keyword, if any; "" when no attribute is left.
+        """
         ...
 
     def argument(self) -> Argument:
@@ -157,11 +161,11 @@ class FormReader(Protocol):
         ...
 
     def resolve(self, use: Use, type: Type) -> Value:
-        """Returns the value of a name that has a type."""
+        """Returns the value with a name and a type."""
         ...
 
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
-        """Returns the values of names that have types, of which there must be as many."""
+        """Returns the values with names and types, which must be equally many."""
         ...
 
     def successor(self) -> Block:
@@ -179,7 +183,7 @@ class FormReader(Protocol):
         attributes: Mapping[str, Attribute],
         result_types: Sequence[Type],
     ) -> Operation:
-        """Returns an operation of any name, on operands in order; what the name stands for is looked up."""
+        """Returns an operation by name, with operands in order."""
         ...
 
     def make(
@@ -191,8 +195,8 @@ class FormReader(Protocol):
     ) -> Op:
         """Returns the operation, unchecked.
 
-        `arguments` are fields by the names they have in the class: values, regions, Python values of attributes or
-        attributes themselves. Entries of `attributes` that no field has are kept as undeclared.
+        `arguments` are fields by their names in the class: values, regions, Python values of attributes or attributes.
+        Entries of `attributes` without a field are kept as undeclared ones.
         """
         ...
 
@@ -201,7 +205,7 @@ class FormReader(Protocol):
         ...
 
     def fail(self, message: str, *, at: int | None = None) -> NoReturn:
-        """Gives up with a finding."""
+        """Raises an error at a position."""
         ...
 
 
@@ -215,7 +219,7 @@ class FormWriter(Protocol):
 
     @property
     def is_partial(self) -> bool:
-        """Whether only the surroundings of some operations are printed, so that nothing reads the text back."""
+        """Whether only the neighbourhood of some operations is printed, which cannot be read back."""
         ...
 
     def write(self, text: str) -> None:
@@ -223,7 +227,7 @@ class FormWriter(Protocol):
         ...
 
     def line(self, deeper: int = 0) -> None:
-        """Goes to a new line, indented some levels more than the operation."""
+        """Starts a new line, indented some levels more than the operation."""
         ...
 
     def region(
@@ -252,7 +256,7 @@ class FormWriter(Protocol):
         ...
 
     def share_names(self, values: Sequence[Value], others: Sequence[Value]) -> None:
-        """Gives values the names of others, of a region beside theirs."""
+        """Gives values the names of others in a sibling region."""
         ...
 
     def type(self, type: Type) -> str:
@@ -272,7 +276,7 @@ class FormWriter(Protocol):
         ...
 
     def attribute_without_type(self, attribute: Attribute) -> str:
-        """Returns an attribute, where its type is known."""
+        """Returns an attribute without its type, for where that is known."""
         ...
 
     def dictionary(self, exclude: Iterable[str] = (), keyword: str = "") -> str:
@@ -299,23 +303,23 @@ class FormWriter(Protocol):
         ...
 
     def short_name(self, op: Operation) -> str:
-        """Returns the name of an operation as it stands here, without the dialect that is meant anyway."""
+        """Returns the name of an operation, without the prefix of the default dialect."""
         ...
 
     def refuse(self) -> NoReturn:
-        """Gives up: the form cannot say what this operation is, which is then printed in the generic form."""
+        """Raises an error: the form cannot express this operation, which is then printed in the generic form."""
         ...
 
 
 class CustomForm(Protocol):
-    """The text of an operation after its name, as code."""
+    """The text of an operation after its name, read and written by Python code."""
 
     def read(self, reader: FormReader) -> FormTask:
-        """Reads it. Ends with `return reader.make(...)`."""
+        """Reads the operation. Ends with `return reader.make(...)`."""
         ...
 
     def write(self, writer: FormWriter) -> None:
-        """Writes it, from the blank after the name on."""
+        """Writes the operation, from the blank after the name on."""
         ...
 
 
@@ -342,8 +346,8 @@ def written_assignments(writer: FormWriter, arguments: Iterable[Value], values: 
 class TextForm(Operation):
     """The methods of a definition that control its text.
 
-    `result_name` is what its result is called where results are named as mlir-opt names them, and `default_dialect` the
-    dialect whose operations are written without its name directly inside of it.
+    `result_name` is the name of its result where results are named as by mlir-opt; `default_dialect` is the dialect
+    whose operations are written without prefix directly inside it.
     """
 
     __slots__ = ()
@@ -354,13 +358,13 @@ class TextForm(Operation):
 
     @property
     def given_name(self) -> str:
-        """Returns the name that the source file gives it, besides the names of its results; "" for none."""
+        """Returns the name of the operation in the source file, besides the names of its results; "" for none."""
         return ""
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
-        """Returns names for the first of its results, or the first of each group of them."""
+        """Returns names for the first results, or for the first of each group."""
         return ((self.results[0], self.result_name),) if self.result_name and self.results else ()
 
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:  # noqa: ARG002  none by default
-        """Returns names for arguments of the first block of one of its regions."""
+        """Returns names for the arguments of the first block of a region."""
         return ()

@@ -11,7 +11,7 @@ from commonir.ir.types import TensorType
 
 
 class Trait:
-    """A named property. `check` yields what is wrong with an operation that claims it."""
+    """A named property. `check` yields violations by an operation."""
 
     __slots__ = ("check", "name", "summary")
 

@@ -1,6 +1,7 @@
-"""The sets of types that MLIR's definitions name, under their names there.
+"""The type constraints that MLIR's definitions use, under their names there.
 
 Definitions use them as the types of operands and results: `lhs: Value = operand(FloatLike)`.
+
 Source: MLIR, common type constraints.
 """
 
@@ -38,7 +39,7 @@ def is_integer(type: Type) -> bool:
 
 
 def is_signless(type: Type) -> bool:
-    """Returns whether a type is an integer that states no sign."""
+    """Returns whether a type is a signless integer."""
     return isinstance(type, ElementType) and is_signless_element(type)
 
 
@@ -52,7 +53,7 @@ def is_float(type: Type) -> bool:
 
 
 def has_value_semantics(type: Type) -> bool:
-    """Returns whether a type is a tensor or a vector: a container that is a value."""
+    """Returns whether a type is a tensor or a vector, but not a memref."""
     return isinstance(type, TensorType | VectorType)
 
 
@@ -70,7 +71,7 @@ def _any(constraints: Sequence[TypeConstraint]) -> Admits:
 
 
 def any_type_of(*allowed: TypeConstraint, summary: str = "") -> TypeConstraint:
-    """Returns a type of one of several sets."""
+    """Returns the union of several sets."""
     names = ", ".join([c.name for c in allowed])
     builds = allowed[0].builds if len(allowed) == 1 else None
     text = summary or " or ".join([c.summary for c in allowed])
@@ -78,14 +79,14 @@ def any_type_of(*allowed: TypeConstraint, summary: str = "") -> TypeConstraint:
 
 
 def all_of_type(*required: TypeConstraint, summary: str = "") -> TypeConstraint:
-    """Returns a type of all of several sets."""
+    """Returns the intersection of several sets."""
     names = ", ".join([c.name for c in required])
     text = summary or " and ".join([c.summary for c in required])
     return TypeConstraint(f"AllOfType<[{names}]>", text, lambda t: all(c.admits(t) for c in required))
 
 
 def confined(base: TypeConstraint, holds: Admits, summary: str) -> TypeConstraint:
-    """Returns the types of a set of which a condition holds."""
+    """Returns the types of a set that satisfy a condition."""
     return TypeConstraint(f"ConfinedType<{base.name}>", summary, lambda t: base.admits(t) and holds(t))
 
 
@@ -246,7 +247,7 @@ def tensor_rank_of(allowed: Sequence[TypeConstraint], ranks: Sequence[int]) -> T
 
 
 def static_shape_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor whose sizes are all numbers."""
+    """Returns a tensor of static shape."""
     return _container(
         "StaticShapeTensorOf",
         "statically shaped tensor",
@@ -285,7 +286,7 @@ def nonzero_rank_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
 
 
 def fixed_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a vector whose length does not depend on the machine."""
+    """Returns a vector that is not scalable."""
     return _container("FixedVectorOfAnyRank", "fixed-length vector", _is_fixed, allowed)
 
 

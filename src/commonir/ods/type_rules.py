@@ -1,7 +1,8 @@
-"""Traits that tie the types of an operation's values to each other.
+"""Traits that relate the types of an operation's operands, results and attributes.
 
-Each is used twice: to check the types that a program states, and to infer those that a text leaves out or that a
-constructor is not given. Source: MLIR operation definitions, type constraints over several operands and results.
+Each is used twice: to verify the types of a program, and to infer those that a text or a constructor call omits.
+
+Source: MLIR operation definitions, type constraints over several operands and results.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from commonir.ods.traits import Trait
 
 
 class Typing:
-    """Types of the values of one operation by field, as far as they are known; of attributes that have a type too.
+    """The types of the values, and of typed attributes, of one operation by field, as far as they are known.
 
-    `counts` says how many values a field has. How many values a field has that is not among its keys, is unknown.
+    `counts` has the numbers of values of fields; for other fields the number is not known.
     """
 
     __slots__ = ("counts", "operands", "results", "types")
@@ -45,7 +46,7 @@ class Typing:
         return [t for n in names for t in self.types.get(n, ())]
 
     def give(self, name: str, type: Type) -> None:
-        """Says that the values of a field have a type, unless theirs is known."""
+        """Sets the types of the values of a field, unless they are known."""
         if name not in self.types and name in self.counts:
             self.types[name] = (type,) * self.counts[name]
 
@@ -78,13 +79,13 @@ def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing)
 
 
 def element_of(type: Type) -> Type:
-    """Returns the type of the elements of a container with a shape, or the type itself."""
+    """Returns the element type of a container with a shape, or the type itself."""
     result: object = getattr(type, "element", None) if shape_of(type) is not NO_SHAPE else None
     return result if isinstance(result, Type) else type
 
 
 class _NoShape:
-    """Says that a type has no shape: it is that of a scalar, or of no number at all."""
+    """Sentinel: the type has no shape, because it is a scalar or not a number."""
 
 
 NO_SHAPE = _NoShape()
@@ -114,7 +115,7 @@ def static_sizes_of(type: Type) -> tuple[int, ...] | None:
 
 
 def are_compatible_shapes(first: Type, second: Type) -> bool:
-    """Returns whether the shapes of two types may be equal when the program runs: unknown sizes match any."""
+    """Returns whether the shapes of two types may be equal at run time: dynamic dims match any."""
     a, b = shape_of(first), shape_of(second)
     if isinstance(a, _NoShape) or isinstance(b, _NoShape):
         return isinstance(a, _NoShape) and isinstance(b, _NoShape)
@@ -126,7 +127,7 @@ def are_compatible_shapes(first: Type, second: Type) -> bool:
 
 
 def are_compatible_types(first: Type, second: Type) -> bool:
-    """Returns whether two types have the same elements in the same kind of container, of shapes that may be equal."""
+    """Returns whether two types have the same element type and kind of container, and shapes that may be equal."""
     if first is second:
         return True
     return (
@@ -156,7 +157,7 @@ def type_of_attribute(value: object) -> Type | None:
 
 
 def with_element(type: Type, element: ElementType) -> Type:
-    """Returns a type with other elements: a tensor or vector of them, or the element itself."""
+    """Returns a type with another element type."""
     match type:
         case VectorType():
             return VectorType(element, type.shape, type.scalable)
@@ -167,7 +168,7 @@ def with_element(type: Type, element: ElementType) -> Type:
 
 
 def truth_values_like(type: Type) -> Type:
-    """Returns the type of bools, one for each element of a type."""
+    """Returns the type of bools with the shape of a type."""
     return with_element(type, boolean)
 
 

@@ -1,6 +1,6 @@
-"""Operations that name, read and replace variables of a module, so that these are lowered.
+"""Interfaces of operations that define, read and write variables of a module, by which they are lowered.
 
-A variable keeps its contents between runs, as a mutable `ml_program.global` does: lowering puts one in its place.
+A variable keeps its contents between runs, as a mutable `ml_program.global`, to which it is lowered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from commonir.ir.types import Type
 
 
 class VariableDefinition(Symbol):
-    """Names a variable of a type."""
+    """Defines a variable."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The differences between two versions of an operation in words, derived from their definitions."""
+"""Describes the differences between two versions of an operation, from their definitions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from commonir.ods.operation import Op
 
 
 def changes_between(older: type[Op], newer: type[Op]) -> str:
-    """Returns a sentence on what a later version of an operation changed; nothing where no field, type or constraint
-    did.
+    """Returns a sentence on what a later version of an operation changed; "" when fields, types and constraints are the
+    same.
     """
     text = "; ".join([*_fields(older, newer), *_types(older, newer), *_constraints(older, newer)])
     return f"{text[:1].upper()}{text[1:]}." if text else ""
@@ -36,7 +36,7 @@ def _fields(older: type[Op], newer: type[Op]) -> Iterator[str]:
 
 
 def _relaxation(field: Field, check: Check) -> str:
-    """Returns what a field that had to pass a check may be as well."""
+    """Returns what is allowed for a field in addition, after a check was removed."""
     cases = () if field.type is None else field.type.cases
     allowed = [f"`{case}`" for case in cases if field.type is not None and not check.holds(field.type.coerce(case))]
     return f"may also be {_listed(allowed, 'or')}" if allowed else f"need not be {check.text}"

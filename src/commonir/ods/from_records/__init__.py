@@ -1,4 +1,4 @@
-"""Definitions of operations out of TableGen records, the same objects as those that are written in Python.
+"""Definitions of operations from TableGen records, which are the same as definitions written in Python.
 
 Source: MLIR operation definitions.
 """
@@ -43,8 +43,8 @@ def load(
 def loaded(records: Records, dialects: Dialects, directives: AbstractSet[str] | None = None) -> Loaded:
     """Returns the dialects that records define; they replace definitions of `dialects`.
 
-    `directives` are the names of directives `custom<Name>(..)` that have code: definitions whose format has another one
-    definitions whose format has another one the generic form only. Without, all are taken to have.
+    `directives` are the names of directives `custom<Name>(..)` that have code: definitions whose format has other ones
+    only have the generic form. By default all are assumed to have code.
 
     Raises: DiagnosticError (E0264) with every record that should define an operation and does not.
     """

@@ -1,4 +1,4 @@
-"""Constraints on attributes, of records: how a value is held in Python, what it must fulfil, and its default.
+"""Attribute constraints of records: how a value is stored in Python, its predicate, and its default.
 
 Source: MLIR operation definitions, attribute constraints, properties and `AttrDef`.
 """
@@ -54,7 +54,7 @@ class AttributeCheck:
 
 
 def _dense(element: ElementType) -> AttrType[Any]:
-    """Returns numbers or bools as a dense array, `[1, 2]` in custom forms."""
+    """Returns the attribute type of numbers or bools as a dense array, `[1, 2]` in custom forms."""
     if element not in (boolean, f32, f64):
         return array_of(element)
     base: AttrType[Any] = attr_types.flags if element is boolean else attr_types.numbers
@@ -113,7 +113,7 @@ _ELEMENTS: Mapping[str, ElementType] = MappingProxyType({"SmallVector<int64_t>":
 
 
 class Attributes:
-    """The constraints on attributes of one load, each made once."""
+    """The attribute constraints of one load, each built once."""
 
     def __init__(self, types: Types, predicates: Predicates) -> None:
         self._types = types
@@ -167,7 +167,7 @@ class Attributes:
         return Check(check.summary, lambda v: check.admits(to_attribute(v)))
 
     def kind(self, record: Record) -> AttrType[Any]:
-        """Returns how values of an attribute are held."""
+        """Returns the attribute type of a record."""
         base = base_of(record)
         result = self._kinds.get(base)
         if result is None:
@@ -199,9 +199,7 @@ class Attributes:
         return _PLAIN.get(stored, attr_types.any_attribute)
 
     def _property(self, base: Record) -> AttrType[Any]:
-        """Returns the kind of a property, made of those of its parts; any attribute for one of C++ that is not
-        known.
-        """
+        """Returns the type of a property, composed of those of its parts; any attribute for unknown C++ types."""
         classes = classes_of(base)
         if "EnumProp" in classes:
             return property_type(base)
@@ -220,15 +218,15 @@ class Attributes:
         return _OF_PROPERTIES.get(name, attr_types.any_attribute)
 
     def _part(self, base: Record, name: str) -> PropertyType[Any] | None:
-        """Returns the kind of a property that another is made of."""
+        """Returns the type of a part of a property."""
         part = base.given.get(name)
         attr_type = self.kind(part.record) if isinstance(part, DefRef) else None
         return attr_type if isinstance(attr_type, PropertyType) else None
 
     def default(self, record: Record) -> object | Missing | None:
-        """Returns the default of an attribute: None for one that need not be there, MISSING for one that must.
+        """Returns the default of an attribute: None for an optional one, MISSING for a required one.
 
-        Raises: ValueError for one that C++ states in a way that is not understood.
+        Raises: ValueError for a default in C++ that is not understood.
         """
         attr_type = self.kind(record)
         if attr_type is attr_types.unit:
@@ -244,9 +242,9 @@ class Attributes:
         return self.parsed(attr_type, base_of(record), text)
 
     def elided(self, record: Record) -> object:
-        """Returns the value of an absent optional attribute; MISSING when nothing is declared.
+        """Returns the value of an absent optional attribute; MISSING when none is declared.
 
-        Raises: ValueError for what C++ states in a way that is not understood.
+        Raises: ValueError for a value in C++ that is not understood.
         """
         text = normal(text_of(record, "defaultValue"))
         attr_type = self.kind(record)
@@ -255,7 +253,7 @@ class Attributes:
         return self.parsed(attr_type, base_of(record), text)
 
     def parsed(self, attr_type: AttrType[Any], base: Record, text: str) -> object:
-        """Returns the value of a kind that C++ states. Raises: ValueError when it is not understood."""
+        """Returns the value of a C++ expression in an attribute type. Raises: ValueError when it is not understood."""
         info = record_of(base, "enum") or (base if is_a(base, "EnumInfo") else None)
         if info is not None and _NAME.fullmatch(text):
             case = enumeration_of(info).case_of(text)
@@ -272,7 +270,7 @@ class Attributes:
             raise ValueError(f"the default '{text}' is C++ that is not understood") from None
 
     def value(self, record: Record) -> Attribute | None:
-        """Returns the attribute that a record is: a case of an enumeration, or a constant; None for other records."""
+        """Returns the attribute of a record that is a case of an enumeration or a constant; None for other records."""
         if is_a(record, "EnumCase"):
             return number_value(record)
         constraint = record_of(record, "attr")
@@ -287,7 +285,7 @@ class Attributes:
 
 
 def base_of(record: Record) -> Record:
-    """Returns the attribute that optional, defaulted and confined ones are of."""
+    """Returns the base attribute of an optional, defaulted or confined one."""
     seen = 0
     while seen < 100:
         inner = record_of(record, "baseAttr") or record_of(record, "baseProperty")
@@ -325,7 +323,7 @@ def _contents(dense: re.Match[str], text: str) -> Attribute:
 
 
 def _dialect_attribute(record: Record) -> AttrType[Any]:
-    """Returns an attribute of a dialect that a record defines. Custom forms leave its prefix out where it has
+    """Returns the attribute type of a dialect attribute that a record defines. Custom forms omit its prefix before
     brackets.
     """
     owner, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")

@@ -74,7 +74,7 @@ def _of_type(test: Callable[[Type], bool]) -> Test:
 
 
 def of_dialect(dialect: str, *mnemonics: str) -> Test:
-    """Returns a type or attribute of a dialect with one of some mnemonics; any without one."""
+    """Returns the test for types or attributes of a dialect with one of some mnemonics, by default any."""
 
     def test(value: object) -> bool:
         if not isinstance(value, DialectType | DialectAttr) or value.dialect != dialect:

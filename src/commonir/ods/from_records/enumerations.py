@@ -1,4 +1,4 @@
-"""Enumerations of records, as kinds of attributes: numbers, attributes of a dialect, and sets of flags.
+"""Enumerations of records as attribute types: integers, dialect attributes, and sets of flags.
 
 Source: MLIR operation definitions, enumerations.
 """
@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 
 class Enumeration(NamedTuple):
-    """The contents of an enumeration record. Of flags, `separator` stands between the words."""
+    """The contents of an enumeration record. For flags, `separator` is between the words."""
 
     name: str
     bits: int
@@ -43,13 +43,13 @@ class Enumeration(NamedTuple):
     groups_first: bool
 
     def case_of(self, symbol: str) -> Case | None:
-        """Returns the case of a name in C++, perhaps qualified."""
+        """Returns the case with a C++ name, which may be qualified."""
         own = symbol.rpartition("::")[2]
         return next((case for case in self.cases if case.symbol == own), None)
 
 
 def enumeration_of(record: Record) -> Enumeration:
-    """Returns the enumeration that a record of `EnumInfo` states."""
+    """Returns the enumeration of an `EnumInfo` record."""
     cases = [
         Case(text_of(each, "symbol"), number_of(each, "value"), text_of(each, "str"), _is_group(each))
         for each in records_of(record, "enumerants")
@@ -103,7 +103,7 @@ class _Words:
         return result
 
     def text(self, value: Enum) -> str:
-        """Returns a value in words."""
+        """Returns the words of a value."""
         if self.is_plain:
             return str(value.value)
         left = number = int(value.value)
@@ -146,7 +146,7 @@ def _said(attr: Attribute) -> object:
 
 
 def number_attr_type(record: Record) -> AttrType[Any]:
-    """Returns the kind of an enumeration that is stored as an integer."""
+    """Returns the type of an enumeration stored as an integer."""
     enumeration = enumeration_of(record)
     words, type = _Words(enumeration), integer_type(enumeration.bits)
 
@@ -171,9 +171,9 @@ def number_attr_type(record: Record) -> AttrType[Any]:
 
 
 def property_type(record: Record) -> PropertyType[Any]:
-    """Returns the kind of a property that is an enumeration.
+    """Returns the type of a property that is an enumeration.
 
-    Its attribute is a number, or an attribute of the dialect where the record says so; both are read.
+    It is stored as an integer, or as a dialect attribute if the record says so; both are read.
     """
     info, form = record_of(record, "enum") or record, record_of(record, "attrForm")
     enumeration = enumeration_of(info)
@@ -205,9 +205,9 @@ def property_type(record: Record) -> PropertyType[Any]:
 
 
 def dialect_attr_type(record: Record) -> AttrType[Any]:
-    """Returns the kind of an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>`.
+    """Returns the type of an enumeration stored as a dialect attribute: `#tosa.nan_mode<IGNORE>`.
 
-    One whose format has no brackets is `#index<cmp_predicate slt>`, and forms of operations say the word alone.
+    One whose format has no brackets is `#index<cmp_predicate slt>`, and custom forms of operations have only the word.
     """
     info, owner = record_of(record, "enum"), record_of(record, "dialect")
     enumeration = enumeration_of(info or record)
@@ -244,5 +244,5 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
 
 
 def number_value(record: Record) -> IntegerAttr:
-    """Returns the attribute that a case of an enumeration is."""
+    """Returns the attribute of a case of an enumeration."""
     return IntegerAttr(number_of(record, "value"), integer_type(number_of(record, "width", 32)))

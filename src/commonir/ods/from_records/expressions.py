@@ -1,7 +1,8 @@
-"""The C++ expressions of predicates that are understood, as tests of types and attributes.
+"""Compiles C++ expressions of predicates to tests of types and attributes.
 
-An expression is a path from the value that is tested (`cast<ShapedType>($_self).getRank()`), perhaps compared with a
-number, or several joined by `&&` and `||`. What is not of that kind is not guessed: `compiled` gives None.
+An expression is a path from the tested value (`cast<ShapedType>($_self).getRank()`), perhaps compared with a number, or
+several of these joined by `&&` and `||`. For other expressions `compiled` returns None.
+
 Source: MLIR, common type and attribute constraints.
 """
 
@@ -54,7 +55,7 @@ _MAX_DEPTH = 12
 
 
 class NotThere(Exception):
-    """A value has not what is asked of it, so that a test of it fails."""
+    """A value does not have a requested property, so that a test of it fails."""
 
 
 # -- what methods give
@@ -101,7 +102,7 @@ def _content(value: object) -> object:
 
 
 def numbers_of(value: object) -> tuple[object, ...]:
-    """Returns the items of an array. Raises: NotThere for what is none."""
+    """Returns the items of an array. Raises: NotThere for other values."""
     match value:
         case DenseArrayAttr(values=values) | ArrayAttr(values=values):
             return values
@@ -317,13 +318,13 @@ _COMPARISONS: Mapping[str, Callable[[object, object], bool]] = MappingProxyType(
 
 
 def normal(text: str) -> str:
-    """Returns an expression without the namespaces of MLIR and LLVM, and with single blanks."""
+    """Returns an expression without namespaces of MLIR and LLVM, and with single blanks."""
     shorter = _NAMESPACES.sub("", " ".join(text.split()))
     return re.sub(r" ?\. ?(?=[a-z])", ".", shorter)
 
 
 def compiled(text: str, classes: Mapping[str, Test], variable: str = SELF, depth: int = 0) -> Test | None:
-    """Returns the test that an expression states of a variable; None when it is not understood."""
+    """Returns the test of a variable for an expression; None when it is not understood."""
     if len(text) > _MAX_CHARACTERS or depth > _MAX_DEPTH:
         return None
     text = unwrapped(normal(text))
@@ -346,7 +347,7 @@ def _joined(tests: list[Test], every: Callable[[list[bool]], bool]) -> Test:
 
 
 def _leaf(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
-    """Returns the test of an expression without `&&`, `||` and `!` around it."""
+    """Returns the test of an expression without outer `&&`, `||` and `!`."""
     if text in ("true", "false"):
         answer = text == "true"
         return lambda _: answer
@@ -409,7 +410,7 @@ def _let(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> T
 
 
 def _differ(items: tuple[object, ...]) -> bool:
-    """Returns whether neighbours differ."""
+    """Returns whether all neighbours differ."""
     return all(a != b for a, b in pairwise(items))
 
 
@@ -510,7 +511,7 @@ def _along(steps: list[Path]) -> Path:
 
 
 def unwrapped(text: str) -> str:
-    """Returns an expression without the parentheses around all of it."""
+    """Returns an expression without outer parentheses."""
     while text.startswith("(") and _closing(text) == len(text) - 1:
         text = text[1:-1].strip()
     return text.strip()
@@ -526,7 +527,7 @@ def _closing(text: str) -> int:
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """Returns the parts between marks that stand outside of all brackets."""
+    """Returns the parts between separators that are not inside brackets."""
     depth, start = 0, 0
     out: list[str] = []
     for n, each in enumerate(text):

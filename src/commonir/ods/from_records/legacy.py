@@ -33,7 +33,7 @@ _CLOSE = "<>(){}[],"
 
 
 class DefiningOlder(Defining):
-    """One definition being made of a record in the older form."""
+    """Builds a definition from a record in the older form."""
 
     def collect(self) -> None:
         if states(self.record, "arguments"):
@@ -113,7 +113,7 @@ def _first_line(text: str) -> str:
 
 
 def _broadcast(types: list[Type]) -> Type | None:
-    """Returns the type of what tensors of these types are broadcast to; None when it is not known."""
+    """Returns the type of tensors of these types after broadcasting; None when it is not known."""
     tensors = [t for t in types if isinstance(t, TensorType)]
     if len(tensors) != len(types) or not tensors:
         return None

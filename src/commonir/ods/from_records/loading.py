@@ -1,4 +1,4 @@
-"""The definitions of a TableGen file: dialects of operations, with what rewrite rules ask of its records.
+"""The definitions of a TableGen file: dialects of operations, and the facts that rewrite rules need from its records.
 
 Source: MLIR operation definitions.
 """
@@ -31,9 +31,8 @@ from commonir.tablegen import Record, Records
 class Loaded:
     """The definitions of the records of one file.
 
-    `definitions` are those of operations by the names of records, `dialects` those that they belong to.
-    `declared` are the records of operations that a file in the older form
-    uses without defining them.
+    `definitions` are those of operations by record name, `dialects` their dialects. `declared` are the records of
+    operations that a file in the older form uses without defining them.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Loaded:
     # -- what rewrite rules ask
 
     def type_constraint(self, record: Record) -> TypeConstraint:
-        """Returns the set of types that a record states."""
+        """Returns the type constraint of a record."""
         return self._types.constraint(record)
 
     def attribute_check(self, record: Record) -> AttributeCheck:
@@ -68,7 +67,7 @@ class Loaded:
         return self._attributes.check(record)
 
     def attribute_value(self, record: Record) -> Attribute | None:
-        """Returns the attribute that a record is: a case of an enumeration or a constant; None for other records."""
+        """Returns the attribute of a record that is a case of an enumeration or a constant; None for other records."""
         return self._attributes.value(record)
 
     def not_understood(self, record: Record) -> tuple[str, ...]:
@@ -76,16 +75,16 @@ class Loaded:
         return self._predicates.of(record).unknown
 
     def test(self, text: str) -> Test | None:
-        """Returns the test of a type or an attribute, `$_self`, that C++ states; None when it is not understood."""
+        """Returns the test of a type or an attribute, `$_self`, for C++ code; None when it is not understood."""
         return compiled(text, self._predicates.classes)
 
     def type_built(self, call: str) -> Type | None:
-        """Returns the type that a call of a builder in C++ makes; None when it is not understood."""
+        """Returns the type that a builder call in C++ returns; None when it is not understood."""
         return self._types.built(call)
 
 
 def _defined(records: Iterable[Record], means: Means, dialects: Dialects) -> dict[str, type[Op]]:
-    """Definitions by the names of their records. Raises: DiagnosticError with all that are wrong."""
+    """Returns definitions by record name. Raises: DiagnosticError with all invalid records."""
     out: dict[str, type[Op]] = {}
     names: dict[str, Record] = {}
     faults: list[Diagnostic] = []
@@ -107,7 +106,7 @@ def _defined(records: Iterable[Record], means: Means, dialects: Dialects) -> dic
 
 
 def _dialects(records: Records, loaded: Loaded, dialects: Dialects) -> Iterator[Dialect]:
-    """Dialects of the definitions; of one that there is, what records leave out stays."""
+    """Returns the dialects of the definitions; for an existing dialect, definitions without a record are kept."""
     by_prefix: dict[str, dict[str, type[Op]]] = {form.dialect: {} for form in loaded.forms.values()}
     for definition in loaded.definitions.values():
         by_prefix.setdefault(definition.name.partition(".")[0], {})[definition.name] = definition

@@ -1,9 +1,11 @@
-"""Definitions of operations, made of records.
+"""Builds definitions of operations from records.
 
-A record becomes a subclass of `RecordOp` with fields like those of a definition that is written as a class, so that the
-same code constructs, verifies, prints, parses and documents its operations. Where a class of ours has the same fields,
-the definition derives from it too: what a record leaves to C++ (a form, the types of results, a verifier) and the
-meaning are those of the class. Source: MLIR operation definitions.
+A record becomes a subclass of `RecordOp` with the same kind of fields as a definition written in Python, so that the
+same code constructs, verifies, prints, parses and documents its operations. If there is a Python definition with the
+same fields, the new one derives from it: what a record leaves to C++ (a form, the types of results, a verifier) and the
+meaning are those of the class.
+
+Source: MLIR operation definitions.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ _SIZED_RESULTS = "AttrSizedResultSegments"
 
 
 class RegionSize(NamedTuple):
-    """How many blocks a region has."""
+    """The number of blocks of a region."""
 
     field: str
     least: int
@@ -65,11 +67,11 @@ class RegionSize(NamedTuple):
 
 
 class RecordOp(MlirOp):
-    """Base of definitions that are made of records.
+    """The base of definitions from records.
 
-    `record` is the name of the record and `place` where it stands. `cpp_form` says that its custom form is written in
-    C++, `unknown` lists what else is C++ that is not understood, and therefore not checked; `added` are attributes of a
-    class of ours that the record does not have, `equal_results` says that several groups of results are of one size.
+    `record` is the name of the record and `place` its position. `cpp_form` says that its custom form is written in C++;
+    `unknown` lists other C++ code that is not understood and therefore not checked; `added` are attributes of the
+    Python definition that the record lacks; `equal_results` says that several groups of results have the same size.
     """
 
     record: ClassVar[str] = ""
@@ -106,7 +108,7 @@ class RecordOp(MlirOp):
 
     @classmethod
     def finding(cls, code: Code, message: str) -> Diagnostic:
-        """Returns a finding of the record, at its place."""
+        """Returns a diagnostic at the position of the record."""
         return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
 
     def verify(self) -> Iterable[Diagnostic]:
@@ -144,7 +146,7 @@ class RecordOp(MlirOp):
 class Means(NamedTuple):
     """The shared context of the definitions of one load.
 
-    `operations` gives names of operations by their C++ classes, `directives` those that formats may have; None for any.
+    `operations` returns names of operations by C++ class, `directives` are those allowed in formats; None for all.
     """
 
     types: Types
@@ -155,14 +157,14 @@ class Means(NamedTuple):
 
 
 def name_of(record: Record) -> str:
-    """Returns the full name of the operation that a record defines."""
+    """Returns the full name of the operation of a record."""
     dialect = record_of(record, "opDialect")
     prefix = "" if dialect is None else text_of(dialect, "name")
     return f"{prefix}.{text_of(record, 'opName')}" if prefix else text_of(record, "opName")
 
 
 def class_title(record: Record) -> str:
-    """Returns the C++ class of an operation, without its namespace: `AddFOp` of the record `Arith_AddFOp`."""
+    """Returns the C++ class of an operation without namespace: `AddFOp` for the record `Arith_AddFOp`."""
     head, mark, rest = record.name_text.partition("_")
     return rest if mark and head and rest else record.name_text
 
@@ -189,7 +191,7 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
 
 
 def define(record: Record, means: Means, own: type[Op] | None = None) -> type[RecordOp]:
-    """Returns the definition that a record states; `own` is a class of ours for the same operation.
+    """Returns the definition of a record; `own` is a Python definition of the same operation.
 
     Raises: WRONG_DEFINITION_RECORD.
     """
@@ -197,7 +199,7 @@ def define(record: Record, means: Means, own: type[Op] | None = None) -> type[Re
 
 
 class Defining:
-    """One definition being made."""
+    """Builds one definition."""
 
     def __init__(self, record: Record, means: Means, own: type[Op] | None) -> None:
         self.record = record
@@ -218,7 +220,7 @@ class Defining:
     # -- fields
 
     def collect(self) -> None:
-        """Makes the fields."""
+        """Builds the fields."""
         self.collect_arguments()
         if self.has_sized_results:
             sizes = SpelledField(RESULT_SIZES, FieldKind.ATTRIBUTE, type=array_of(i32))
@@ -241,12 +243,12 @@ class Defining:
         return any(each.name_text == _SIZED_RESULTS for each in records_of(self.record, "traits"))
 
     def collect_arguments(self) -> None:
-        """Makes the fields of operands and attributes."""
+        """Builds the fields of operands and attributes."""
         for n, (record, name) in enumerate(arguments_of(self.record, "arguments")):
             self._argument(record, name or f"operand{n}")
 
     def add(self, name: str, field: Field) -> None:
-        """Adds a field under a name that is free."""
+        """Adds a field under an unused name."""
         if not name.isidentifier():
             raise wrong(self.record, f"'{self.record.name_text}': '{name}' is not a name of a field")
         if any(f.spelling == name for f in self.fields.values()) and field.kind is not FieldKind.RESULT:
@@ -270,7 +272,7 @@ class Defining:
             raise wrong(self.record, f"argument '{name}' of '{self.record.name_text}': {message}")
 
     def _loosen_results(self) -> None:
-        """Leaves the types of results to `RecordOp.verify`, which knows how they divide."""
+        """Leaves the check of result types to `RecordOp.verify`, which knows their segment sizes."""
         for name, f in self.fields.items():
             pattern = f.pattern
             if f.kind is FieldKind.RESULT and isinstance(pattern, TypeConstraint):
@@ -279,7 +281,7 @@ class Defining:
                 f.pattern = TypeConstraint(pattern.name, pattern.summary, lambda _: True, only)
 
     def add_value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
-        """Makes the field of an operand or a result."""
+        """Builds the field of an operand or a result."""
         if is_a(record, "OpVariable") and (held := record_of(record, "constraint")) is not None:
             record, doc = held, text_of(record, "summary")
         if not is_type(record):
@@ -332,7 +334,7 @@ class Defining:
     # -- together with a class of ours
 
     def _take_names(self, own: type[Op]) -> None:
-        """Calls fields as our class does, which refers to them, and holds attributes as it expects them."""
+        """Uses the names and attribute types of the Python definition, which refers to them."""
         renamed: dict[str, Field] = {}
         new_names: dict[str, str] = {}
         for name, other in _paired(own, self.fields).items():
@@ -397,12 +399,12 @@ class Defining:
         return _class(RecordOp, title, bases, members, keywords)
 
     def _added(self) -> frozenset[str]:
-        """Attributes of our class that the record does not have, or that it says need not be there."""
+        """Returns attributes of the Python definition that the record lacks or declares as optional."""
         theirs = () if self.own is None else self.own.layout.attributes
         return frozenset([f.spelling for f in theirs if f.name not in self.fields and f.name not in self.vague])
 
     def traits(self) -> list[Trait]:
-        """Returns the traits that the record states."""
+        """Returns the traits of the record."""
         scene = self._scene()
         result = traits_of(self.record, scene)
         if self.own is None:
@@ -411,7 +413,7 @@ class Defining:
         return result
 
     def assembly(self) -> str:
-        """Returns the assembly format that the record states; "" where a directive in it is C++ that we do not have."""
+        """Returns the assembly format of the record; "" if it has a directive in unknown C++."""
         text = text_of(self.record, "assemblyFormat")
         known = self.means.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
@@ -442,8 +444,8 @@ _RUNNING = (ReadsState, WritesState, SameVariadicOperandSize)
 
 
 def _own_traits(own: type[Op], traits: Sequence[Trait], *, infers: bool) -> list[Trait]:
-    """Returns the traits of a class of ours that the record cannot state: those of its meaning, and rules in place of
-    C++.
+    """Returns the traits of the Python definition that a record cannot express: those of its meaning, and rules instead
+    of C++.
     """
     names = {trait.name for trait in traits}
     return [
@@ -466,7 +468,7 @@ def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value
 
 
 def _converted(value: object, attr_type: AttrType[Any], other: AttrType[Any]) -> object:
-    """Returns a value of one kind as another kind holds it."""
+    """Returns a value of one attribute type in another one."""
     return value if value is None or value is MISSING else other.from_attribute(attr_type.to_attribute(value))
 
 
@@ -474,7 +476,7 @@ _GROUPS = (FieldKind.OPERAND, FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.R
 
 
 def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
-    """Returns the fields of a class of ours by those of a record: attributes by their names, others by their places."""
+    """Returns the fields of the Python definition by those of a record: attributes by name, others by position."""
     theirs = list(own.layout.by_name.values())
     out: dict[str, Field] = {}
     for field_kind in _GROUPS:
@@ -490,9 +492,9 @@ def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 def _agrees(own: type[Op], fields: Mapping[str, Field], vague: AbstractSet[str]) -> bool:
-    """Returns whether a class of ours declares the same fields; attributes of ours with a default may be more.
+    """Returns whether the Python definition declares the same fields; it may have more attributes, with defaults.
 
-    Nothing is asked of the defaults of attributes in `vague`, which a record states in C++ that is not understood.
+    The defaults of attributes in `vague` are not compared, because the record has them in C++ that is not understood.
     """
     theirs = list(own.layout.by_name.values())
     pairs = _paired(own, fields)

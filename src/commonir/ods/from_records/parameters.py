@@ -1,4 +1,4 @@
-"""Types and attributes of a dialect that records define: their parameters and how these are written.
+"""Types and attributes that records define: their parameters and their text.
 
 Source: MLIR operation definitions, `AttrDef` and `TypeDef`.
 """
@@ -50,10 +50,12 @@ _KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
 
 
 def forms_of(records: Records) -> Mapping[str, ParameterForm]:
-    """Returns types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
+    """Returns the forms of types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
 
-    Those whose form is C++, or has parameters that are not understood, are left out: their texts stay as they are.
-    Raises: WRONG_DEFINITION_RECORD for a form without meaning.
+    Those with a form in C++, or with parameters that are not understood, are left out: their texts are kept as they
+    are.
+
+    Raises: WRONG_DEFINITION_RECORD for an invalid form.
     """
     enumerations = {
         class_name(f"{text_of(r, 'cppNamespace')}::{text_of(r, 'className')}"): enumeration_of(r)

@@ -1,7 +1,8 @@
-"""Predicates of constraints: trees of C++ conditions, as tests of types and attributes.
+"""Predicates of constraints: trees of C++ conditions, compiled to tests of types and attributes.
 
-Conditions are joined by `And`, `Or` and `Neg`; `SubstLeaves` and `Concat` say of which part of a value they are. One
-that is not understood counts as fulfilled, and is listed in `Predicate.unknown`.
+Conditions are combined by `And`, `Or` and `Neg`; `SubstLeaves` and `Concat` select a part of the value. A condition
+that is not understood counts as satisfied, and is listed in `Predicate.unknown`.
+
 Source: MLIR operation definitions, predicates.
 """
 
@@ -29,7 +30,7 @@ _ENDS_ALL = re.compile(r"\)?; ?\}\)")
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A test, and the conditions in it that are not understood, which count as fulfilled."""
+    """A test, and the conditions in it that are not understood, which count as satisfied."""
 
     holds: Test
     unknown: tuple[str, ...] = ()
@@ -49,7 +50,7 @@ def each(inner: Predicate) -> Predicate:
 
 
 class Predicates:
-    """The predicates of one load, each read once. `classes` are tests by the names of C++ classes."""
+    """The predicates of one load, each read once. `classes` are tests by C++ class name."""
 
     def __init__(self, classes: Mapping[str, Test]) -> None:
         self.classes = classes
@@ -90,7 +91,7 @@ class Predicates:
         return next(records_of(record, "children"))
 
     def _substituted(self, record: Record, variable: str, depth: int) -> Predicate:
-        """Returns a predicate of what stands in the place of `$_self`."""
+        """Returns a predicate with another expression in place of `$_self`."""
         pattern, replacement = text_of(record, "pattern"), normal(text_of(record, "replacement"))
         if replacement == variable:
             return self.read(self._child(record), pattern, depth + 1)
@@ -102,7 +103,7 @@ class Predicates:
         return Predicate(lambda v: _asked(lambda of: inner.holds(path(of)), v), inner.unknown)
 
     def _concatenated(self, record: Record, variable: str, depth: int) -> Predicate:
-        """Returns a predicate inside of text: of a part of a value, or of each of its items."""
+        """Returns a predicate inside of text: on a part of a value, or on each of its items."""
         before, after = normal(text_of(record, "prefix")), normal(text_of(record, "suffix"))
         bound, applied = _OVER_ELEMENT.fullmatch(before), _APPLIED.fullmatch(after)
         if bound is not None and applied is not None:

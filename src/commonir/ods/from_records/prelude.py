@@ -108,7 +108,7 @@ def _defs() -> Iterator[str]:
 
 
 def _operations() -> Iterator[str]:
-    """Yields operations that the proposal shows in their short form."""
+    """Yields the operations that the proposal shows in short form."""
     arguments = "TFL_Tensor:$lhs, TFL_Tensor:$rhs, StrAttr:$fused_activation_function"
     form = "tfl.Add $lhs, $rhs {fused_activation_function: $fused_activation_function }: ${type(self)}"
     head = f'def TFL_AddOp : Op<"tfl.Add", [NoSideEffect]>, Arguments<(ins {arguments})>, Results<[TFL_Tensor]>'

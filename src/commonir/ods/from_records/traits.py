@@ -64,7 +64,7 @@ _FIELD_TYPE = re.compile(r"\$(\w+)\.getType\(\)")
 class Scene:
     """The context in which the traits of one definition are read.
 
-    `names` gives the fields by the names that records have for them, `operations` the operations by their C++ classes.
+    `names` has the fields by their names in records, `operations` the operations by C++ class.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Scene:
         self.unknown: list[str] = []
 
     def named(self, fields: Sequence[str]) -> list[str]:
-        """Fields by the names that they have here."""
+        """Returns fields by their names here."""
         return [self.names.get(f, f) for f in fields]
 
     def operation(self, cpp: str) -> str | None:
@@ -93,7 +93,7 @@ class Scene:
 
 
 def traits_of(op: Record, scene: Scene) -> list[Trait]:
-    """Returns the traits of a definition, each once, in order."""
+    """Returns the traits of a definition in order, without duplicates."""
     out: dict[str, Trait] = {}
     for record in _flat(records_of(op, "traits")):
         for built in _made(record, scene):
@@ -110,7 +110,7 @@ def infers_in_cpp(op: Record) -> bool:
 
 
 def _flat(records: Iterator[Record]) -> Iterator[Record]:
-    """Traits, those of lists in the place of the list; a list that is known as a trait stays."""
+    """Yields traits, with lists flattened unless the list is itself a known trait."""
     pending = list(records)[::-1]
     seen = 0
     while pending and seen < 10_000:
@@ -151,7 +151,7 @@ def _made(record: Record, scene: Scene) -> Iterator[Trait]:
 
 
 def _mark(record: Record, title: str) -> Trait:
-    """Returns a trait of which nothing is known but its name."""
+    """Returns a trait that has only a name."""
     name = text_of(record, "trait").removesuffix("::Trait").rpartition("::")[2] or title
     return Trait(name if record.is_anonymous else record.name_text, "as its definition states")
 

@@ -39,12 +39,12 @@ _OWN_TYPES: Mapping[str, Type] = MappingProxyType(
 
 
 def class_name(cpp: str) -> str:
-    """Returns the name of a C++ class as predicates here spell it."""
+    """Returns the name of a C++ class in the spelling of predicates here."""
     return normal(cpp).removeprefix("::").strip()
 
 
 def defined_classes(records: Records) -> dict[str, Test]:
-    """Returns the classes that definitions of types and attributes generate, as tests."""
+    """Returns tests for the classes generated from definitions of types and attributes."""
     out: dict[str, Test] = {}
     for kind in ("TypeDef", "AttrDef"):
         for record in records.deriving(kind):
@@ -59,7 +59,7 @@ def defined_classes(records: Records) -> dict[str, Test]:
 
 
 class Types:
-    """The constraints on types of one load, each made once."""
+    """The type constraints of one load, each built once."""
 
     def __init__(self, records: Records, predicates: Predicates) -> None:
         self._predicates = predicates
@@ -97,7 +97,7 @@ class Types:
         return self._predicates.of(record).unknown
 
     def built(self, call: str) -> Type | None:
-        """Returns the type that a call of a builder makes; None when there is none, or it is not understood."""
+        """Returns the type that a builder call returns; None when there is none, or it is not understood."""
         text = normal(_COMMENT.sub("", call)).removesuffix(";").strip()
         of_part = _OF_PART.fullmatch(text)
         if of_part is not None:

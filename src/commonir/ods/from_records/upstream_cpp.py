@@ -1,4 +1,4 @@
-"""Facts from MLIR's C++ about operations that are defined by records alone here: result names and types.
+"""Facts from MLIR's C++ about operations that are only defined by records here: result names and types.
 
 Source: MLIR memref and bufferization dialects, as mlir-opt 22 prints them.
 """

@@ -1,4 +1,4 @@
-"""Custom forms that C++ of MLIR states, of operations that are defined by records alone here.
+"""Custom forms in MLIR's C++ of operations that are only defined by records here.
 
 Source: MLIR memref and bufferization dialects, as mlir-opt 22 reads and prints them.
 """
@@ -33,12 +33,12 @@ def _indices(reader: FormReader, uses: list[Use]) -> tuple[Value, ...]:
 
 
 def _name(reader: FormReader, spelling: str) -> str:
-    """Returns the name that a class has for a field, which differs from its spelling where Python or `Op` uses that."""
+    """Returns the name of a field in the class, which differs from its spelling where Python or `Op` uses that."""
     return next(f.name for f in reader.definition.layout.by_name.values() if f.spelling == spelling)
 
 
 def _field(op: Op, spelling: str) -> Value | None:
-    """Returns the value of an operand of which there is one at most."""
+    """Returns the value of an operand with at most one value."""
     field = next(f for f in op.layout.by_name.values() if f.spelling == spelling)
     result: object = op.field_value(field)
     return result if isinstance(result, Value) else None
@@ -124,7 +124,7 @@ class _PrefetchForm:
 
     @staticmethod
     def _one_of(reader: FormReader, first: str, second: str) -> bool:
-        """Returns whether the second of two words stands here."""
+        """Returns whether the second of two words is next."""
         if reader.take(first):
             return False
         reader.expect(second)

@@ -20,7 +20,7 @@ def value_of(record: Record, name: str) -> Value | None:
 
 
 def text_of(record: Record, name: str) -> str:
-    """Returns a field that is text; "" when it is not set."""
+    """Returns a string field; "" when it is not set."""
     result = value_of(record, name)
     return result.value if isinstance(result, String) else ""
 
@@ -31,25 +31,25 @@ def states(record: Record, name: str) -> bool:
 
 
 def flag_of(record: Record, name: str) -> bool:
-    """Returns a field that is a bit."""
+    """Returns a bit field."""
     value = value_of(record, name)
     return isinstance(value, Bit | Int) and value.value == 1
 
 
 def number_of(record: Record, name: str, default: int = 0) -> int:
-    """Returns a field that is a number."""
+    """Returns an integer field."""
     result = value_of(record, name)
     return result.value if isinstance(result, Bit | Int) else default
 
 
 def record_of(record: Record, name: str) -> Record | None:
-    """Returns a field that is a record."""
+    """Returns a record field."""
     result = value_of(record, name)
     return result.record if isinstance(result, DefRef) else None
 
 
 def records_of(record: Record, name: str) -> Iterator[Record]:
-    """Yields the records of a field that is a list."""
+    """Yields the records in a list field."""
     value = value_of(record, name)
     for item in value.items if isinstance(value, List) else ():
         if isinstance(item, DefRef):
@@ -57,13 +57,13 @@ def records_of(record: Record, name: str) -> Iterator[Record]:
 
 
 def texts_of(record: Record, name: str) -> tuple[str, ...]:
-    """Returns the texts of a field that is a list."""
+    """Returns the strings in a list field."""
     value = value_of(record, name)
     return tuple([item.value for item in value.items if isinstance(item, String)]) if isinstance(value, List) else ()
 
 
 def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
-    """Yields the arguments of a field that is a dag: records and the names they have there.
+    """Yields the arguments of a dag field: records with their names.
 
     Raises: WRONG_DEFINITION_RECORD for an argument that is not a record.
     """
@@ -75,7 +75,7 @@ def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
 
 
 def has_arguments(record: Record, name: str) -> bool:
-    """Returns whether a field that is a dag has arguments."""
+    """Returns whether a dag field has arguments."""
     value = value_of(record, name)
     return isinstance(value, Dag) and bool(value.args)
 
@@ -98,10 +98,10 @@ def title_of(record: Record) -> str:
 
 
 def wrong(record: Record, message: str, help: str | None = None) -> DiagnosticError:
-    """Returns the finding that a record says what cannot be, at its place."""
+    """Returns the error that a record is invalid, at its position."""
     return DiagnosticError(finding(record, message, help))
 
 
 def finding(record: Record, message: str, help: str | None = None) -> Diagnostic:
-    """Returns a finding of a record, at its place."""
+    """Returns a diagnostic at the position of a record."""
     return record.locations[0].diagnostic(WRONG_DEFINITION_RECORD, message, help=help)
