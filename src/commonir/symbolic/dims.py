@@ -201,7 +201,7 @@ Dim = int | DimExpr
 
 
 def _is_dim(x: object) -> bool:
-    """Returns whether arithmetic here is meant: an expression of another room answers for itself."""
+    """Returns whether an operand is a dim; other expression types implement the operation themselves."""
     return isinstance(x, (int, DimExpr))
 
 
