@@ -16,7 +16,7 @@ from commonir.dialects.mil.control import WhileLoop
 from commonir.dialects.mil.generation import Range1d
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Return
-from commonir.dialects.mil.shape import ReshapeCoreML7
+from commonir.dialects.mil.shape import Reshape
 from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ListType, TensorType, Type, boolean, i32
@@ -97,7 +97,7 @@ def _as_element(put: Callable[[Op], Value], value: Value, kind: TensorType) -> V
     if shape_of(value) == kind.shape:
         return held
     sizes = put(Const(data_of(i32, (len(kind.static_shape),), kind.static_shape)))
-    return put(ReshapeCoreML7(held, sizes))
+    return put(Reshape(held, sizes))
 
 
 def _joined(value: Value, every: Value, like: Type) -> Value:

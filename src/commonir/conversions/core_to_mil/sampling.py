@@ -104,7 +104,7 @@ def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, 
     if not element_of(x).is_float:
         return Mismatch("mil.pad takes floats only")
     pairs = mil_shape.Stack((cast(before, i32), cast(after, i32)), 1).output
-    amounts = mil_shape.ReshapeCoreML7(pairs, vector(context, (-1,))).output
+    amounts = mil_shape.Reshape(pairs, vector(context, (-1,))).output
     return slicing.Pad(x, amounts, BORDERS[op.mode], op.value).output
 
 

@@ -128,7 +128,7 @@ def reshaped(context: Context, x: Value, shape: tuple[Dim, ...]) -> Value:
         expected = integers(context, [d if isinstance(d, int) else -1 for d in shape])
     else:
         expected = vector(context, shape)
-    return mil.ReshapeCoreML7(x, expected).output
+    return mil.Reshape(x, expected).output
 
 
 @rule(core.Reshape)
@@ -140,7 +140,7 @@ def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
 def dynamic_reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -> Value:
     if 0 in shape_of(x):
         raise refused("Core ML reads a size of 0 as one to be copied: there are no tensors without elements")
-    return mil.ReshapeCoreML7(x, cast(shape, i32)).output
+    return mil.Reshape(x, cast(shape, i32)).output
 
 
 @rule(core.Squeeze)

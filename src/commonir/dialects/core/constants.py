@@ -53,10 +53,7 @@ def _is_whole(value: Scalar) -> bool:
 
 
 class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
-    """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs.
-
-    C1: a scalar (rank 0) has one number.
-    """
+    """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs."""
 
     values: tuple[Dim, ...] = attribute(attr_types.dims)
     element: ElementType = attribute(attr_types.element, default=i64)

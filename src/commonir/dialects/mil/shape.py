@@ -32,7 +32,6 @@ from commonir.notation import NotationError, require
 from commonir.ods import (
     attr_types,
     constraint,
-    element_type,
     known_data,
     known_dims,
     non_negative,
@@ -69,17 +68,20 @@ class Identity(MilOp, name="mil.identity", traits=(traits.Pure,)):
 class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
     """The same elements in row-major order under another shape.
 
-    One size of -1 stands for what remains; a size of 0 for the size of x along the same axis.
+    One size of -1 stands for what remains; a size of 0 for the size of x along the same axis, from iOS 17 on along the
+    axis that is as far from the last, and for 1 where x has none.
     """
 
     x: Value = operand("T[*]")
     shape: Value = operand("U[r]", by_value=True)
     output: Value = result("T[*]")
-    T = BASIC
-    U = element_type(i32)
+    T = BASIC_OR_ALL
+    U = POSITIONS
 
-    def copied_sizes(self, x: tuple[Dim | None, ...], rank: int) -> tuple[Dim | None, ...]:
-        """The size that 0 stands for, at each place of the shape. Raises: NotationError when there is none."""
+    def _copied_sizes(self, x: tuple[Dim | None, ...], rank: int) -> tuple[Dim | None, ...]:
+        """Returns the size that 0 stands for, at each place of the shape. Raises: NotationError when there is none."""
+        if self.since == CORE_ML_7:
+            return ((1,) * (rank - len(x)) + x)[-rank:]
         if len(x) != rank:
             raise NotationError(f"a size of 0 in a shape of rank {rank} for x of rank {len(x)}")
         return x
@@ -92,10 +94,10 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
 
     @constraint("C2")
     def _copies_sizes(self) -> bool:
-        """with a size of 0, the result has the rank of x."""
+        """until iOS 16, with a size of 0, the result has the rank of x."""
         known = known_dims(self.shape)
         if known is not None and 0 in known:
-            self.copied_sizes(dims_of(self.x), len(known))
+            self._copied_sizes(dims_of(self.x), len(known))
         return True
 
     @constraint("C3")
@@ -114,7 +116,7 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
     def _resolved(self, shape: tuple[Dim, ...], x: tuple[Dim, ...]) -> tuple[Dim, ...]:
         if 0 not in shape:
             return shape
-        copied = self.copied_sizes(x, len(shape))
+        copied = self._copied_sizes(x, len(shape))
         sizes = [c if d == 0 else d for d, c in zip(shape, copied, strict=True)]
         return tuple([d for d in sizes if d is not None])
 
@@ -126,28 +128,12 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
         (rank,) = dims_of(shape)
         if isinstance(rank, int):
             try:
-                copied = self.copied_sizes(sizes, rank)
+                copied = self._copied_sizes(sizes, rank)
             except NotationError:
                 return core.dynamic_reshape(x, expected)
             source = core.dims(tuple([d for d in copied if d is not None]), i32)
             expected = core.select(core.equal(expected, core.splat(0, like=expected)), source, expected)
         return core.dynamic_reshape(x, expected)
-
-
-class ReshapeCoreML7(Reshape, name="mil.reshape", since=CORE_ML_7):
-    """The same elements in row-major order under another shape.
-
-    One size of -1 stands for what remains; a size of 0 for the size of x along the axis that is as far from the last,
-    and for 1 where x has none.
-
-    C2: a size of 0 may stand at any place.
-    """
-
-    T = ALL
-    U = POSITIONS
-
-    def copied_sizes(self, x: tuple[Dim | None, ...], rank: int) -> tuple[Dim | None, ...]:
-        return ((1,) * (rank - len(x)) + x)[-rank:]
 
 
 class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="CoreML6 CoreML7"):
