@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from commonir.conversions.core_to_ark import elementwise as to_ark
 from commonir.conversions.core_to_mil import elementwise as to_mil
 from commonir.conversions.core_to_onnx import elementwise as to_onnx
 from commonir.conversions.core_to_stablehlo import elementwise as to_stablehlo
 from commonir.conversions.core_to_tosa import elementwise as to_tosa
+from commonir.conversions.core_to_tosa import layout
 from commonir.dialects import core
 from commonir.dialects.mil import elementwise as mil
 from commonir.rewrite.legalize import counterparts_in
@@ -71,6 +73,18 @@ def test_counterparts_in_tosa_have_the_names_of_the_core_operations() -> None:
     found = {source.name: definition.name for source, definition in to_tosa.SAME.items()}
     expected = {f"core.{name}": f"tosa.{name}" for name in TOSA.split()}
     assert found == {**expected, "core.shift_left": "tosa.logical_left_shift"}
+
+
+def test_counterparts_in_ark_have_the_names_of_the_core_operations() -> None:
+    expected = ["Add", "Div", "Exp", "Mul", "Relu", "Rsqrt", "Sigmoid", "Sqrt", "Sub"]
+    assert {source.__name__: definition.name for source, definition in to_ark.SAME.items()} == {
+        name: f"ark.{name}" for name in expected
+    }
+
+
+def test_reductions_of_tosa_are_derived() -> None:
+    found = {rule.definition.__name__ for rule in layout.REDUCTIONS}
+    assert found == {"ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"}
 
 
 def test_definition_without_fn_is_not_a_direct_counterpart() -> None:

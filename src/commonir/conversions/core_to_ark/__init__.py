@@ -51,7 +51,7 @@ _FAMILIES = (
     windows,
 )
 
-RULES = Rules([*Rules.members(*map(vars, _FAMILIES)), *elementwise.BINARY, *elementwise.UNARY, *reduction.REDUCTIONS])
+RULES = Rules([*Rules.members(*map(vars, _FAMILIES)), *elementwise.DIRECT_COUNTERPARTS, *reduction.REDUCTIONS])
 
 TARGET = Target("ark", also_legal=frozenset({core.Constant.name}))
 """Constants become weights where an operation needs them."""

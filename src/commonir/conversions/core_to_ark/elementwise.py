@@ -17,12 +17,13 @@ from commonir.conversions.core_to_ark.reduction import reduced
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, rule, shape_of
 from commonir.conversions.operands import element_of, refused
 from commonir.dialects import ark, core
+from commonir.dialects.ark import elementwise
 from commonir.dialects.core import GeluForm
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, boolean, f16, f32, i32, u32
-from commonir.ods import known_data
-from commonir.rewrite.legalize import LegalizationRule, Mismatch
+from commonir.ods import Op, known_data
+from commonir.rewrite.legalize import LegalizationRule, Mismatch, counterparts_in
 
 _HUGE = 3.0e38
 LARGEST = 3.4028234663852886e38
@@ -38,12 +39,11 @@ def _wide(place: BufferPlace, work: Work) -> BufferPlace:
 
 # -- arithmetic
 
-_BINARY: Mapping[type[core.Binary], type[ark.ArkOp]] = {
-    core.Add: ark.Add,
-    core.Sub: ark.Sub,
-    core.Mul: ark.Mul,
-    core.Div: ark.Div,
+SAME: Mapping[type[Op], type[ark.ArkOp]] = {
+    **{source: made for source, made in counterparts_in(elementwise).items() if issubclass(made, ark.ArkOp)},
+    core.Relu: ark.Relu,
 }
+"""The definitions of ARK that mean the same as one of core."""
 
 
 def _factor(value: Value, work: Work) -> float | None:
@@ -56,18 +56,23 @@ def _factor(value: Value, work: Work) -> float | None:
     return float(number)
 
 
-def _binary(source: type[core.Binary]) -> LegalizationRule:
-    built = _BINARY[source]
-
-    def build(op: core.Binary, work: Work, a: Value, b: Value) -> Made:
+def _direct(source: type[Op], definition: type[ark.ArkOp]) -> LegalizationRule:
+    def binary(op: core.Binary, work: Work, a: Value, b: Value) -> Made:
         held_as(element_of(a))
         sizes = shape_of(op.y)
         result = _with_number(op, work, a, b)
         if result is not None:
             return result
-        return work.elementwise(built, [work.place(a), work.place(b)], sizes)
+        return work.elementwise(definition, [work.place(a), work.place(b)], sizes)
 
-    return rule(source)(build)
+    def unary(op: core.Unary | core.Activation | core.Relu, work: Work, x: Value) -> Made:
+        place = work.place(x)
+        return work.elementwise(definition, [place], place.sizes)
+
+    return rule(source)(binary if issubclass(source, core.Binary) else unary)
+
+
+DIRECT_COUNTERPARTS = [_direct(source, definition) for source, definition in SAME.items()]
 
 
 def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> BufferPlace | None:
@@ -99,28 +104,6 @@ def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> BufferPlace
 
 
 _SAFE_POWER = 14
-
-_UNARY: Mapping[type[core.CoreOp], type[ark.ArkOp]] = {
-    core.Exp: ark.Exp,
-    core.Sqrt: ark.Sqrt,
-    core.Rsqrt: ark.Rsqrt,
-    core.Sigmoid: ark.Sigmoid,
-    core.Relu: ark.Relu,
-}
-
-
-def _unary(source: type[core.CoreOp]) -> LegalizationRule:
-    built = _UNARY[source]
-
-    def build(op: core.Unary | core.Activation | core.Relu, work: Work, x: Value) -> Made:
-        place = work.place(x)
-        return work.elementwise(built, [place], place.sizes)
-
-    return rule(source)(build)
-
-
-BINARY = list(map(_binary, _BINARY))
-UNARY = list(map(_unary, _UNARY))
 
 
 @rule(core.Neg)

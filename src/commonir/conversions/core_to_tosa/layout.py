@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
@@ -12,11 +12,12 @@ from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.core.shape import slice_range
 from commonir.dialects.mlir import tosa
+from commonir.dialects.mlir.tosa import reduction
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i8, i32, i64
 from commonir.ods import Op
-from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
+from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, counterparts_in, rule
 from commonir.symbolic import Dim, size_of
 
 
@@ -188,22 +189,12 @@ def gathered(rows: Value, positions: Value) -> Value:
     return tosa.Gather.build({"values": rows, "indices": at}, [TensorType(element, (batch, count, width))]).results[0]
 
 
-_REDUCTIONS: Mapping[type[core.Reduce], type[Op]] = {
-    core.ReduceSum: tosa.ReduceSum,
-    core.ReduceProd: tosa.ReduceProduct,
-    core.ReduceMax: tosa.ReduceMax,
-    core.ReduceMin: tosa.ReduceMin,
-}
-
-
-def _reduction(source: type[core.Reduce]) -> LegalizationRule:
-    built = _REDUCTIONS[source]
-
+def _reduction(source: type[Op], definition: type[Op]) -> LegalizationRule:
     def build(op: core.Reduce, context: Context, x: Value) -> Result:
         element = element_of(op.x)
         if is_narrow(element):
             return core.cast(type(op)(core.cast(x, i32), op.axes, op.keep_dims).y, element)
-        return computes_with(element) or _reduced(context, op, x, built)
+        return computes_with(element) or _reduced(context, op, x, definition)
 
     return LegalizationRule(source, build)
 
@@ -222,7 +213,7 @@ def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) 
     return result if element is element_of(op.x) else core.cast(result, element_of(op.x))
 
 
-REDUCTIONS = list(map(_reduction, _REDUCTIONS))
+REDUCTIONS = [_reduction(source, definition) for source, definition in counterparts_in(reduction).items()]
 
 
 @rule(core.ReduceMean)

@@ -98,8 +98,6 @@ class Rope(_Binary, name="ark.Rope"):
     C3: the last axis has an even size.
     """
 
-    fn = staticmethod(core.mul)
-
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from super().broken_rules()
         if sizes_of(self.output)[-1] % 2:
