@@ -1,4 +1,4 @@
-"""What it costs to read and verify ARK model files of 4 ranks with 2,500 nodes each.
+"""The cost of reading and verifying ARK model files of 4 ranks with 2,500 nodes each.
 
 Figures: seconds of CPU, and how many times as long as a bare reading of the JSON. Targets: 3 s and 4 times.
 """

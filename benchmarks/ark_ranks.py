@@ -1,4 +1,4 @@
-"""What it takes to run a transformer block divided among ranks, against the same block on one.
+"""The time of a transformer block divided among ranks, against the same block on one.
 
 The block has attention of 16 heads and a perceptron, on 256 rows of 1,024 numbers, divided by heads, columns and rows
 with two all-reduces (`cir.shard`). Each rank uses one thread. Figures: the time of a run over MPI and of one in a
@@ -85,7 +85,7 @@ def seconds_of(executable: Executable) -> float:
 
 
 def work(ranks: int) -> None:
-    """What each process does under `mpiexec`: rank 0 prints seconds, and the share of communication."""
+    """Runs in each process under `mpiexec`; rank 0 prints seconds, and the share of communication."""
     executable = cir.prepare(cir.shard(block(), ranks), engine="mpi")
     assert isinstance(executable, MpiExecutable)
     shares: list[float] = []
@@ -107,8 +107,8 @@ def over_mpi(ranks: int) -> tuple[float, list[float]]:
     if found is None:
         raise FileNotFoundError("mpiexec: python -m pip install 'commonir[mpi]'")
     command = [found, "-n", str(ranks), sys.executable, "-m", "benchmarks.ark_ranks", "--work", str(ranks)]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return told["seconds"], told["shares"]
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return printed["seconds"], printed["shares"]
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""What it costs to decode compressed weights: 100 MB of each form, against what coremltools takes to decompress it.
+"""The cost of decoding compressed weights: 100 MB of each form, against decompression by coremltools.
 
 Figures: time of decoding packed bytes over that of coremltools' own evaluation, which gets its arrays unpacked already.
 Target: 1x.
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def _data_of(value: Value) -> Data:
-    """What a value on constants holds, decoded when it is read."""
+    """Returns the data of a value on constants, decoded when it is read."""
     data = value.owner.constant_data() if isinstance(value.owner, core.Decoded) else None
     if data is None:
         raise ValueError("the value is not constant")

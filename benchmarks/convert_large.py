@@ -1,4 +1,4 @@
-"""What it costs to convert a large package: a gigabyte of weights to ONNX with external data, against copying the file.
+"""The cost of converting a large package: a gigabyte of weights to ONNX with external data, against copying the file.
 
 Figures: wall time of the whole process over that of a plain copy of the weight file, flushed to disk as our output is;
 memory of the process. Targets: 2x and 300 MB.

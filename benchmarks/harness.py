@@ -1,4 +1,4 @@
-"""What benchmarks share: CPU time and memory of a process, ratios of two things measured in turn, one line of result.
+"""Shared by benchmarks: CPU time and memory of a process, ratios of two things measured in turn, one line of result.
 
 A benchmark prints one figure or ratio with its target, measured in one run on one machine: absolute times do not carry
 over from machine to machine, ratios do. POSIX only, because of the resource usage of children.
@@ -23,7 +23,7 @@ _COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
 
 
 class Usage(NamedTuple):
-    """What one run of a process took."""
+    """Time and memory of one run of a process."""
 
     cpu_seconds: float
     wall_seconds: float
@@ -53,7 +53,7 @@ def measure_process(command: Sequence[str], *, environment: dict[str, str] | Non
 
 
 def run_script(script: str) -> str:
-    """What a script in a process of its own prints."""
+    """Returns the output of a script in a process of its own."""
     command = [sys.executable, "-c", script]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | _COMPILED).stdout
 
@@ -64,9 +64,9 @@ def measure_call(action: Callable[[], object], *, repeats: int = 5) -> float:
     return min(_timed(action) for _ in range(repeats))
 
 
-def paired_ratio(ours: Callable[[], float], peer: Callable[[], float], *, pairs: int = 7) -> float:
+def paired_ratio(ours: Callable[[], float], baseline: Callable[[], float], *, pairs: int = 7) -> float:
     """The median of ratios of two measurements taken in turn, so that a machine that slows down slows both."""
-    return statistics.median(ours() / peer() for _ in range(pairs))
+    return statistics.median(ours() / baseline() for _ in range(pairs))
 
 
 def median_of(measure: Callable[[], float], *, repeats: int = 11) -> float:

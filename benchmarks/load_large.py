@@ -1,4 +1,4 @@
-"""What it costs to load a Core ML package as a program, and to save it: against coremltools, and against copying.
+"""The cost of loading a Core ML package as a program and of saving it: against coremltools, and against copying.
 
 Figures: CPU time of coremltools' full loader over ours, without the time that importing takes, for a gigabyte of
 weights and for 50,000 small operations; memory of our process; saving a gigabyte, over a copy of the weight file
@@ -31,7 +31,7 @@ start = time.process_time()
 module = cir.load(PACKAGE)
 print(time.process_time() - start)
 """
-_PEER = """
+_BASELINE = """
 import sys, time
 import coremltools
 from coremltools.converters.mil.frontend.milproto.load import load
@@ -108,12 +108,12 @@ def make_many(folder: str) -> None:
 
 def _load_ratio(package: Path) -> float:
     """CPU time of loading over that of coremltools, each in a process of its own."""
-    ours, peer = (script.replace("PACKAGE", repr(os.fspath(package))) for script in (_OURS, _PEER))
-    return paired_ratio(lambda: float(run_script(ours)), lambda: float(run_script(peer)), pairs=3)
+    ours, baseline = (script.replace("PACKAGE", repr(os.fspath(package))) for script in (_OURS, _BASELINE))
+    return paired_ratio(lambda: float(run_script(ours)), lambda: float(run_script(baseline)), pairs=3)
 
 
 def _timed(script: str, source: Path, target: Path) -> float:
-    """What a script measures; its output is removed, so that its pages are free for the next."""
+    """Returns the measurement of a script; its output is removed, so that its pages are free for the next."""
     paths = {"SOURCE": source, "TARGET": target}
     for name, path in paths.items():
         script = script.replace(name, repr(os.fspath(path)))

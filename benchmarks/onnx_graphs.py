@@ -1,4 +1,4 @@
-"""What it costs to simplify ONNX models: against onnxsim, for a model of many nodes and for one of large weights.
+"""The cost of simplifying ONNX models: against onnxsim, for a model of many nodes and for one of large weights.
 
 One process loads, verifies, infers, folds and saves. Figures: its CPU time over that of onnxsim on the same model, in
 processes of their own with all that they import, and its memory; the CPU time of 50,000 nodes over that of 5,000, which

@@ -1,9 +1,9 @@
-"""What the cases of onnx's backend suite cost: small models of every operator, against its evaluator and onnxruntime.
+"""The cost of the cases of onnx's backend suite: small models of every operator, against its evaluator and onnxruntime.
 
 Figures: CPU time over that of ReferenceEvaluator for everything up to the first outputs, and for a run of what has run
 often, sums over all cases that both run. Cases of which one run takes ReferenceEvaluator very long, poolings in
-loops of Python, are told apart and in no sum. Printed besides: the sums of each evaluator for making ready (loading and
-preparing), the first run, one of the runs 2 to 10, and one that has settled; the same for the cases that onnxruntime
+loops of Python, are listed separately and in no sum. Printed besides: the sums of each evaluator for loading and
+preparing, the first run, one of the runs 2 to 10, and one that has settled; the same for the cases that onnxruntime
 runs; and the cases whose settled run is slowest over that of ReferenceEvaluator.
 
 The evaluators take turns case by case, in one process with one thread. Whether outputs are right is the business of
@@ -38,7 +38,7 @@ _RUNS_BEFORE_SETTLED = {_OURS: 30}
 """Runs until nothing more is prepared; the others prepare everything before the first."""
 _SETTLED_RUNS = 3
 _SLOW_SECONDS = 0.25
-"""Cases of which one run takes ReferenceEvaluator longer are told apart: poolings, in loops of Python."""
+"""Cases of which one run takes ReferenceEvaluator longer are listed separately: poolings, in loops of Python."""
 _COLLECTED = 100
 """Cases after which garbage is collected, which otherwise would belong to some cases and not to others."""
 _TARGET = 0.2
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def _cost(evaluator: Evaluator, case: Case, sets: Sequence[DataSet], runs: int) -> Cost | None:
-    """What a case costs; None when the evaluator does not run it."""
+    """Returns the cost of a case; None when the evaluator does not run it."""
     try:
         start = time.process_time()
         run = evaluator.prepare(case.model, sets[0].inputs if sets else {}).run
@@ -122,7 +122,7 @@ def _cost(evaluator: Evaluator, case: Case, sets: Sequence[DataSet], runs: int) 
 
 
 def _sums(costs: dict[str, Cost], names: Sequence[str]) -> Cost:
-    """What some cases cost together."""
+    """Returns the cost of some cases together."""
     return Cost(*[sum(parts) for parts in zip(*[costs[n] for n in names], strict=True)])
 
 

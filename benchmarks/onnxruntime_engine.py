@@ -1,7 +1,7 @@
 """The `onnxruntime` engine against onnxruntime on torch's own ONNX export, on one thread.
 
-Ratio of the times of one run, in turn: above 1 is slower than the peer. Target: 1.0, within what repeated runs of one
-program differ by. Needs the `conformance` extra to make the networks: `python -m tests.zoo` makes them, and the
+Ratio of the times of one run, in turn: above 1 is slower than the baseline. Target: 1.0, within what repeated runs of
+one program differ by. Needs the `conformance` extra to make the networks: `python -m tests.zoo` makes them, and the
 argument or `COMMONIR_ZOO` names the folder of the real sizes.
 """
 
@@ -36,8 +36,8 @@ def main() -> int:
     for name in ("minilm_fp32", "resnet_fp32"):
         inputs = dict(np.load(folder / name / "inputs.npz"))
         ours = _ours(folder / name / "model.mlpackage", inputs)
-        peer = _peer(folder / name / "torch.onnx", inputs)
-        ratio = paired_ratio(lambda run=ours: measure_call(run), lambda run=peer: measure_call(run))
+        baseline = _baseline(folder / name / "torch.onnx", inputs)
+        ratio = paired_ratio(lambda run=ours: measure_call(run), lambda run=baseline: measure_call(run))
         results.append(report(f"onnxruntime engine / onnxruntime on torch's export, {name}", ratio, "x", _TARGET))
     return 0 if all(results) else 1
 
@@ -47,7 +47,7 @@ def _ours(package: Path, inputs: Mapping[str, Array]) -> Callable[[], object]:
     return lambda: prepared.run(inputs)
 
 
-def _peer(path: Path, inputs: Mapping[str, Array]) -> Callable[[], object]:
+def _baseline(path: Path, inputs: Mapping[str, Array]) -> Callable[[], object]:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3

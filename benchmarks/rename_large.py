@@ -1,4 +1,4 @@
-"""What it costs to rename an input of a large package: a gigabyte of weights, against copying the file.
+"""The cost of renaming an input of a large package: a gigabyte of weights, against copying the file.
 
 Figures: wall time of `cir edit` beyond that of a plain copy of the weight file, flushed to disk as our output is;
 memory of the process; the same for the calls alone, in a process that has loaded everything. Targets: half a second

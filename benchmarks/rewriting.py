@@ -92,7 +92,7 @@ def _cancel(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
 
 
 class _Theirs(NamedTuple):
-    """What mlir-opt took: its pass alone, and the whole command."""
+    """Seconds of mlir-opt: its pass alone, and the whole command."""
 
     pass_seconds: float
     command_seconds: float
@@ -103,7 +103,7 @@ def _mlir_opt(path: Path) -> _Theirs:
     done = subprocess.run([*command, "--mlir-timing"], capture_output=True, text=True, check=True)
     found = re.search(r"([\d.]+) \([^)]*\)\s+Canonicalizer", done.stderr)
     if found is None:
-        raise RuntimeError(f"mlir-opt tells no time for its pass:\n{done.stderr}")
+        raise RuntimeError(f"mlir-opt printed no time for its pass:\n{done.stderr}")
     return _Theirs(float(found[1]), measure_process(command).cpu_seconds)
 
 
@@ -150,7 +150,7 @@ def _copy(module: Module) -> object:
 
 
 def _xdsl_seconds(operations: int) -> float | None:
-    """What xDSL takes to parse a program and to canonicalize it; without tensors, whose operations it does not know."""
+    """Returns the seconds of xDSL for parsing and for canonicalizing a program without tensors, which it lacks."""
     command = shutil.which("xdsl-opt")
     if command is None:
         return None
@@ -185,10 +185,10 @@ def main() -> int:
         f"rewriting: {OPERATIONS / by_rules:,.0f} operations a second by three rules, {OPERATIONS / whole_pass:,.0f}"
         f" by the pass; mlir-opt {OPERATIONS / theirs.pass_seconds:,.0f}"
     )
-    peer = theirs.pass_seconds
+    baseline = theirs.pass_seconds
     checks = [
-        report("rewriting: three rules to the pass of mlir-opt", by_rules / peer, " times", TARGET_RATIO),
-        report("rewriting: `canonicalize` to that of mlir-opt", whole_pass / peer, " times", TARGET_PASS_RATIO),
+        report("rewriting: three rules to the pass of mlir-opt", by_rules / baseline, " times", TARGET_RATIO),
+        report("rewriting: `canonicalize` to that of mlir-opt", whole_pass / baseline, " times", TARGET_PASS_RATIO),
     ]
     print(f"rewriting: whole command {command:.3g} s, mlir-opt {theirs.command_seconds:.3g} s")
     xdsl = _xdsl_seconds(OPERATIONS // 10)

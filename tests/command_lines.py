@@ -22,7 +22,7 @@ Cir = Callable[..., Done]
 
 
 def command_lines(capsys: pytest.CaptureFixture[str]) -> Cir:
-    """What runs a command line and gives what it alone has written."""
+    """Returns a function that runs a command line and returns what this alone has written."""
 
     def run(*arguments: str) -> Done:
         capsys.readouterr()

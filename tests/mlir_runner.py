@@ -58,7 +58,7 @@ def _runner() -> tuple[str, list[str]]:
 
 
 def results_of_calls(source: str, calls: Sequence[Call]) -> list[list[Array]]:
-    """What functions of a program return, one call after the other."""
+    """Returns what functions of a program return, one call after the other."""
     symbols = parse_module(source, Dialects()).functions
     functions = {name: f for name, f in symbols.items() if isinstance(f, Func)}
     bodies = [_call(n, functions[call.function], call.arrays) for n, call in enumerate(calls)]

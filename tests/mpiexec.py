@@ -17,7 +17,7 @@ from tests.oracles import find_program, require_package
 
 _ROOT = Path(__file__).parents[1]
 _SECONDS = 120
-"""What any of these runs may take at most on a slow machine; those that fail end within a few."""
+"""The time that any of these runs may take at most on a slow machine; those that fail end within a few."""
 
 _ENVIRONMENT = {
     "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
@@ -30,7 +30,7 @@ _ENVIRONMENT = {
 
 
 class Ended(NamedTuple):
-    """What came of a command."""
+    """The end of a command: status, output and time."""
 
     status: int
     out: str

@@ -257,7 +257,7 @@ def convert(module: Module, to: str, findings: Diagnostics | None, **choices: ob
 
 
 CHOSEN: dict[str, object] = {}
-"""What the last conversion was asked for."""
+"""The choices of the last conversion."""
 
 
 @answer

@@ -1,4 +1,4 @@
-"""What each verb prints, over the made-up program of `fake_api`."""
+"""The output of each verb, over the made-up program of `fake_api`."""
 
 from __future__ import annotations
 

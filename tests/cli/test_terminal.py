@@ -1,4 +1,4 @@
-"""What is different on a terminal: colour, tables that fit, progress; and that pipes get plain text in full."""
+"""The differences on a terminal: colour, tables that fit, progress; and that pipes get plain text in full."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLOW = (
 
 
 def on_terminal(*arguments: str, columns: int = 80, before: str = "", **extra: str) -> str:
-    """What a command writes to a terminal of this width, both streams together."""
+    """Returns what a command writes to a terminal of this width, both streams together."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = environment(**{"TERM": "xterm-256color", **extra})

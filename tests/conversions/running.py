@@ -27,7 +27,7 @@ def converted(module: Module, opset: int = 18) -> bytes:
 
 
 def run_onnx(content: bytes, inputs: Mapping[str, Array], threads: int = 0) -> list[Array]:
-    """What onnxruntime gives for a model; maps it takes as they are. 0 threads are as many as it likes."""
+    """Returns what onnxruntime gives for a model; maps it takes as they are. 0 threads are as many as it likes."""
     ort = oracle("onnxruntime")
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads

@@ -63,7 +63,7 @@ def written(module: Module, folder: Path) -> Module:
 
 
 def operations(module: Module) -> list[str]:
-    """What the first rank computes, without views."""
+    """Returns what the first rank computes, without views."""
     rank = module.body.first
     assert rank is not None
     ops = [op.name.partition(".")[2] for op in rank.regions[0].block.operations]
@@ -71,6 +71,6 @@ def operations(module: Module) -> list[str]:
 
 
 def run_ark(module: Module, arrays: Sequence[Array]) -> list[Array]:
-    """What a program of inputs a, b, c and so on gives."""
+    """Returns what a program of inputs a, b, c and so on gives."""
     inputs = {n: as_given(a) for n, a in zip("abcde", arrays, strict=False)}
     return [np.asarray(v) for v in cir.run(module, inputs).values()]

@@ -37,7 +37,7 @@ def converted(module: Module, target: str | None = None, lost: Diagnostics | Non
 
 
 def run_mil(made: Module, arrays: Mapping[str, Array], function: str | None = None) -> list[Array]:
-    """What a Core ML module gives; inputs are converted to the types that it has, scalars to vectors."""
+    """Returns what a Core ML module gives; inputs are converted to the types that it has, scalars to vectors."""
     lowered = lower(made)
     inputs = lowered.function(function).inputs
     given = {

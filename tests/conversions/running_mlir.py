@@ -52,7 +52,7 @@ def joined(texts: Sequence[str]) -> str:
 def run(
     convert: Convert, build: Callable[..., Value | Sequence[Value]], *arrays: Array, **typed: TensorType
 ) -> list[Array]:
-    """What IREE gives for one core program that a function builds, on inputs of the types given by name."""
+    """Returns what IREE gives for one core program that a function builds, on inputs of the types given by name."""
     names = list(typed) or [f"x{n}" for n in range(len(arrays))]
     given = dict(zip(names, arrays, strict=True))
     text = text_of(convert(core_module(build, typed or types_of(given))))

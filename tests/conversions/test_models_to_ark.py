@@ -34,7 +34,7 @@ def _exported(name: str, folder: Path, *, is_new: bool) -> tuple[Path, dict[str,
 
 
 def _run(module: cir.Module, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What an ARK program gives, by name."""
+    """Returns what an ARK program gives, by name."""
     return dict(cir.run(module, {n: as_given(a) for n, a in inputs.items()}))
 
 

@@ -48,7 +48,7 @@ def arrays_of(types: Sequence[str], random: Random, unknown: int = 3) -> list[Ar
 
 
 def run(source: str, *arrays: Array) -> list[Array]:
-    """What the first function of a program returns."""
+    """Returns what the first function of a program returns."""
     module = parse_module(source, Dialects())
     assert [str(d) for d in verify(module, Dialects())] == []
     function = next(iter(module.functions.values()))

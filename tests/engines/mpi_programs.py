@@ -74,7 +74,7 @@ def tags_program(world: int) -> str:
 
 
 def loop_program(world: int) -> str:
-    """What is known only when a loop runs: tensors go round several times, barriers between."""
+    """Returns a program that is known only when its loop runs: tensors go round several times, barriers between."""
     bodies = [
         [
             "%from = arith.constant 0 : index",
@@ -124,7 +124,7 @@ def inputs_of(module: cir.Module, name: str) -> dict[str, Array]:
 
 
 def outputs_of(world: int, engine: str) -> dict[str, Array]:
-    """What all programs give, by name of the program and of the output; in half precision as bits."""
+    """Returns what all programs give, by name of the program and of the output; in half precision as bits."""
     out: dict[str, Array] = {}
     for name, text in programs(world).items():
         module = parsed(text)

@@ -17,7 +17,7 @@ from commonir.ir.types import ELEMENT_TYPES, tensor
 from commonir.runtime.ranks.transport import Posted
 from commonir.runtime.ranks.waiting import Key, Wait
 
-from tests.oracles import oracle, require_package
+from tests.oracles import report_missing, require_package
 from tests.passes.rank_programs import program
 from tests.runtime.ranks.programs import all_reduce_program, parsed
 
@@ -30,8 +30,10 @@ _X = np.arange(6, dtype=np.float32).reshape(2, 3)
 @pytest.fixture(scope="module")
 def alone() -> Processes:
     require_package("mpi4py")
-    oracle("mpi4py.MPI")
-    found = processes()
+    try:
+        found = processes()
+    except DiagnosticError:  # its library of MPI is missing
+        report_missing("mpi4py")
     assert found.count == 1
     return found
 

@@ -38,7 +38,7 @@ def converted(name: str, folder: Path, function: str | None = None) -> tuple[Pat
 
 
 def run_onnx(path: Path, inputs: Arrays) -> dict[str, Array]:
-    """What onnxruntime gives for an ONNX file."""
+    """Returns what onnxruntime gives for an ONNX file."""
     onnxruntime = oracle("onnxruntime")
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     return dict(zip([o.name for o in session.get_outputs()], session.run(None, dict(inputs)), strict=True))

@@ -270,7 +270,7 @@ def sample(definition: type[Op], random: Random, *, attempts: int = _ATTEMPTS) -
 
 
 def is_accepted(op: Op) -> bool:
-    """Whether we find nothing wrong with an operation."""
+    """Returns whether we find nothing wrong with an operation."""
     try:
         return not check_operation(op)
     except DiagnosticError:
@@ -407,7 +407,7 @@ def _key(name: str) -> str:
 
 
 def can_be_sampled(definition: type[Op]) -> bool:
-    """Whether an operation of a definition can stand anywhere in a function, without regions and successors."""
+    """Returns whether an operation of a definition can stand anywhere in a function, without regions and successors."""
     layout = definition.layout
     placed = any(t.name.startswith(("HasParent", "Symbol", "Terminator")) for t in definition.traits)
     return not (layout.regions or layout.successors or placed)

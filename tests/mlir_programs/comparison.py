@@ -102,7 +102,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(named: Sequence[tuple[str, str]]) -> Iterator[Verdict]:
-    """What both say of programs, which may be wrong; each is known by the name of what it is about."""
+    """Yields what both say of programs, which may be wrong; each is known by the name of what it is about."""
     for (name, source), answer in zip(named, oracle.ask([s for _, s in named]), strict=True):
         found = oracle.findings(source)
         yield Verdict(name, source, None if answer.text is not None else answer.message, found[0] if found else None)
@@ -182,7 +182,7 @@ _LAXER: Mapping[str, str] = {
 
 
 def is_known(verdict: Verdict) -> bool:
-    """Whether a disagreement is one of those that are meant."""
+    """Returns whether a disagreement is one of those that are meant."""
     table = _LAXER if verdict.ours is None else _STRICTER
     # A message about a place that is not in the text is not known to be about this program.
     said = (verdict.theirs or verdict.source) if verdict.ours is None else verdict.ours

@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
 
 def compared(folder: Path) -> Found:
-    """What both make of the programs that use our dialects only."""
+    """Returns what both make of the programs that use our dialects only."""
     found = Found(Counter(), [])
     for path, good in accepted(folder, found.counts):
         found.counts["compared"] += len(good)

@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def ask(sources: Sequence[str], *options: str) -> list[Answer]:
-    """What mlir-opt makes of each of some programs. One that makes it crash is refused."""
+    """Returns what mlir-opt makes of each of some programs. One that makes it crash is refused."""
     if not sources:
         return []
     joined = f"\n{SEPARATOR}\n".join(sources)

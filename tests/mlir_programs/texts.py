@@ -286,7 +286,7 @@ _KEYS = ("a", "b.c", "_x1", "with$sign", '"two words"', "i32", '"1st"', "loc", "
 
 
 def entries(random: Random, depth: int = 1, prefix: str = "") -> str:
-    """What stands in a dictionary."""
+    """Returns what stands in a dictionary."""
     keys = random.sample(_KEYS, random.randint(0, 3))
     shown: list[str] = []
     for key in keys:

@@ -38,7 +38,7 @@ def _unified(patterns: str, *types: Type) -> Unification:
 
 
 def _result(patterns: str, *types: Type) -> str:
-    """What the pattern after `->` stands for when those before it match the types."""
+    """Returns what the pattern after `->` stands for when those before it match the types."""
     inputs, _, output = patterns.partition("->")
     return str(declared_type(f"f32{output.strip()}").resolve(_unified(inputs, *types)))
 

@@ -29,7 +29,7 @@ ROUTES = tuple(_ROUTES)
 
 
 def judging(engine: str, route: str, peer: str | None = None) -> Callable[[Case], Outcome]:
-    """What judges cases in a process: an evaluator of ours, or one of others."""
+    """Returns the function that judges cases in a process: an evaluator of ours, or one of others."""
     judge = Judge(_PEERS[peer]() if peer else _ROUTES[route](engine))
     with quiet():
         return judge.judge

@@ -73,7 +73,7 @@ def _export_dynamo(network: Network, module: nn.Module, arguments: tuple[torch.T
 
 
 def run_torch(module: nn.Module, case: dict[str, Array], outputs: tuple[str, ...]) -> dict[str, Array]:
-    """What torch gives."""
+    """Returns what torch gives."""
     with torch.no_grad():
         found = module(*(torch.from_numpy(array) for array in case.values()))
     tensors = found if isinstance(found, tuple) else (found,)

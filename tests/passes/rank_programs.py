@@ -55,7 +55,7 @@ def add(name: str, a: str, b: str, held: str = "4xf32", kind: str = "add") -> li
 
 
 def ring(rank: int, world: int, x: str = "%p", y: str = "%y", tag: int = 0, held: str = "4xf32") -> list[str]:
-    """What a rank does in an all-reduce as ARK writes it, with a tag for each rank."""
+    """Returns what a rank does in an all-reduce as ARK writes it, with a tag for each rank."""
     out: list[str] = []
     total = x
     for step in range(1, world):
@@ -85,7 +85,7 @@ Messages = dict[tuple[int, int, int], list[Array]]
 
 
 def run(module: Module, inputs: Sequence[Array]) -> list[Array]:
-    """What the ranks of a program give: a small interpreter of its own, all ranks taking steps in turn.
+    """Returns what the ranks of a program give: a small interpreter of its own, all ranks taking steps in turn.
 
     Raises: RuntimeError when all ranks wait.
     """

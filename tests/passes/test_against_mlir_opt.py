@@ -46,7 +46,7 @@ CASES = [(path.name, name) for path in sorted(FOLDER.glob("*.mlir")) for name in
 
 @cache
 def results(file: str) -> dict[str, str]:
-    """What mlir-opt makes of the programs of a file."""
+    """Returns what mlir-opt makes of the programs of a file."""
     path = FOLDER / file
     done = upstream(path.read_text("utf-8"), f"--{pass_of(path)}", "--split-input-file", "--allow-unregistered-dialect")
     assert done.returncode == 0, done.stderr
@@ -54,7 +54,7 @@ def results(file: str) -> dict[str, str]:
 
 
 def ours(name: str, text: str) -> str:
-    """What our pass makes of a program."""
+    """Returns what our pass makes of a program."""
     return print_module(optimize(parse_module(text, DIALECTS), passes=[name]), elide=None, naming=Naming.MLIR)
 
 

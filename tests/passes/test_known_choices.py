@@ -75,7 +75,7 @@ def stablehlo_case(holds: bool) -> Module:
 
 
 def scf_while(holds: bool) -> Module:
-    """What is asked before the first round is computed though there is none."""
+    """Returns what is asked before the first round is computed though there is none."""
     assert holds
     return function(
         "%c = arith.constant false",

@@ -1,4 +1,4 @@
-"""What `test_plugin.py` does with the package that pip installs, in this process, with its entry points written out."""
+"""The tests of `test_plugin.py` in this process, without pip: the entry points of the package are written out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another package adds works through the same doors as ours: dialect, format, conversion, pass and engine.
+"""Additions of another package work through the same doors as ours: dialect, format, conversion, pass and engine.
 
 The fast tests of the same, without pip, are in `test_entry_points.py`.
 """

@@ -64,7 +64,7 @@ def faults(folder: Path, text: str, functions: Functions | None = None, *, is_un
 
 
 def body(rules: Rules, lines: str, *, inputs: int = 2, type: str = F, reports: list[RuleReport] | None = None) -> str:
-    """What rules make of the lines of a function, as text, without what is around them."""
+    """Returns what rules make of the lines of a function, as text, without what is around them."""
     arguments = ", ".join([f"%arg{n}: {type}" for n in range(inputs)])
     module = parse_module(f"func.func @f({arguments}) {{\n{lines}\nreturn\n}}", Dialects(rules.dialects))
     made = optimize(module, passes=(), rules=rules.rewrites, reports=reports)

@@ -89,7 +89,7 @@ def _made(rules: Rules, program: str, reports: list[RuleReport] | None = None) -
 
 
 def _why(folder: Path, patterns: str, attributes: str = "k = 1 : i32") -> str:
-    """What the attribute of the operation says that rules make of `d.a` on two arguments."""
+    """Returns what the attribute of the operation says that rules make of `d.a` on two arguments."""
     rules = load_rules(_file(folder, OPERATIONS + patterns))
     line = f'%0 = "d.a"(%a, %b) {{{attributes}}} : ({F}, {F}) -> {F}'
     made = _made(rules, f"func.func @f(%a: {F}, %b: {F}) -> {F} {{\n{line}\nreturn %0 : {F}\n}}")

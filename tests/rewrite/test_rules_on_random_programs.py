@@ -78,7 +78,7 @@ def random_program(seed: int, size: int) -> str:
 
 
 def _uses_are_right(root: Operation) -> bool:
-    """Whether each value knows its users as operations have it as an operand."""
+    """Returns whether each value knows its users as operations have it as an operand."""
     found: dict[Value, Counter[Operation]] = {}
     ops = list(root.walk())
     for op in ops:

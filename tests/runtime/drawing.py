@@ -58,7 +58,7 @@ def chance(r: Random) -> bool:
 
 
 def onnx_results(kind: str, arrays: Sequence[Array | None], outputs: int = 1, **attributes: Any) -> list[Array]:
-    """What onnxruntime gives for one ONNX operator (opset 21)."""
+    """Returns what onnxruntime gives for one ONNX operator (opset 21)."""
     onnx, ort = oracle("onnx"), oracle("onnxruntime")
     helper = onnx.helper
     given = {f"x{n}": a for n, a in enumerate(arrays) if a is not None}

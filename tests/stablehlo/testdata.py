@@ -42,7 +42,7 @@ def programs(folder: Path) -> Iterator[Path]:
 
 
 def operation_of(path: Path) -> str:
-    """What a program is about, as its name says it."""
+    """Returns what a program is about, as its name says it."""
     return re.split(r"_(?:b?float|u?int|complex|bool|[0-9])", path.stem)[0]
 
 

@@ -34,7 +34,7 @@ def mlir_include() -> Path:
 
 
 def oracle_text(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> str | None:
-    """What the oracle prints as JSON for a file; None when it refuses it."""
+    """Returns what the oracle prints as JSON for a file; None when it refuses it."""
     command = [llvm_tblgen(), "--dump-json", *arguments, os.fspath(path)]
     run = subprocess.run(command, capture_output=True, check=False, timeout=60)
     return run.stdout.decode() if run.returncode == 0 else None

@@ -1,4 +1,4 @@
-"""What a text costs grows with its size: twice the program takes twice the calls, and depth takes no recursion."""
+"""The cost of a text grows with its size: twice the program takes twice the calls, and depth takes no recursion."""
 
 from __future__ import annotations
 

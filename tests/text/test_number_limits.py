@@ -33,7 +33,7 @@ REFUSED = (
 
 
 def _judged(text: str) -> str | None:
-    """What mlir-opt prints; None when it refuses."""
+    """Returns what mlir-opt prints; None when it refuses."""
     command = [mlir_opt(), "--allow-unregistered-dialect"]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return None if run.returncode else run.stdout

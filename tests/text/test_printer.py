@@ -1,4 +1,4 @@
-"""What programs look like."""
+"""The text of programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed reads back as the same program, in both forms."""
+"""A printed program reads back as the same program, in both forms."""
 
 from __future__ import annotations
 

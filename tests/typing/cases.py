@@ -1,4 +1,4 @@
-"""What a type checker must know of definitions. Read by pyright, and run by `test_cases_when_run.py`.
+"""Facts about definitions that a type checker must know. Read by pyright, and run by `test_cases_when_run.py`.
 
 `assert_type` states what it infers; a line that must be refused carries an ignore of the rule, and an ignore that
 refuses nothing is itself an error (`reportUnnecessaryTypeIgnoreComment`).

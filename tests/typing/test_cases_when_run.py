@@ -1,4 +1,4 @@
-"""What pyright infers for `cases.py` is what its lines give when they run, and calls that it refuses raise.
+"""The lines of `cases.py` give values of the types that pyright infers, and calls that it refuses raise.
 
 The fast part of `test_typing.py`, which asks pyright.
 """

@@ -112,7 +112,7 @@ def gru_step(given: dict[str, Given], wx: Array, h: Array, r: Array, b: Array, g
 
 
 def expected(kind: str, given: dict[str, Given]) -> list[Array]:
-    """What a layer gives, from the loops above."""
+    """Returns what a layer gives, from the loops above."""
     direction = given["direction"]
     h, c = (np.asarray(given.get(k, np.zeros((BATCH, 2 * HIDDEN))), np.float64) for k in ("initial_h", "initial_c"))
     if direction != "bidirectional":

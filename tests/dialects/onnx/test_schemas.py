@@ -39,7 +39,7 @@ def _name(schema: defs.OpSchema) -> str:
 
 
 def _is_defined(schema: defs.OpSchema) -> bool:
-    """Whether there is a definition of just this version."""
+    """Returns whether there is a definition of just this version."""
     found = onnx.DIALECT.operations.get(_name(schema), ())
     return any(d.since == onnx.version_in(schema.domain, schema.since_version) for d in found)
 
@@ -187,5 +187,5 @@ def test_there_is_no_definition_that_the_registry_lacks() -> None:
 
 
 def is_of_onnxruntime(name: str) -> bool:
-    """Whether an operator is one that onnxruntime adds, which its registry has."""
+    """Returns whether an operator is one that onnxruntime adds, which its registry has."""
     return name.startswith(("onnx.microsoft.", "onnx.onnxruntime."))

@@ -56,7 +56,7 @@ def _values(name: str) -> Array:
 
 
 def _takes(operator: str, name: str) -> bool:
-    """Whether the newest version of an operator takes tensors of an element type."""
+    """Returns whether the newest version of an operator takes tensors of an element type."""
     schema = defs.get_schema(operator, 28)
     spelled = helper.tensor_dtype_to_string(TensorProto.DataType.Value(name)).rpartition(".")[2].lower()
     return any(f"tensor({spelled})" in c.allowed_type_strs for c in schema.type_constraints)

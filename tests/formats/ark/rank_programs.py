@@ -105,7 +105,7 @@ def write(folder: Path, files: Sequence[Document], name: str = "net") -> list[Pa
 
 
 def found_in(folder: Path, files: Sequence[Document]) -> list[tuple[str, str, str]]:
-    """What is found in files of ranks: code, file and place, and message."""
+    """Returns what is found in files of ranks: code, file and place, and message."""
     paths = write(folder, files)
     _, found = cir.check(paths[0] if len(paths) > 1 else paths)
     return [(d.code.id, f"{Path(d.file or '').name}:{d.where}", d.message) for d in found]

@@ -33,7 +33,7 @@ def _model(generation: str) -> list[Document]:
 
 
 def _exchange() -> list[Document]:
-    """What rank 0 of two sends and gets, in packets too, of generation v3."""
+    """Returns what rank 0 of two sends and gets, in packets too, of generation v3."""
     g = "v3"
     x = tensor(g, 0, [8], held=buffer(g, 0, send=[(1, 5)]))
     proxy = tensor(g, 1, [8], held=buffer(g, 1, 1, recv=[(-1, 5)]))

@@ -32,7 +32,7 @@ def _program(random: Random) -> list[list[Document]]:
 
 
 def _ends(module: cir.Module) -> bool:
-    """Whether all ranks end when they run."""
+    """Returns whether all ranks end when they run."""
     try:
         cir.run(module, cir.random_inputs(module))
     except cir.DiagnosticError as error:

@@ -81,7 +81,7 @@ def copied(data: Data) -> Data:
 
 
 def loaded(spec: Any, package: Path) -> dict[str, Any]:
-    """What coremltools knows of the values of each operation, by function and place."""
+    """Returns what coremltools knows of the values of each operation, by function and place."""
     from coremltools.converters.mil.frontend.milproto.load import load  # noqa: PLC0415  an oracle
 
     program = load(spec, spec.specificationVersion, str(package / WEIGHTS))

@@ -25,7 +25,7 @@ def _file(tmp_path: Path, model: onnx.ModelProto) -> str:
 
 
 def _done(*arguments: str) -> str:
-    """What a command writes to standard output, when it works."""
+    """Returns what a command writes to standard output, when it works."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert main(list(arguments)) == 0

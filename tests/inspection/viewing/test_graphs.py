@@ -54,7 +54,7 @@ class Box:
         self.title = (group.findtext(f"{SVG}title") or "").splitlines()
 
     def holds(self, other: Box) -> bool:
-        """Whether another box lies within it."""
+        """Returns whether another box lies within it."""
         return (
             self.x <= other.x
             and self.y <= other.y

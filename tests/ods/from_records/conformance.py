@@ -94,7 +94,7 @@ def _is_cpp(definition: type[Op]) -> bool:
 
 
 def load_files(names: Iterable[str] = FILES) -> Iterator[tuple[str, Loaded]]:
-    """What the files of dialects define, with the name of the dialect."""
+    """Yields what the files of dialects define, with the name of the dialect."""
     root, sources, known = mlir_include(), tablegen.Sources(), Dialects()
     for dialect in names:
         for name in FILES[dialect]:

@@ -58,7 +58,7 @@ def _dialects() -> Dialects:
 
 
 def _judged(text: str, *options: str) -> str | None:
-    """What mlir-opt prints; None when it refuses."""
+    """Returns what mlir-opt prints; None when it refuses."""
     command = [mlir_opt(), "--allow-unregistered-dialect", *options]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return None if run.returncode else run.stdout.rstrip()

@@ -48,7 +48,7 @@ def _findings(source: str) -> list[str]:
 
 
 def _refused_by_mlir(path: Path) -> bool:
-    """Whether mlir-tblgen refuses what it generates definitions from."""
+    """Returns whether mlir-tblgen refuses what it generates definitions from."""
     program = Path(llvm_tblgen()).resolve().parent / "mlir-tblgen"
     kinds = ("--gen-op-defs", "--gen-attrdef-defs", "--gen-typedef-defs", "--gen-enum-defs")
     commands = [[str(program), kind, "-I", str(mlir_include()), str(path), "-o", "/dev/null"] for kind in kinds]

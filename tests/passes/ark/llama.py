@@ -139,7 +139,7 @@ class _Block:
 
 
 def in_torch(torch: Any, given: Weights) -> Array:
-    """What the block gives, in double precision."""
+    """Returns what the block gives, in double precision."""
     w = {name: torch.from_numpy(a.astype(np.float64)) for name, a in given._asdict().items()}
 
     def norm(x: Any, weight: Any) -> Any:

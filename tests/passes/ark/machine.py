@@ -127,7 +127,7 @@ class Rank:
         return whole[tuple([slice(o, o + n) for o, n in zip(tensor["Offsets"], tensor["Shape"], strict=True)])]
 
     def compute(self, op: Document) -> Array | None:
-        """What an operation computes; None for one that does not compute."""
+        """Returns what an operation computes; None for one that does not compute."""
         kind, reads = op["Type"], [self.view(t).copy() for t in op["ReadTensors"]]
         args = {name: next(iter(held.values())) for name, held in op["Args"].items()}
         values = [wide(x) for x in reads]
@@ -183,7 +183,7 @@ class World:
             self.ranks[rank].store(self.ranks[rank].tensors[int(name.removeprefix("t"))], array)
 
     def output(self, name: str, rank: int = 0) -> Array:
-        """What a tensor holds, by its number."""
+        """Returns what a tensor holds, by its number."""
         return self.ranks[rank].view(self.ranks[rank].tensors[int(name.removeprefix("t"))]).copy()
 
     def run(self) -> None:

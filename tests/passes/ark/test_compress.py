@@ -311,7 +311,7 @@ def test_random_programs_are_merged_by_the_rule_and_do_the_same(seed: int) -> No
 
 
 def _outputs(module: cir.Module) -> dict[str, Array]:
-    """What a program gives for one input, whatever it calls it."""
+    """Returns what a program gives for one input, whatever it calls it."""
     x = np.linspace(-2, 2, 4, dtype=np.float32)
     lowered = cir.lower(module)
     return cir.run(lowered, {value.name: x for value in lowered.inputs})

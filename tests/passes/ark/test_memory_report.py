@@ -261,7 +261,7 @@ class _Memory:
 
 
 def _seen(ops: Sequence[Document], memory: _Memory, *, is_early: bool) -> list[object]:
-    """What each read of two runs sees. Data of other ranks comes at once, or when it is awaited."""
+    """Returns what each read of two runs sees. Data of other ranks comes at once, or when it is awaited."""
     seen: list[object] = []
     for run in range(2):
         receives = [(n, op) for n, op in enumerate(ops) if op["Type"] == "Recv"]
@@ -306,7 +306,7 @@ def test_every_read_sees_the_same_when_buffers_share_memory(*, is_early: bool) -
 
 
 def _order_matters(ops: Sequence[Document]) -> bool:
-    """Whether a buffer is received more than once, or written by the rank itself too."""
+    """Returns whether a buffer is received more than once, or written by the rank itself too."""
     landing = [op["WriteTensors"][0]["Buffer"]["Id"] for op in ops if op["Type"] == "Recv"]
     copied = {op["WriteTensors"][0]["Buffer"]["Id"] for op in ops if op["Type"] == "Copy"}
     return len(set(landing)) != len(landing) or not copied.isdisjoint(landing)

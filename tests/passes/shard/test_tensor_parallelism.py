@@ -241,7 +241,7 @@ class Attention:
         ]
 
     def result(self) -> Array:
-        """What it computes."""
+        """Returns what it computes."""
         q, k, v = (self.x @ w + b for w, b in zip(self.weights, self.biases, strict=True))
         q = q.reshape(3, self.heads, 4).swapaxes(0, 1)
         repeats = self.heads // self.key_heads

@@ -45,7 +45,7 @@ def given(tensors: Sequence[Array]) -> dict[str, Array]:
 
 
 def all_reduced(tensors: Sequence[Array]) -> list[Array]:
-    """What each rank has after an all-reduce: its own plus those of the ranks below it, modulo their number."""
+    """Returns what each rank has after an all-reduce: its own plus those of the ranks below it, modulo their number."""
     out: list[Array] = []
     for rank in range(len(tensors)):
         total = tensors[rank]
@@ -86,7 +86,7 @@ def pipeline_program(world: int, rounds: int = 3) -> str:
 
 
 def pipelined(tensors: Sequence[Array]) -> list[npt.NDArray[np.float32]]:
-    """What each rank of the pipeline gives."""
+    """Returns what each rank of the pipeline gives."""
     out: list[npt.NDArray[np.float32]] = []
     value = tensors[0].astype(np.float32) ** 2
     for x in tensors:

@@ -67,7 +67,7 @@ LOOP = [
 
 
 def asked(body: list[str], engine: str) -> list[str]:
-    """What rank 0 asks of a transport."""
+    """Returns what rank 0 asks of a transport."""
     other = ["%y = core.add %x, %x : tensor<4xf32>"]
 
     module = lower(parsed(program([body, other, other])))

@@ -34,7 +34,7 @@ ENGINES = ("numpy", "reference")
 
 
 def refused(text: str, **options: object) -> list[Diagnostic]:
-    """What a run of a program is refused for."""
+    """Returns what a run of a program is refused for."""
     with pytest.raises(DiagnosticError) as error:
         cir.run(parsed(text), **options)  # pyright: ignore[reportArgumentType]  of many types
     return list(error.value.diagnostics)

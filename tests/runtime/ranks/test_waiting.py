@@ -72,7 +72,7 @@ Step = tuple[str, int, int]
 
 @st.composite
 def _skeletons(draw: st.DrawFn) -> list[list[Step]]:
-    """What each rank does: sends and receives of other ranks under two tags, and barriers."""
+    """Returns what each rank does: sends and receives of other ranks under two tags, and barriers."""
     world = draw(st.integers(2, 4))
     step = st.tuples(st.sampled_from(["send", "send", "recv", "barrier"]), st.integers(0, 3), st.integers(0, 1))
     bodies = [draw(st.lists(step, max_size=6)) for _ in range(world)]
@@ -80,7 +80,7 @@ def _skeletons(draw: st.DrawFn) -> list[list[Step]]:
 
 
 def _ends(bodies: list[list[Step]]) -> bool:
-    """Whether all ranks come to their end: each goes on as far as it can, again and again."""
+    """Returns whether all ranks come to their end: each goes on as far as it can, again and again."""
     left = [deque(body) for body in bodies]
     sent: Counter[tuple[int, int, int]] = Counter()
     moved = True
