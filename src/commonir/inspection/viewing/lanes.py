@@ -341,15 +341,15 @@ class _Drawing:
         """Yields the lines between blocked ranks and those they wait for."""
         stuck = {box.rank: box for box in self._rows.boxes if box.is_stuck and box.rank in self._center}
         for rank, box in stuck.items():
-            other = self._lanes[rank].waits_for
-            if other is None or other not in self._center:
+            awaited = self._lanes[rank].waits_for
+            if awaited is None or awaited not in self._center:
                 continue
-            sign = 1 if self._center[other] > self._center[rank] else -1
+            sign = 1 if self._center[awaited] > self._center[rank] else -1
             begin = (self._center[rank] + sign * self._box / 2, self._top_of(box) + _HEIGHT / 2)
-            other = stuck.get(other)
+            other = stuck.get(awaited)
             height = begin[1] if other is None else self._top_of(other) + _HEIGHT / 2
-            end = (self._center[other] - (sign * self._box / 2 if other is not None else 0), height)
-            reported = title([f"rank {rank} waits for rank {other}"])
+            end = (self._center[awaited] - (sign * self._box / 2 if other is not None else 0), height)
+            reported = title([f"rank {rank} waits for rank {awaited}"])
             line = element("path", class_="await", d=self._route(begin, end, rank))
             yield element("g", reported, line, _tip(begin, end, "point"), class_="arrow")
 
