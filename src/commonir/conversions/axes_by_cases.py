@@ -1,6 +1,6 @@
 """Rules for ONNX operators whose axes an input gives, for versions in which axes are known before running.
 
-There is a branch for each choice of axes, in which they are known, and a number that tells which one is meant.
+There is a branch for each choice of axes, in which they are known, and a number that selects the branch.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _by_cases(code: Value, codes: Sequence[int], build: Callable[[int], Value]) 
 
 
 def _branch(value: Value, code: Value) -> Region:
-    """A nested program that computes a value, but for the number that tells which choice is meant."""
+    """A region that computes a value, except for the number that selects the choice."""
     block = Block()
     for op in operations_behind((value,), frozenset([code])):
         block.append(op)

@@ -21,7 +21,7 @@ from commonir.ods import Op
 DEFAULT_DOMAIN = "local.model"
 """The domain of a model whose source has none."""
 NAME_KEY = "commonir.name."
-"""Begins the name of a text of metadata that tells what an input or output was called before its name became a C
+"""The prefix of metadata with the name that an input or output had before it became a C
 identifier."""
 IDENTITY_OPSET = 21
 """The version of the default operator set of a graph that needs it for nothing but identities."""
@@ -114,6 +114,6 @@ def keep_names(made: Module, renamed: Mapping[str, str]) -> None:
 
 
 def report_renamed(renamed: Mapping[str, str], found: Diagnostics) -> None:
-    """Tells users that names changed; `renamed` has the new ones by old ones."""
+    """Reports changed names; `renamed` maps old names to new ones."""
     for old, new in renamed.items():
         found.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")

@@ -83,7 +83,8 @@ def onnx_to_common_ir(module: Module, found: Diagnostics) -> Module | None:
     for f in functions:
         if f not in uses:
             diagnostics.add(
-                LOST_IN_CONVERSION, f"the function '{f.sym_name}' is left out: nothing calls it, or tells its types"
+                LOST_IN_CONVERSION,
+                f"the function '{f.sym_name}' is left out: nothing calls it, so its types are unknown",
             )
     found.extend(diagnostics)
     return result

@@ -31,7 +31,7 @@ def scattered_elements(op: onnx.Scatter, context: Context, data: Value, indices:
 
 @rule(SplitOp)
 def split_into_counted_pieces(op: SplitOp, context: Context, x: Value, split: Value | None = None) -> Result:
-    """Pieces of one size, whose number later versions want to be told."""
+    """Replaces a split into equal pieces: later versions need their number."""
     declared = op.field_value(op.layout.by_name["split"])
     counted = isinstance(op, onnx.Split) and op.num_outputs is not None
     if opset_of(context) < _WITH_COUNTS or split is not None or declared or counted:

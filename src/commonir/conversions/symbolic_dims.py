@@ -1,4 +1,4 @@
-"""Where a program tells the sizes that are expressions, for conversions whose programs compute them when they run."""
+"""Finds where a program computes symbolic dims, for conversions whose programs compute them while running."""
 
 from __future__ import annotations
 

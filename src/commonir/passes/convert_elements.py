@@ -2,7 +2,7 @@
 
 Every value gets the element type that a policy wants for it; operations that must keep theirs do, with conversions
 around them. Inputs and outputs have types of their own, converted at the border. Constants are converted when they are
-needed. What does not fit is told; the source is not touched.
+needed. Values that do not fit are reported; the source does not change.
 """
 
 from __future__ import annotations

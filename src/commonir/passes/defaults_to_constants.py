@@ -21,7 +21,7 @@ _NAMED = 3
 def defaults_to_constants(module: Module, lost: Diagnostics) -> Module:
     """The program with constants in place of those inputs; the module itself when there are none to replace.
 
-    `lost` is told which inputs can no longer be given.
+    `lost` reports inputs that are removed.
     Raises: DiagnosticError (E0603) for a function that cannot be changed.
     """
     if not any(map(_lists_weights, module.functions.values())):

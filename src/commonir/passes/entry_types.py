@@ -17,7 +17,7 @@ from commonir.symbolic import DimExpr, symbols
 
 
 def entry_types(module: Module) -> Mapping[Value, Type]:
-    """Types of the arguments of nested blocks that have none that counts, as far as inference tells them.
+    """Infers the types of arguments of nested blocks that have no reliable type.
 
     A size is known in the nested program if it is a number, or an expression of sizes of the inputs of the function.
     """

@@ -90,10 +90,10 @@ class _Folding:
                 for member in group:
                     self._left[member.x].remove(member)
         for left in [s for held in self._left.values() for s in held]:
-            self._tell(left.received[0], f"other ranks do not form the sum that rank {left.rank} forms")
+            self._report(left.received[0], f"other ranks do not form the sum that rank {left.rank} forms")
         return self._in_one_order([g for g in found if self._is_apart(g)])
 
-    def _tell(self, op: Operation, reason: str) -> None:
+    def _report(self, op: Operation, reason: str) -> None:
         self._reasons.setdefault(reason, []).append(op)
 
     # -- what one rank does
@@ -106,11 +106,11 @@ class _Folding:
             if not isinstance(op, core.Recv) or first is None or first.other not in sent:
                 continue
             if not self._is_straight:
-                self._tell(op, "messages are exchanged within branches or loops")
+                self._report(op, "messages are exchanged within branches or loops")
                 continue
             built = self._sum(rank, op, first)
             if isinstance(built, str):
-                self._tell(op, built)
+                self._report(op, built)
             else:
                 yield built
 
@@ -162,10 +162,10 @@ class _Folding:
         for member in group:
             own = self.messages(member, group)
             if self._places[own[-1]] - self._places[own[0]] != len(own) - 1:
-                self._tell(member.received[0], "something else is exchanged between the messages of the sum")
+                self._report(member.received[0], "something else is exchanged between the messages of the sum")
                 return False
         if not self._arrive(group):
-            self._tell(group[0].received[0], "ranks wait for each other forever")
+            self._report(group[0].received[0], "ranks wait for each other forever")
             return False
         return True
 
@@ -192,7 +192,7 @@ class _Folding:
         if any(order != orders[0] for order in orders):
             for group in groups:
                 for member in group:
-                    self._tell(member.received[0], "ranks come to the sums in several orders")
+                    self._report(member.received[0], "ranks come to the sums in several orders")
             return []
         return [groups[n] for n in orders[0] if n >= 0]
 

@@ -1,6 +1,6 @@
 """The step that computes an operation of any dialect from the constants it is applied to.
 
-What it computes is told by its reference; what makes the constant, by its dialect.
+Its reference computes the values; its dialect defines the constant operation.
 """
 
 from __future__ import annotations

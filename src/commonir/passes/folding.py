@@ -34,7 +34,7 @@ class Folder:
     def fold(self, op: Op, known: Sequence[Data | None]) -> list[Result] | None:
         """Folds each result of an operation, given the known operands; returns None when nothing folds."""
         given = [data for data in known if data is not None]
-        # A constant that is there already is told before one that is computed.
+        # An existing constant is preferred to a computed one.
         if given and len(given) == len(known) and type(op).fold is Op.fold and is_computed(type(op)):
             results = computed(op, given, self._evaluate)
             if results is not None:

@@ -1,10 +1,10 @@
-"""Fills in the types of values, as far as definitions tell them: sizes as expressions of those of inputs.
+"""Infers the types of values from definitions; dims are expressions of input dims.
 
-Types that a program states are kept where nothing better follows. A size that nothing tells gets a name of its own, so
-that sizes which depend on it are told by it. Two sizes of different names are never taken to be equal: where they meet
-in a broadcast the result has the larger, which is exact unless one of them is 0.
+Declared types remain if inference gives nothing better. A dim that cannot be inferred gets its own name, so
+that dependent dims are expressions of it. Dims with different names are never assumed equal: if they meet in a
+broadcast, the result has the larger one, which is exact unless one of them is 0.
 
-Changes types and nothing else; what contradicts a definition is left to the verifier.
+Changes only types; the verifier reports contradictions with definitions.
 Source: DESIGN, data flow; Common IR specification, dimension variables.
 """
 
@@ -133,7 +133,7 @@ class _Inference:
         self._name(op)
 
     def _name(self, op: Operation) -> None:
-        """Names the sizes of results that nothing tells."""
+        """Names the dims of results that cannot be inferred."""
         for r in op.results:
             found = self._named.get(r.type)
             if found is None:

@@ -1,9 +1,8 @@
-"""Expands the operations of format dialects into the core: inlining references, with no conversion table.
+"""Lowers the operations of format dialects to the core by inlining their references, without a conversion table.
 
-The result is a new module of `ml_program` functions with core operations; the source is not touched. Dimensions unknown
-in it become symbols, those that only running tells too, so that shapes are known as expressions from here on, and shape
-arithmetic is folded on the way.
-Value names and, as locations, the names of the operations they come from are kept.
+The result is a new module of `ml_program` functions with core operations; the source does not change. Unknown and
+data-dependent dims become symbols, so that all shapes are expressions from here on. Shape arithmetic is folded.
+Names of values are preserved; names of source operations become locations.
 """
 
 from __future__ import annotations
@@ -485,7 +484,7 @@ class _Lowering:
         return tuple([self.values[v] for v in values if v in self.values])
 
     def _report(self, op: Operation, found: Iterable[Diagnostic]) -> None:
-        """Tells why there is nothing that stands for the results of an operation."""
+        """Reports why the results of an operation have no replacement."""
         self.found.extend(located_at(d.located(where=path_of(op)), op.location) for d in found)
         self._fail(op)
 

@@ -12,16 +12,14 @@ from commonir.reports import RanksSummary, RankSummary
 
 
 def ranks_summary(module: Module) -> RanksSummary | None:
-    """The ranks of a program of ARK, or of one in the core; None for a program that is not of ranks, or so wrong that
-    nothing can be told of memory.
-    """
+    """Returns the ranks of an ARK or core program; None for a program without ranks or with invalid memory."""
     if any(isinstance(op, ark.Rank) for op in module.body.operations):
         return _of_ark(module)
     return _of_core(module)
 
 
 def _of_ark(module: Module) -> RanksSummary | None:
-    """Of several ranks of one number the first is told of; None when tensors do not say where they lie."""
+    """Uses the first of several ranks with one number; returns None if tensors have no memory."""
     ranks = ranks_by_number(module)
     if not all(rank.is_placed for rank in ranks.values()):
         return None
@@ -38,7 +36,7 @@ def _of_ark(module: Module) -> RanksSummary | None:
 
 
 def _of_core(module: Module) -> RanksSummary | None:
-    """Memory is not told: values of the core lie nowhere."""
+    """Returns a summary without memory, because core values have none."""
     functions = core.ranks_of(module)
     if not functions:
         return None

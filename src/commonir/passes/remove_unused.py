@@ -12,7 +12,7 @@ from commonir.ods.data_dependent_dims import defined_dims, symbols_mentioned
 def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -> int:
     """Erases operations without effect whose results nobody uses, in a block and below; returns how many.
 
-    One that tells a size that an attribute of another one mentions stays, and one that is needed for something else.
+    An operation that defines a dim named in another one's attribute stays, and so does one with other effects.
     """
     erased = 0
     mentioned: set[str] = set()

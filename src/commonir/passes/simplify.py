@@ -73,7 +73,7 @@ class _OpFacts:
         self.is_computed = (
             self.is_removable and not self.is_random and not self.is_constant and not definition.is_stated
         )
-        # Whether its results may be operands, which its reference tells.
+        # Whether its results may be operands, according to its reference.
         self.is_derived = definition.form is Form.COMPOSITE and not definition.states_types
 
 
@@ -147,7 +147,7 @@ class _Simplification:
         return result
 
     def _passed_over(self, op: Op, kind: _OpFacts) -> bool:
-        """Puts operands in the place of results that are just them, and tells whether the operation is gone."""
+        """Replaces results by equal operands, and returns whether the operation was removed."""
         if not kind.is_derived:
             return False
         try:

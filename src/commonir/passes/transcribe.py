@@ -123,7 +123,7 @@ class Transcription:
         operands = tuple([self.values.get(v, v) for v in op.operands])
         built = [Value(r.type, name=r.name) for r in op.results]
         try:
-            # Nothing can be told of an operation whose block has lost its end, which is reported there.
+            # An operation in a block without a terminator cannot be checked; the terminator is reported.
             if not any(block in self._unfinished for region in op.regions for block in region.blocks):
                 built = [self.placed(v) for v in self.rewritten(op, operands, regions)]
         except DiagnosticError as error:

@@ -1,4 +1,4 @@
-"""Tells which control flow has to be brought into another form before it is lowered (`passes/structure_control.py`)."""
+"""Finds control flow that must be restructured before lowering (`passes/structure_control.py`)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from commonir.ir.module import Module
 
 
 def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
-    """A lowered module that requires nothing; the module itself when it does not. `lost` is told of each message."""
+    """Returns a lowered module without requirements, or the module itself if it has none; `lost` reports each."""
     if not any(isinstance(op, core.Require) for op in module.nested()):
         return module
     result = clone(module)

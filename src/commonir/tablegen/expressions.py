@@ -110,7 +110,7 @@ class Expression:
     """
 
     def __init__(self, source: str) -> None:
-        self._told = source
+        self._source = source
         self._source = _bytes_of(source)
         self._at = 0
         node = self._choice(0)
@@ -153,7 +153,7 @@ class Expression:
 
     def _add(self, step: _Step, after: int, other: int = 0) -> int:
         if len(self._states) >= MAX_STATES:
-            raise EvaluationError(f"the expression '{self._told}' is too large")
+            raise EvaluationError(f"the expression '{self._source}' is too large")
         self._states.append((step, after, other))
         return len(self._states) - 1
 
@@ -187,7 +187,7 @@ class Expression:
     # -- grammar
 
     def _fail(self, reason: str) -> NoReturn:
-        raise EvaluationError(f"the expression '{self._told}' is malformed: {reason}")
+        raise EvaluationError(f"the expression '{self._source}' is malformed: {reason}")
 
     def _take(self, char: str) -> bool:
         taken = self._source.startswith(char, self._at)

@@ -233,7 +233,7 @@ class Record:
 
 
 class MapResolver(Resolver):
-    """Knows what it is told; values that mention one another are resolved when first asked for."""
+    """Evaluates values; values that refer to one another are resolved on first use."""
 
     __slots__ = ("_resolved", "_values")
 

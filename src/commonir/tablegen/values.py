@@ -1,7 +1,7 @@
 """Values of TableGen: constants, containers, references to records, and what is not known yet.
 
 A value is immutable. `resolve` gives the value with variables replaced, and itself when nothing changes; `convert_to`
-the value as another type, None when it has no such form; `names` tells which variables it mentions, so that whatever
+the value as another type, None when it has no such form; `names` are the variables that it refers to, so that whatever
 a resolver does not know is not walked. Operators are in `operators`.
 Source: TableGen Programmer's Reference, values.
 """

@@ -172,7 +172,7 @@ WRONG: list[tuple[Callable[[Program], object], str, str]] = [
     (lambda p: p.ranks[0].op("Add", _x()), "E0271", "'Add' has 2 tensors that are read, found 1"),
     (lambda p: p.ranks[0].op("ScalarAdd", _x(), Value=1.0), "E0271", "'ScalarAdd' has no argument 'Value'"),
     (lambda p: p.ranks[0].op("ScalarAdd", _x()), "E0271", "'ScalarAdd' must have the argument 'Factor'"),
-    (lambda p: p.ranks[0].op("ScalarAssign", Value=1.0), "E0271", "'ScalarAssign' does not tell what it writes"),
+    (lambda p: p.ranks[0].op("ScalarAssign", Value=1.0), "E0271", "the output of 'ScalarAssign' cannot be inferred"),
     (lambda p: p.ranks[0].op("ReduceSum", _x(), Axis=2, KeepDim=True), "E0504", "ark.ReduceSum: C2: 'Axis' must be"),
     (
         lambda p: p.ranks[0].op("Add", _x(), p.ranks[0].tensor((4,))),

@@ -84,7 +84,7 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
 
 
 def _report_lost(module: Module, functions: tuple[Function, ...], lost: Diagnostics) -> None:
-    """Tells what a program says about itself, its inputs and its outputs that files have no place for."""
+    """Reports metadata of a program, its inputs and its outputs that ARK files cannot store."""
     metadata = metadata_of(module)
     given = [name for name, value in metadata._asdict().items() if value]
     if given:

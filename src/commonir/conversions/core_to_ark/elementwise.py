@@ -449,7 +449,7 @@ def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], wor
     """All elements of both in one table, and for each position the number of the row that is chosen."""
     count = math.prod(sizes)
     if 2 * count > _EXACT:
-        raise refused(f"of {2 * count:,} elements, numbers of single precision do not tell which is meant")
+        raise refused(f"of {2 * count:,} elements, single precision cannot distinguish them")
     both = work.fresh(element_of(a), (2, *sizes))
     for n, value in enumerate((b, a)):
         layout = both.layout.part(0, n, 1).reshaped(sizes)

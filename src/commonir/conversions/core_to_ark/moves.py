@@ -61,7 +61,7 @@ def slice_(op: core.Slice, work: Work, x: Value) -> Made:
         first, count = _bounds(core.slice_range(n, start, stop, step))
         ranges.append(range(first, first + count * step, step))
     if [len(r) for r in ranges] != list(shape_of(op.y)):
-        return Mismatch("the bounds of the slice do not tell its sizes")
+        return Mismatch("the dims of the slice do not follow from its bounds")
     if any(r.step < 0 and len(r) > 1 for r in ranges):
         for axis, r in enumerate(ranges):
             x = listed(x, axis, r)

@@ -104,7 +104,7 @@ class Work(Context):
         return value in self._places or isinstance(value.owner, core.Constant)
 
     def put(self, value: Value, place: BufferPlace) -> None:
-        """Tells where a value is."""
+        """Records the location of a value."""
         self._places[value] = place
 
     def values(self, op: Op, built: Made) -> tuple[Value, ...] | Mismatch:

@@ -1,4 +1,4 @@
-"""How large integers of a program can be, as far as the operations that make them tell, and which ones are known."""
+"""Computes bounds of integer values of a program from the operations that compute them, and known values."""
 
 from __future__ import annotations
 

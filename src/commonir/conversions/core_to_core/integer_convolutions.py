@@ -2,7 +2,7 @@
 
 A sum of products is exact in any order if the magnitudes of all of them add up to no more than the precision holds.
 Where the channels of a window add up to more, they are convolved in parts, and the sums of these added as integers.
-Filters that are constant tell how large sums are, and stay bytes.
+Constant filters bound the sums, and stay bytes.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ _WINDOW_INDICES = 2
 def kernel_value(context: Context, kernel: Kernel, extents: Extents, operands: Mapping[str, Value]) -> Value:
     """The result of a kernel on operands by name.
 
-    Raises: DiagnosticError (E0601) for scalar functions that MLIR does not have, and sizes that nothing tells.
+    Raises: DiagnosticError (E0601) for scalar functions that MLIR does not have, and dims that cannot be computed.
     """
     return _Kernel(context, dict(extents), dict(operands)).result(kernel)
 
@@ -194,7 +194,7 @@ class _Reads:
                     pending.append(c)
 
     def _plain(self, e: Access) -> list[AffineExpr] | None:
-        """Where an access reads, when indices alone tell, or sums of them times positive numbers as for windows."""
+        """Returns where an access reads, if that is indices or sums of positive multiples of them, as for windows."""
         if e.tensor.steps:
             return None
         out: list[AffineExpr] = []
@@ -224,7 +224,7 @@ class _Reads:
         return out if count == _WINDOW_INDICES else None
 
     def cover(self, over: Sequence[str], element: ElementType) -> None:
-        """Adds an input that tells the ranges of indices that no other one tells."""
+        """Adds an input for the ranges of indices that no other input determines."""
         reported = {e.position for _, at in self.inputs for e in at if isinstance(e, AffineDim)}
         missing = [i for i in over if self.loops[i] not in reported]
         if missing:

@@ -78,7 +78,7 @@ def named(
     context: Context,
     attributes: Mapping[str, object] | None = None,
 ) -> Value:
-    """The result of a structured operation whose name tells maps and body, which is given once more."""
+    """Returns the result of a named structured operation; its maps and body follow from the name."""
     block = Block([signless(element_of(v)) for v in (*inputs, output)])
     block.append(LinalgYield(tuple(body(Scalars(context, block), block.arguments))))
     given = {"inputs": tuple(inputs), "outputs": (output,), "region_": Region([block]), **(attributes or {})}

@@ -118,7 +118,7 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
 
 
 def _report_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], found: Diagnostics) -> None:
-    """Tells which dimensions of an input have no end, and what to do."""
+    """Reports dims of an input without an upper bound, and what to do."""
     named = list(dict.fromkeys([str(sizes[n]) for n in axes if n < len(sizes) and sizes[n] is not None]))
     what = " and ".join(f"'{text}'" for text in named) if named else f"of axis {', '.join(map(str, axes))}"
     example = named[0] if named else "NAME"

@@ -46,7 +46,7 @@ class LegalTypes(ElementPolicy):
 
 
 def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
-    """Tells which inputs and outputs have another element type than before."""
+    """Reports inputs and outputs whose element type changes."""
     for function in module.body.operations:
         if not isinstance(function, ml_program.Func) or function.is_declaration:
             continue

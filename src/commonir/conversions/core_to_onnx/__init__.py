@@ -51,7 +51,7 @@ STATE_KEY = "commonir.state."
 LABELS_KEY = "commonir.labels."
 """Begins the name of a text of metadata that lists the labels of an output's elements, as JSON."""
 IMAGE_KEY = "commonir.image."
-"""Begins the name of a text of metadata that tells the channels of an image: rgb, bgr or grayscale."""
+"""The prefix of metadata with the channels of an image: rgb, bgr or grayscale."""
 
 RULES = Rules(
     [
@@ -76,7 +76,7 @@ def core_to_onnx(
 ) -> Module:
     """A function of a lowered module, the main one if none is named, as an ONNX module.
 
-    States become inputs and outputs, which `found` is told.
+    States become inputs and outputs, which `found` reports.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed, E0706 for an unknown function.
     """

@@ -47,13 +47,13 @@ def _defined(op: Operation) -> Iterator[Value]:
 
 
 def with_legal_types(module: Module, opset: int, found: Diagnostics) -> Module:
-    """A lowered module in the element types of a version; `found` is told of inputs and outputs of another type."""
+    """Returns a lowered module in the element types of a version; `found` reports changed inputs and outputs."""
     if not uses_illegal_types(module, opset):
         return module
     policy = _LegalTypes(opset)
     for function in module.body.operations:
         if isinstance(function, ml_program.Func) and not function.is_declaration:
-            policy.tell(function, found)
+            policy.report(function, found)
     return convert_elements(wide_narrow_numbers(module, policy.known), policy)
 
 
@@ -73,8 +73,8 @@ class _LegalTypes(ElementPolicy):
         kind = value.type
         return isinstance(kind, TensorType) and self.inside(kind.element) is not kind.element
 
-    def tell(self, function: ml_program.Func, found: Diagnostics) -> None:
-        """Tells which inputs and outputs get another element type."""
+    def report(self, function: ml_program.Func, found: Diagnostics) -> None:
+        """Reports inputs and outputs whose element type changes."""
         named = [("input", v.name, v) for v in function.inputs]
         named += [("output", n, v) for n, v in zip(function.output_names, function.outputs, strict=True)]
         for what, name, value in named:

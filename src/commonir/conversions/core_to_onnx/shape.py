@@ -214,7 +214,7 @@ def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Value:
 def split(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
     if all(isinstance(n, int) for n in op.sizes):
         return onnx.Split(x, vector(context, op.sizes), axis=op.axis).outputs
-    # Sizes that are computed tell nothing of the types of pieces.
+    # The types of the pieces do not follow from computed dims.
     arguments = {"input": x, "split": vector(context, op.sizes), "axis": op.axis}
     return onnx.Split.build(arguments, [r.type for r in op.results]).outputs
 

@@ -92,7 +92,7 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
 
 
 def size(context: Context, dim: Dim) -> Value:
-    """A size as a vector of one element. Raises: DiagnosticError (E0601) when nothing in the program tells it."""
+    """Returns a dim as a vector of one element. Raises: DiagnosticError (E0601) if the program cannot compute it."""
     if isinstance(dim, int):
         return integers(context, (dim,))
     key = ("size", dim)
@@ -307,7 +307,7 @@ def converted(x: Value, element: ElementType) -> Value:
 
 
 def compared(a: Value, b: Value, direction: ComparisonDirection) -> Value:
-    """Whether elements compare as told."""
+    """Returns the elementwise comparison in a direction."""
     return hlo.Compare(a, b, direction).result_
 
 

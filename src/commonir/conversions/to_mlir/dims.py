@@ -1,4 +1,4 @@
-"""Symbolic sizes as values of type `index`, computed once for a function where its arguments tell them."""
+"""Symbolic dims as values of type `index`, computed once for a function from its arguments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def index_constant(context: Context, number: int) -> Value:
 def size(context: Context, dim: Dim | None) -> Value:
     """A size as a value.
 
-    Raises: DiagnosticError (E0601) when nothing in the program tells it.
+    Raises: DiagnosticError (E0601) if the program cannot compute it.
     """
     if dim is None:
         raise refused("a size is not known before running, and nothing names it")

@@ -208,7 +208,7 @@ class ArkOp(MlirOp):
 
     @property
     def written_shape(self) -> tuple[int, ...] | None:
-        """The shape that what is written has by the rules; None where what is read does not tell one."""
+        """Returns the shape of the written tensor by the rules; None if the operands do not determine it."""
         return None
 
     def broken(self, label: str, message: str) -> Diagnostic:

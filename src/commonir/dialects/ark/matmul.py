@@ -72,7 +72,7 @@ class Matmul(ArkOp, name="ark.Matmul"):
         return self.product_shape(sizes_of(self.input), sizes_of(self.other))
 
     def derived_arguments(self) -> Mapping[str, tuple[int, ...]]:
-        """The arguments that files of generation v1 state besides, told by the tensors."""
+        """Returns the additional arguments of generation v1, which follow from the tensors."""
         left, right = self._sides()
         m, k, n = left[-2], left[-1], right[-1]
         extents = [(1,) if v is None else v.strides for v in map(view_of, (self.input, self.output, self.other))]

@@ -368,7 +368,7 @@ def view_of(value: Value) -> HoldsView | None:
 
 
 def _answers(producers: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """For each node those that come after it, as those that come before each tell, in ascending order."""
+    """Returns the successors of each node in ascending order, computed from the predecessors."""
     out: list[list[int]] = [[] for _ in producers]
     for node, befores in enumerate(producers):
         for before in dict.fromkeys(befores):

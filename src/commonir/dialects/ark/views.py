@@ -17,7 +17,7 @@ _FEW = 16
 """Views that are looked at one by one."""
 _PAGES = 512
 _MAX_RUNS = 1 << 12
-"""Runs of bytes of a view that are looked at one by one; views of more are told apart by first and last byte."""
+"""The maximum number of byte runs of a view that are compared; larger views are compared by first and last byte."""
 
 
 class View(NamedTuple):
@@ -155,7 +155,7 @@ def _meet(first: Iterator[tuple[int, int]], second: Iterator[tuple[int, int]]) -
 
 
 def contains(a: View, b: View) -> bool:
-    """Returns whether one view has all bytes of another one, as far as one look tells: that is a box in it, or its
+    """Returns whether one view has all bytes of another one, as far as this is decidable: it is a box in it, or its
     bytes have no gap.
     """
     if a.buffer != b.buffer:

@@ -104,11 +104,11 @@ class Closure:
                 self._definitions[called] = declared.definitions(called)
             definitions = self._definitions[called]
         except ValueError:
-            return  # told of the declaration
+            return  # reported at the declaration
         use = use_of(op)
         lengths = {len(d.layout.inputs) for d in definitions}
         if not definitions:
-            return  # told of the declaration
+            return  # reported at the declaration
         if use.counts is not None and len(use.counts) not in lengths:
             text = f"{called} has {' or '.join(map(str, sorted(lengths)))} parameters, found {len(use.counts)} counts"
             yield rules.ONE_COUNT_EACH.broken(text)

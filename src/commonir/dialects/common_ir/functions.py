@@ -40,7 +40,7 @@ from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, symbol
 
 INPUT_ARG_COUNT = "common_ir.input_arg_count"
-"""The attribute of a node that tells how its inputs divide among parameters, where its definition does not."""
+"""The attribute of a node with the number of inputs of each parameter, if its definition does not determine them."""
 
 NOTHING = DictionaryAttr(())
 
@@ -223,7 +223,7 @@ class FunctionDefinition(
         return result
 
     def result_types(self, types: Sequence[Type]) -> tuple[Type, ...]:
-        """The types of what it returns for operands of some types, as its signature tells them.
+        """Returns the result types for operand types, according to the signature.
 
         Raises: DiagnosticError (E0502, E0503) when operands do not fit.
         """
@@ -411,7 +411,7 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
             return
         found = self.definition
         if found is None:
-            return  # told by the graph, library or function around it
+            return  # reported by the enclosing graph, library or function
         try:
             found.actual_attributes(self.attributes, references_of(self))
             found.unified([v.type for v in self.arguments])

@@ -28,7 +28,7 @@ _MARKUP = re.compile(
     rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>|<!--|<!DOCTYPE\b[^>]*>|<\?\w+|^\.\. \w+::|\\(?:begin|section|textbf)\{{",
     re.IGNORECASE | re.MULTILINE,
 )
-# Telling code from text takes more than linear time where back ticks do not pair.
+# Distinguishing code from text takes more than linear time if backticks are not paired.
 _LONGEST_DOC = 1 << 16
 
 

@@ -140,7 +140,7 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
         try:
             return {PREFIX + self.sym_name: self.definitions(self.sym_name)}
         except ValueError:
-            return {}  # told by `verify`
+            return {}  # reported by `verify`
 
     def infer(self) -> tuple[Type, ...]:
         return ()

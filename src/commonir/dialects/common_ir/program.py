@@ -176,7 +176,7 @@ class Library(
                 try:
                     out[PREFIX + called] = op.definitions(called)
                 except ValueError:
-                    continue  # told by `verify`
+                    continue  # reported by `verify`
         return out
 
     def infer(self) -> tuple[Type, ...]:

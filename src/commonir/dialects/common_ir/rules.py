@@ -45,7 +45,7 @@ THIS_TOOL = "commonir"
 class SpecRule(Record):
     """One rule. `source` is the section of the specification; `remedy` completes `help:` of its findings.
 
-    `code` is that of the finding where a reader cannot go on, and tells it in terms of the file.
+    `code` is the code of the finding if a reader reports the violation in terms of the file.
     """
 
     number: int

@@ -24,7 +24,7 @@ class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
 
     x: Value = operand("T[*]")
     destination: int = attribute(attr_types.integer, doc="the rank that receives it")
-    tag: int = attribute(attr_types.integer, doc="tells messages of the same two ranks apart")
+    tag: int = attribute(attr_types.integer, doc="distinguishes messages between the same two ranks")
     T = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
@@ -35,7 +35,7 @@ class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
     """Waits for a tensor of another rank."""
 
     source: int = attribute(attr_types.integer, doc="the rank that sends it")
-    tag: int = attribute(attr_types.integer, doc="tells messages of the same two ranks apart")
+    tag: int = attribute(attr_types.integer, doc="distinguishes messages between the same two ranks")
     shape: tuple[int, ...] = attribute(attr_types.integers, doc="the sizes of the tensor")
     element: ElementType = attribute(attr_types.element, doc="what the tensor holds")
     y: Value = result("T[*]")

@@ -58,7 +58,7 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
 
     Beyond the range of a floating-point type is its largest number of that sign, infinities too. Without `saturate` it
     is what the type has for infinity: infinity, NaN, or, in a type with neither, the largest number. The numbers of
-    `f8E8M0FNU` are powers of two: `toward` tells which of two is taken, and what lies below the least one, as zero,
+    `f8E8M0FNU` are powers of two: `toward` selects one of two neighbors, and what lies below the least one, as zero,
     counts as beyond the range.
     To an integer the fraction is dropped and the bits that do not fit are cut off.
     """

@@ -81,7 +81,7 @@ def _used(op: Operation) -> tuple[Value, ...]:
 
 
 class Lifting:
-    """The lifting of one scalar program. `sizes` are those of the dimensions, `index` tells positions along one.
+    """The lifting of one scalar program. `sizes` are those of the dimensions, `index` returns positions along one.
 
     `lifted` are the values that depend on the point, `same` copies of those that do not.
     """

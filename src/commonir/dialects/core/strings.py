@@ -177,7 +177,7 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
 class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     """Counts of each n-gram of a pool in each row of tokens, in single precision.
 
-    The pool has all n-grams of one token, then those of two, and so on; `starts` tells where each length begins.
+    The pool has all n-grams of one token, then those of two, and so on; `starts` is where each length begins.
     Number n of them counts in column `columns[n]`. Counted are lengths from `least` to `most`, with up to `skips`
     tokens left out between each two; n-grams of one token are counted once, whatever is left out.
     """

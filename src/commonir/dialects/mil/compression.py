@@ -197,7 +197,7 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
 
     @constraint("C1")
     def _has_table(self) -> bool:
-        """lut has two axes more than indices, and as many entries as a position can tell."""
+        """lut has two axes more than indices, and as many entries as an index can select."""
         return _has_table(self.indices, self.indices, self.lut)
 
     @constraint("C2")
@@ -366,7 +366,7 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
 
     @constraint("C1")
     def _has_table(self) -> bool:
-        """lut has two axes more than indices_mask, and as many entries as a position can tell."""
+        """lut has two axes more than indices_mask, and as many entries as an index can select."""
         return _has_table(self.indices_mask, self.indices_nonzero_data, self.lut)
 
     @constraint("C2")
@@ -393,7 +393,7 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
 class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_blockwise_shift_scale", since=CORE_ML_8):
     """scale * (value - offset) of values where a mask is 1: the mask, and the results in order.
 
-    Scales and offsets are those of the blocks in which the elements lie that the mask tells.
+    Scales and offsets belong to the blocks of the elements that the mask selects.
 
     C3: there are as many values as bits that are set.
     """

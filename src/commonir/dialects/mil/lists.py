@@ -1,8 +1,8 @@
 """Lists of tensors of one shape in the mil dialect.
 
-In the core a list is one tensor whose first axis numbers the elements. An element size that the list does not tell
-(which a program spells as a name) is 0 until the first element is written. The length in the type of a list is the one
-it begins with, also where it may change.
+In the core a list is one tensor whose first axis numbers the elements. An unknown dim of the elements (a name in the
+program) is 0 until the first element is written. The length in the type of a list is its initial length, even if it may
+change.
 Source: MIL operation reference, control_flow.
 """
 
@@ -103,7 +103,7 @@ class OfList(MilOp):
         return kind.element
 
     def grown(self, ls: Value, count: Value, sizes: tuple[Value, ...]) -> Value:
-        """The tensor of a list with at least `count` elements if its length may change, of sizes it does not tell."""
+        """Returns the tensor of a list, with at least `count` elements if its length may change."""
         rank = rank_of(ls)
         axes = [n for n, d in enumerate(self.element.shape or ()) if d is None]
         built = _made_by(self.ls)

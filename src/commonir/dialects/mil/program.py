@@ -265,7 +265,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
 
 
 class Return(MilOp, name="mil.return", traits=(Terminator,)):
-    """Ends a block and tells what it returns, under which names.
+    """Ends a block with its results and their names.
 
     Source: MIL specification, Block, outputs.
     """

@@ -188,7 +188,7 @@ class BoxMode(Enum):
 class _Crop(NamedTuple):
     """Parameters of cutting boxes out of images and resizing them, by interpolation between four neighbours.
 
-    Samples lie between the bounds of a box as `SamplingMode` tells for its elements, of which there is one more than
+    Samples lie between the bounds of a box as `SamplingMode` defines for its elements, of which there is one more than
     the distance of the bounds; a box whose second bound is the lesser one is mirrored.
     """
 

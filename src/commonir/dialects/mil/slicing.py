@@ -176,7 +176,7 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
 
 
 class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=CORE_ML_8):
-    """A copy of x in which the part told by begin, end, stride and masks, as in slice_by_index, is replaced by
+    """A copy of x in which the slice of begin, end, stride and masks, as in slice_by_index, is replaced by
     update.
     """
 

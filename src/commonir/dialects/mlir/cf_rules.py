@@ -170,7 +170,7 @@ def _leave_out_unreachable(op: CondBr, editor: Editor) -> bool:
     return False
 
 
-def _tell_condition(op: CondBr, editor: Editor) -> bool:
+def _use_known_condition(op: CondBr, editor: Editor) -> bool:
     """In a block to which only this branch leads, its condition is known."""
     changed = False
     for block, is_true in ((op.trueDest, True), (op.falseDest, False)):
@@ -200,7 +200,7 @@ RULES = Rules(
     (),
     {
         Br: (_merge_following, _pass_through),
-        CondBr: (_take_known, _pass_through_either, _choose_values, _tell_condition, _leave_out_unreachable),
+        CondBr: (_take_known, _pass_through_either, _choose_values, _use_known_condition, _leave_out_unreachable),
         Switch: (_take_known, _drop_cases, _pass_through_any, _switched_before),
         Assert: (_holds,),
     },

@@ -175,7 +175,7 @@ def _signature_problems(typing: Typing) -> Iterator[str]:
             yield f"callee {what} types do not match: expected ({wanted}), found ({given})"
 
 
-def _tell_signature(typing: Typing) -> None:
+def _infer_signature(typing: Typing) -> None:
     callee = typing.of("callee")
     if isinstance(callee, FunctionType):
         typing.types.setdefault("callee_operands", callee.inputs)
@@ -183,7 +183,7 @@ def _tell_signature(typing: Typing) -> None:
 
 
 CALLEE_TYPES = TypeRule(
-    "CalleeTypes", "operands and results have the types of the callee", _signature_problems, _tell_signature
+    "CalleeTypes", "operands and results have the types of the callee", _signature_problems, _infer_signature
 )
 
 

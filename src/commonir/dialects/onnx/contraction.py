@@ -146,7 +146,7 @@ def _without_broadcast_axes(operands: tuple[Value, ...], terms: list[str]) -> tu
     shapes = [tensor_type(x).shape for x in operands]
     named = [tuple(zip(t, s, strict=False)) for t, s in zip(terms, shapes, strict=False) if s is not None]
     if [len(n) for n in named] != [len(t) for t in terms] or len(named) != len(operands):
-        return operands, terms  # which the sum tells, or leaves to running
+        return operands, terms  # which the sum checks, or leaves to the run
     longer = {c for axes in named for c, n in axes if n != 1}
     values, spelled = list[Value](), list[str]()
     for x, axes in zip(operands, named, strict=True):

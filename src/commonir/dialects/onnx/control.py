@@ -43,7 +43,7 @@ def _stacked(type: Type, rounds: Dim | None = None) -> Type:
 
 
 def _size_along(sequences: Iterable[Value], axes: Iterable[int]) -> Dim | None:
-    """The size that sequences have along an axis of each, which is that of all of them; None when none tells it."""
+    """Returns the common dim of sequences along an axis of each; None if it is unknown for all."""
     for v, axis in zip(sequences, axes, strict=False):
         shape = v.type.shape if isinstance(v.type, TensorType) else None
         if shape is not None and -len(shape) <= axis < len(shape) and shape[axis] is not None:

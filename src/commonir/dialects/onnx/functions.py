@@ -32,7 +32,7 @@ def function_symbol(domain: str, name: str, overload: str) -> str:
 
 
 def infer_results(op: Op) -> None:
-    """Gives results of which nothing is known the types that follow; the verifier tells what contradicts."""
+    """Gives untyped results their inferred types; the verifier reports contradictions."""
     results = op.results
     if len(results) >= len(op.layout.results) and unknown not in [v.type for v in results]:
         return

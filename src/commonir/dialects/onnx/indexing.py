@@ -118,7 +118,7 @@ class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
 
 
 def _check_rows(indices: Value) -> None:
-    """Raises: NotKnownError when only running tells how many numbers make a position."""
+    """Raises: NotKnownError when the length of a position is data-dependent."""
     shape = shape_of(indices)
     if shape and not isinstance(shape[-1], int):
         raise NotKnownError("into how many axes a row of positions goes is not known before running")

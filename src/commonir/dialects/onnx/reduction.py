@@ -44,7 +44,7 @@ Combine = Callable[[Value, Axes, bool], Value]
 
 
 class Reduction(OnnxOp):
-    """A function of all elements along some axes; along all of them without `axes`, unless told to fold none."""
+    """Reduces some axes; all of them without `axes`, unless `noop_with_empty_axes` is set."""
 
     combine: ClassVar[Combine]
     data: Value = operand("T")
@@ -54,7 +54,7 @@ class Reduction(OnnxOp):
     reduced: Value = result("T")
 
     def infer(self) -> tuple[Type, ...]:
-        """The types also where axes are not known: their number tells the rank, and `keepdims` keeps it."""
+        """Returns the types even for unknown axes: their number determines the rank, and `keepdims` preserves it."""
         kind = tensor_type(self.data)
         named, count = self._named(kind.rank)
         if count == 0 and self.noop_with_empty_axes:
@@ -316,7 +316,7 @@ class ReduceLogSumExp1(ReductionAlongAttribute, name="onnx.ReduceLogSumExp"):
 
 
 class ArgReduction(OnnxOp):
-    """The position of an extreme element along an axis; of equal ones, the first unless told otherwise."""
+    """The position of an extreme element along an axis; of equal ones, the first by default."""
 
     data: Value = operand("T")
     axis: int = attribute(attr_types.integer, default=0)

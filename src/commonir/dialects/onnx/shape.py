@@ -119,7 +119,7 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
 
 
 def _sliced_axes(starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> int:
-    """Returns how many axes are sliced: what is known of the length of any operand tells it.
+    """Returns how many axes are sliced, from the known length of any operand.
 
     Raises: NotationError when two have different lengths; NotKnownError when none is known.
     """
@@ -477,7 +477,7 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
 
 
 class SplitOp(OnnxOp):
-    """A tensor cut into pieces along an axis: as many as there are results, where nothing tells their sizes."""
+    """A tensor split along an axis: into as many equal pieces as there are results, without explicit lengths."""
 
     def traced_with(self) -> object:
         return self.declared_results()

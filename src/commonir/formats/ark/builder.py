@@ -350,4 +350,4 @@ def _written_shape(
         if shape is not None:
             return shape
         _raise_errors(draft.verify())
-    raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' does not tell what it writes", "name a tensor by 'output'")
+    raise _refused(MALFORMED_ARK_SCHEMA, f"the output of '{kind}' cannot be inferred", "name a tensor by 'output'")

@@ -1,4 +1,4 @@
-"""Which files are one ARK program: names tell ranks by a number after `rank` or `gpu`.
+"""Finds the files of one ARK program: names have the number of the rank after `rank` or `gpu`.
 
 It reads no more of a file than its beginning.
 """
@@ -47,7 +47,7 @@ def siblings(path: Path, rank: int, world_size: int) -> tuple[list[Path], list[D
     """The files of all ranks of a program beside that of one of them, and a finding about those that are not there."""
     numbered = _NUMBERED.search(path.name)
     if numbered is None or int(numbered[1]) != rank:
-        message = f"the file is one of {world_size} ranks, and its name does not tell those of the others"
+        message = f"the file is one of {world_size} ranks, and the names of the other files do not follow from its name"
         help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
         return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
     beside = {**_numbered_alike(path), rank: path}
@@ -68,7 +68,7 @@ def _numbered_alike(path: Path) -> dict[int, Path]:
 
 
 def missing_ranks(path: Path, there: Container[int], world_size: int, shown: str = "rank {}") -> list[Diagnostic]:
-    """A finding about ranks that are not there; `shown` is what is told of each, with its number."""
+    """Returns a finding about missing ranks; `shown` describes each by its number."""
     absent = list(islice((n for n in range(world_size) if n not in there), _SHOWN + 1))
     if not absent:
         return []

@@ -240,7 +240,7 @@ class Schema:
 
     def _numbers(self, value: Json, place: str) -> tuple[int, ...]:
         """Integers, all of them. Raises: Refused."""
-        # Nearly all of them; what follows tells what is wrong with others.
+        # The common case; the code below reports errors of others.
         plain = [v for v in items_of(value) if type(v) is int and -_SMALL < v < _SMALL]
         if isinstance(value, list) and len(plain) == len(value):
             return tuple(plain)

@@ -179,7 +179,7 @@ class _Writer:
     def _view(self, value: Value) -> ark.HoldsView:
         result = self._views.get(value)
         if result is None:
-            raise _refused(f"{self._rank.sym_name}: nothing tells where a tensor of {value.type} lies")
+            raise _refused(f"{self._rank.sym_name}: the location of a tensor of {value.type} is unknown")
         return result
 
     def _tensor(self, value: Value) -> Json:

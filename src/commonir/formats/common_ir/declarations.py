@@ -1,6 +1,6 @@
 """Declarations of operators, formal parameters and imports: messages and the operations and attributes for them.
 
-What is wrong with one is told with its place, and what is left of it is kept.
+Errors are reported with their location; the remaining parts of a declaration are read.
 Source: Common IR specification, operators, function definitions and importing libraries.
 """
 
@@ -100,7 +100,7 @@ class DeclarationReader:
         return ArrayAttr(tuple(names))
 
     def text_of(self, proto: TypeProto, texts: TypeTexts, name: str, place: str) -> str:
-        """The text of a type; `any` for one that is told to be none."""
+        """Returns the text of a type; `any` for an invalid type, which is reported elsewhere."""
         try:
             return texts.read(proto)
         except ValueError as error:
@@ -151,7 +151,7 @@ class DeclarationReader:
             return None
 
     def formal(self, proto: AttributeProto, place: str) -> DictionaryAttr:
-        """A formal attribute of a function: its name, the type that its kind tells, and its value as default."""
+        """Returns a formal attribute of a function: its name, type and default."""
         kind = proto.type
         text = _FORMAL_TYPES.get(kind, "any")
         entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
@@ -173,11 +173,11 @@ def read_imports(texts: Iterable[str]) -> list[Import]:
 
 
 class DeclarationWriter:
-    """Fills in messages of declarations; what has no encoding is told at the operation it belongs to."""
+    """Fills in messages of declarations; what has no encoding is reported at its operation."""
 
-    def __init__(self, values: ValueWriter, tell: Callable[[str, Operation], None]) -> None:
+    def __init__(self, values: ValueWriter, report: Callable[[str, Operation], None]) -> None:
         self._values = values
-        self._tell = tell
+        self._report = report
 
     def operator(self, op: OperatorDeclaration, into: OperatorDeclProto) -> None:
         """Fills in the declaration of an operator."""
@@ -208,7 +208,7 @@ class DeclarationWriter:
                 built.handle_type.SetInParent()
                 continue
             if element is None:
-                self._tell(f"type variable '{escape(name)}': '{escape(_text(member))}' is not an element type", op)
+                self._report(f"type variable '{escape(name)}': '{escape(_text(member))}' is not an element type", op)
             else:
                 write_element(element.name, built.tensor_type)
 
@@ -231,7 +231,7 @@ class DeclarationWriter:
                     built.default.name = built.name
                     self._values.write(default, built.default)
             except ValueError as error:
-                self._tell(f"'{escape(built.name)}': {error}", op)
+                self._report(f"'{escape(built.name)}': {error}", op)
             keyword = _text(held.get("multiplicity"))
             if keyword in MULTIPLICITIES[1:]:
                 built.multiplicity = MULTIPLICITIES.index(keyword)
@@ -248,7 +248,7 @@ class DeclarationWriter:
             if default is not None:
                 self._values.write(default, into)
         except ValueError as error:
-            self._tell(f"'{escape(into.name)}': {error}", op)
+            self._report(f"'{escape(into.name)}': {error}", op)
         into.type = into.type or _FORMAL_KINDS.get(_text(held.get("type")), AttributeType.UNDEFINED)
         doc = _text(held.get("doc"))
         if doc:

@@ -183,7 +183,7 @@ class CommonIrDecoder(ModelDecoder):
                 definitions = built.definitions(called)
                 bare = built.definitions(proto.name) if library else definitions
             except ValueError:
-                # The verifier tells what is wrong with the signature.
+                # The verifier reports errors of the signature.
                 continue
             self._own_operators.setdefault(proto.name, bare)
             if library:
@@ -250,7 +250,7 @@ class CommonIrDecoder(ModelDecoder):
         if has_wildcards(proto.type) or any(d.dim_param.endswith("*") for d in proto.shape.dim):
             declared.append((proto.name, text))
         if "multiplicity" in described:
-            self.tell(WRONG_ATTRIBUTE, "a parameter of a function takes one value", f"parameter '{proto.name}'")
+            self.report(WRONG_ATTRIBUTE, "a parameter of a function takes one value", f"parameter '{proto.name}'")
         return self.types.read(proto.type)[0]
 
     def graph(self, proto: GraphProto, opsets: DictionaryAttr) -> onnx.Graph:
@@ -328,7 +328,7 @@ class CommonIrDecoder(ModelDecoder):
             try:
                 choice = choose(definitions, use)
             except DiagnosticError:
-                # It stays a node that fits no signature, of which the verifier tells why.
+                # It stays a node that matches no signature; the verifier reports why.
                 return None
             op = choice.definition.build(choice.arguments, types)
         elif is_function:
@@ -366,7 +366,7 @@ class CommonIrDecoder(ModelDecoder):
             try:
                 inferred = function.result_types([v.type for v in arguments])
             except (DiagnosticError, ValueError):
-                # The verifier tells that the arguments do not fit.
+                # The verifier reports arguments that do not fit.
                 inferred = ()
             types = [
                 i if t is unknown else t for t, i in zip(types, [*inferred, *types[len(inferred) :]], strict=False)
@@ -381,7 +381,7 @@ class CommonIrDecoder(ModelDecoder):
         rest: dict[str, DictionaryAttr] = {}
         for a in node.attribute:
             if a.name in values or a.name in graphs or a.name in references:
-                self.tell(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}' is given twice", part)
+                self.report(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}' is given twice", part)
             elif a.ref_attr_name:
                 references[a.name] = a.ref_attr_name
                 left = tuple(self.leftover(a, _OF_REFERENCE))
@@ -395,9 +395,9 @@ class CommonIrDecoder(ModelDecoder):
                 try:
                     read = self._values.read(a)
                 except ValueError as error:
-                    self.tell(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}': {error}", part)
+                    self.report(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}': {error}", part)
                     continue
-                # A historic file does not tell the kind of an empty list.
+                # A draft file does not determine the type of an empty list.
                 values[a.name] = ArrayAttr(()) if read is None else read
         typed = tuple([a.name for a in node.attribute if is_typed(a)])
         return NodeAttributes(values, graphs, references, typed, rest)

@@ -215,9 +215,9 @@ class _Declarations:
 
     def __init__(self, found: Diagnostics) -> None:
         self._found = found
-        self._writer = DeclarationWriter(ValueWriter(), self._tell)
+        self._writer = DeclarationWriter(ValueWriter(), self._report)
 
-    def _tell(self, message: str, op: Operation) -> None:
+    def _report(self, message: str, op: Operation) -> None:
         self._found.add(NOT_IN_FORMAT, message, where=path_of(op))
 
     def library(self, op: common_ir.Library, into: LibraryProto) -> None:
@@ -243,7 +243,7 @@ class _Declarations:
                 case common_ir.FunctionDefinition():
                     self.function(inner, into.function.add())
                 case _:
-                    self._tell(f"{inner.name} has no place in a library", inner)
+                    self._report(f"{inner.name} is not allowed in a library", inner)
 
     def declarations(self, operations: Iterable[Operation], into: GraphProto) -> bool:
         """Fills in what a graph declares and imports; whether there is anything."""
@@ -298,7 +298,7 @@ class _Declarations:
             else:
                 raise ValueError("its type is not known")
         except ValueError as error:
-            self._tell(f"parameter '{into.name}' of function '{op.sym_name}': {error}", op)
+            self._report(f"parameter '{into.name}' of function '{op.sym_name}': {error}", op)
 
 
 class CommonIrEncoder(ModelEncoder):

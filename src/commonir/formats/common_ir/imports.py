@@ -1,12 +1,12 @@
-"""Finds the libraries that a Common IR file imports, and those that they import.
+"""Finds the libraries that a Common IR file imports, directly and indirectly.
 
-A relative path starts from the folder of the file that says it, and stays below the folder of the model; where nothing
-is there, it starts from each folder of the library path, below which what is found in it stays. An absolute URI must be
-https and is fetched only when that is allowed (`fetch.py`); a relative path in a fetched library leads to its server.
-`commonir:D` stands for the dialect `D` of this program and needs no file.
+A relative path is resolved in the folder of the importing file and must stay below the folder of the model. If the file
+does not exist, the path is resolved in each folder of the library path and must stay below it. An absolute URI must be
+https, and is fetched only if allowed (`fetch.py`). A relative path in a fetched library is resolved on its server.
+`commonir:D` is the library of the dialect `D` and needs no file.
 
-Every library is read once. Cycles are told as a whole. Limits: `MAX_DEPTH`, `MAX_LIBRARIES`, and `fetch.MAX_BYTES` for
-each file.
+Every library is read once. Cycles are reported as a whole. Limits: `MAX_DEPTH`, `MAX_LIBRARIES`, and `fetch.MAX_BYTES`
+for each file.
 Source: Common IR specification, importing libraries; facts on ONNX and Common IR, section 10.
 """
 
@@ -172,7 +172,7 @@ class _Resolving:
         return library
 
     def _is_new(self, made: Imported) -> bool:
-        """Whether a library is not there already; two different ones of one name are told."""
+        """Returns whether a library is new; reports two different libraries with one name."""
         name = f"{made.library.domain}.{made.library.name}"
         before = self._names.setdefault(name, made)
         if before is made:

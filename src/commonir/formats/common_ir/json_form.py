@@ -217,7 +217,7 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
 
 
 class _Reading:
-    """Fills messages from JSON values; everything that does not fit is told with its place."""
+    """Fills messages from JSON values; reports everything that does not fit, with its location."""
 
     def __init__(self, found: Diagnostics, file: str | None, limits: Limits) -> None:
         self._found = found

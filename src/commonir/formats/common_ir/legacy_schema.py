@@ -84,7 +84,7 @@ class AttributeProto(
     messages.AttributeProto,
     without="ref_attr_name doc_string sparse_tensor tp sparse_tensors type_protos value values",
 ):
-    """The kind is the one field that is present; `discriminator` is the field by which later files tell it."""
+    """The field that is present is the type; later files have it in the field `discriminator`."""
 
     type: TypeProto = one(12, "TypeProto")  # pyright: ignore[reportIncompatibleVariableOverride]  a number today
     types: Repeated[TypeProto] = many(13, "TypeProto")

@@ -43,7 +43,7 @@ def read(
     limits: Limits = DEFAULT_LIMITS,
     open_url: OpenUrl | None = None,
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Reads a file and tells all that is wrong with it as far as reading shows; None stands for an unreadable one.
+    """Reads a file and returns the module and all errors found while reading; None if it is unreadable.
 
     `open_url` opens addresses in the place of the network.
     """
@@ -66,14 +66,14 @@ def check(
     if not is_complete:
         # What a library would declare that cannot be had is not known.
         faulty |= {places.place_of(op) for op in calls_into_libraries_missing(module)}
-    # What nothing defines is told by the rule, of nodes at their place and of outputs of a graph at its outputs.
+    # The rule reports undefined names: of nodes at the node, of outputs at the graph.
     undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_reported_by(d)}
     reported = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
     once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in reported)]
-    # Where one name is given twice, the reader told the second place; the rule tells that of names of other things.
+    # The reader reports repeated names of values; the rule reports those of other things.
     twice = {f"{rules.UNIQUE_NAMES.label}: {d.message.split()[0]} is " for d in found if d.code is DUPLICATE_NAME}
     once = [d for d in once if not d.message.startswith(tuple(twice))]
-    # A path that no import may have is refused before the rule can tell it.
+    # A path that imports must not have is refused before the rule can report it.
     refused = {_quoted(d) for d in found if d.code is PATH_OUTSIDE_MODEL}
     once = [d for d in once if not (rules.IMPORT_FORM.is_reported_by(d) and _quoted(d) in refused)]
     return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]

@@ -1,10 +1,9 @@
 """The file beside a graph that holds its weights, in the safetensors format.
 
 The graph refers to each weight by file, offset and length, as ONNX refers to external data; the header of the file
-tells the same to tools that read safetensors. Weights begin at multiples of 64 bytes. As the format allows no gaps,
-what fills them is listed as tensors named `__padding_N__`. Types that safetensors files lack are listed as what their
-bytes are: complex128 as F64 with a last axis of 2, everything else as U8; the graph has the true type. Texts stay in
-the graph.
+has the same information for tools that read safetensors. Weights are aligned to 64 bytes. The format does not allow
+gaps, so padding is listed as tensors named `__padding_N__`. Types that safetensors lacks are listed by their bytes:
+complex128 as F64 with a last axis of 2, everything else as U8. The graph has the actual type. Strings remain there.
 Source: safetensors format description; facts on ONNX and Common IR, section 3.
 """
 

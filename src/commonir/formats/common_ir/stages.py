@@ -1,4 +1,4 @@
-"""Tells the encodings of Common IR files apart, and translates historic ones into messages of today.
+"""Distinguishes the encodings of Common IR files, and translates those of the drafts into current messages.
 
 A file is decided by its first fields: a graph (stage A) begins with a node or a name, everything else with the version
 of the IR; of that, a library has a number where a model has a text, and the other way round. A model that has fields of
@@ -92,14 +92,14 @@ def stage_of(content: memoryview) -> Stage:
     if _VERSION_FIELD in found or _MODEL_OPSETS in found:
         return Stage.MODEL
     extended = any(n >= FIRST_EXTENSION for n in found) or (graph is not None and _has_extensions(graph))
-    return Stage.MODEL_B if extended and not _tells_kinds(content) else Stage.MODEL
+    return Stage.MODEL_B if extended and not _has_attr_types(content) else Stage.MODEL
 
 
 def _has_extensions(graph: memoryview) -> bool:
     return any(field.number >= FIRST_EXTENSION for field in fields(graph))
 
 
-def _tells_kinds(content: memoryview) -> bool:
+def _has_attr_types(content: memoryview) -> bool:
     """Whether an attribute of a node says of what kind it is."""
     # Heavy, and only loaded where a message is read anyway.
     from google.protobuf.message import DecodeError  # noqa: PLC0415
@@ -108,7 +108,7 @@ def _tells_kinds(content: memoryview) -> bool:
     try:
         model.ParseFromString(content)
     except DecodeError:
-        # Reading it as a model of today tells what is wrong.
+        # Reading it as a current model reports the errors.
         return True
     functions = [node for f in model.graph.function for node in f.node]
     return any(a.HasField("discriminator") for node in (*model.graph.node, *functions) for a in node.attribute)
@@ -157,7 +157,7 @@ def _historic(declared: type[M], content: memoryview, limits: Limits, file: str)
 
 
 class _Translation:
-    """Translates messages of one file; what has no meaning is told with its place."""
+    """Translates messages of one file; what has no meaning is reported with its location."""
 
     def __init__(self, found: Diagnostics, file: str) -> None:
         self._found = found
@@ -357,7 +357,7 @@ class _Translation:
             self._found.add(MALFORMED_HISTORIC, text, where=place, file=self._file)
             return
         if not present:
-            # An empty list of some kind, which the declaration of the operator tells.
+            # The operator declaration determines the type of an empty list.
             return
         kind = present[0]
         into.type = _KINDS[kind]

@@ -65,7 +65,7 @@ class ValueReader:
         self._type = type
 
     def read(self, proto: AttributeProto) -> Attribute | None:
-        """The attribute of a message; None for a graph, and for a list whose kind is not told.
+        """Returns the attribute of a message; None for a graph, and for a list whose type is unknown.
 
         Raises: ValueError, which says what is wrong.
         """

@@ -1,10 +1,10 @@
-"""Building a program of the mil dialect, from whatever form it is read: messages of a package or MIL text.
+"""Builds a program of the mil dialect, for the readers of packages and of MIL text.
 
-A reader decodes its form into names, types, constants and bindings; here they become operations. Operations are looked
-up by name and version of the operation set; nothing here knows a particular operation but `const`, of which a list or
-dictionary is another definition. An operation that cannot take the form of its definition is kept as an
-`UnregisteredOperation`, with the number of operands of each parameter in `mil.parameters`, and the reason is told. A
-name that nothing defines becomes a value without an owner.
+A reader decodes names, types, constants and bindings; this module builds operations from them. Operations are looked up
+by name and version of the operation set. Only `const` is treated specially, because lists and dictionaries have another
+definition. An operation that does not fit its definition becomes an `UnregisteredOperation`, with the number of
+operands of each parameter in `mil.parameters`, and the reason is reported. An undefined name becomes a value without an
+owner.
 
 Limits: `Limits.max_operations`.
 Source: MIL specification, Program, Function, Block, Argument, Op.
@@ -119,13 +119,13 @@ class ProgramBuilder:
         """A function with a region for each of its specializations."""
         return Func.build({"sym_name": name, "opset": opset, "specializations": tuple(regions)}, ())
 
-    def tell_repeated(self, names: Iterable[str], what: str, place: ProtoPlace, field: str = "") -> None:
+    def report_repeated(self, names: Iterable[str], what: str, place: ProtoPlace, field: str = "") -> None:
         """Records each name of a list that occurs again."""
         for name in repeated(names):
             part = f".{field}['{name}']" if field else ""
             self.findings.add(DUPLICATE_NAME, f"the {what} '{name}' is defined twice", place, part)
 
-    def tell_repeated_functions(self, names: Iterable[str]) -> None:
+    def report_repeated_functions(self, names: Iterable[str]) -> None:
         """Records each name of a function that occurs again."""
         for name in repeated(names):
             self.findings.add(DUPLICATE_NAME, f"the function '{name}' is defined twice", ProtoPlace(name))
@@ -144,7 +144,7 @@ class ProgramBuilder:
         return block.append(Return.build({"values": values, "names": tuple(names)}, ()))
 
     def named(self, name: str, place: ProtoPlace, part: str) -> Value:
-        """The value of a name in sight; for any other, which is told, a value that nothing defines."""
+        """Returns the value of a visible name; reports any other name and returns an undefined value."""
         for scope in reversed(self._scopes):
             result = scope.get(name)
             if result is not None:
@@ -194,7 +194,7 @@ class ProgramBuilder:
         plan = self._plan_for(kind, attributes)
         known = None if plan is None else self._arguments(plan, bound, attributes, regions, at)
         if plan is None:
-            self._tell_unknown(kind, at)
+            self._report_unknown(kind, at)
         if plan is None or known is None:
             op: Operation = UnregisteredOperation(
                 f"{DIALECT}.{kind}", (v for _, vs in bound for v in vs), {}, types, regions
@@ -235,7 +235,7 @@ class ProgramBuilder:
             op.set_extra(OPERATION_NAME, StringAttr(given.name))
 
     def attribute_list(self, given: Iterable[tuple[str, Data | Compound | None]], place: ProtoPlace) -> Attributes:
-        """Attributes by name; of several with one name, which is told, the last. None stands for undecoded ones."""
+        """Returns attributes by name; reports duplicates and uses the last. None stands for undecoded ones."""
         out: dict[str, Data | Compound] = {}
         for key, value in given:
             if key in out:
@@ -256,7 +256,7 @@ class ProgramBuilder:
             self._plans[key] = None if found is None else _Plan(found)
         return self._plans[key]
 
-    def _tell_unknown(self, kind: str, at: ProtoPlace) -> None:
+    def _report_unknown(self, kind: str, at: ProtoPlace) -> None:
         name = f"{DIALECT}.{kind}"
         oldest = next((d for d in (self._dialects.find(name, v) for v in VERSIONS) if d is not None), None)
         if oldest is not None:
@@ -271,7 +271,7 @@ class ProgramBuilder:
     def _arguments(
         self, plan: _Plan, bound: Bound, attributes: Attributes, regions: list[Region], at: ProtoPlace
     ) -> Mapping[str, object] | None:
-        """The arguments of a definition by field; None when the operation cannot take that form, which is told."""
+        """Returns the arguments of a definition by field; None if the operation does not fit it, which is reported."""
         out: dict[str, object] = {}
         fits = True
         if plan.rest is not None:

@@ -127,7 +127,7 @@ def _row_limits(interface: Interface, outputs: tuple[str, ...]) -> tuple[int, in
 
 
 def compose_pipeline(module: Module, found: Diagnostics) -> None:
-    """Adds the function that runs the models inside of a module. What has no place is told, and left unconnected."""
+    """Adds the function that runs the nested models of a module. Unmatched inputs and outputs are reported."""
     interface = _interface(module)
     models = module.modules
     expected = _first_uses(models)

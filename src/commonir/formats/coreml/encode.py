@@ -125,7 +125,7 @@ class _Parts:
         self.values = ValueEncoder(self.types, specification_version, blobs)
 
     def refuse(self, op: Operation, reason: str) -> None:
-        """Tells that an operation cannot be written."""
+        """Reports that an operation cannot be written."""
         self.found.add(NOT_IN_FORMAT, f"{op.name}: {reason}", where=path_of(op))
 
     def block_attributes(self, op: Operation, into: Repeated[ValueEntryMessage]) -> None:

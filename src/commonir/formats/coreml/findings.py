@@ -97,7 +97,7 @@ class Findings:
         return place.notes_on(name) if self._searches <= _MAX_SEARCHES else ()
 
     def complete(self) -> list[Diagnostic]:
-        """All findings; that on a weight file tells how many further constants refer to it."""
+        """Returns all findings; one on a weight file has the number of further constants that refer to it."""
         out = list(self._found)
         for shared in self._unusable.values():
             if shared.others and shared.index < len(out):

@@ -109,7 +109,7 @@ class _InterfaceCheck:
         self.several = description.has_functions
         self.place = f"description.functions['{interface.name}']" if self.several else "description"
         self.found = Diagnostics()
-        # Other models than programs have values of more types, whose shapes their descriptions need not tell.
+        # Other models than programs have values of more types, whose shapes their descriptions need not have.
         self.is_program = isinstance(function, Func)
 
     def findings(self) -> Diagnostics:

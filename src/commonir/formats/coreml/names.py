@@ -1,7 +1,7 @@
 """The names under which a function is written.
 
 A program read from a file keeps its names, also where nested blocks shadow names or sibling blocks repeat them. Where
-the names of values do not tell them apart, as after a conversion, inputs and outputs keep theirs and every other value
+names of values are not unique, as after a conversion, inputs and outputs keep theirs and every other value
 gets one that is unique within the function.
 
 Source: MIL specification, identifiers; facts on Core ML, section 3.
@@ -25,7 +25,7 @@ class FunctionNames:
         self._names: dict[Value, str] = {}
         self._taken: set[str] | None = None
         self._is_read = is_read
-        if not all(_tells_apart(r.block, is_read=is_read) for r in function.specializations):
+        if not all(_has_unique_names(r.block, is_read=is_read) for r in function.specializations):
             self._assign()
 
     def __getitem__(self, value: Value) -> str:
@@ -89,7 +89,7 @@ class _NameScope:
         self.operations = block.operations
 
 
-def _tells_apart(block: Block, *, is_read: bool) -> bool:
+def _has_unique_names(block: Block, *, is_read: bool) -> bool:
     """Whether every name in a block means the value it should, and is that of the output where it is one."""
     end = block.last
     if isinstance(end, Return) and tuple([v.name for v in end.values]) != end.names:

@@ -134,7 +134,7 @@ class ProgramReader:
         if message.docString:
             module.set_extra(DOCUMENTATION, StringAttr(message.docString))
         self._keep_attributes(module, message.attributes, message, _Reading("program"))
-        self._builder.tell_repeated_functions([entry.key for entry in message.functions])
+        self._builder.report_repeated_functions([entry.key for entry in message.functions])
         for entry in message.functions:
             module.body.append(self._function(entry.key, entry.value))
         return module
@@ -143,7 +143,7 @@ class ProgramReader:
         reading = _Reading(name)
         names, types = self._inputs(message.inputs, reading)
         labels = [entry.key for entry in message.block_specializations]
-        self._builder.tell_repeated(labels, "specialization", reading)
+        self._builder.report_repeated(labels, "specialization", reading)
         regions: list[Region] = []
         for entry in message.block_specializations:
             block = Block(types, names, entry.key)
@@ -168,7 +168,7 @@ class ProgramReader:
         for given in messages:
             names.append(given.name)
             types.append(self._type(given, reading, "inputs", len(types)))
-        self._builder.tell_repeated(names, "input", reading, "inputs")
+        self._builder.report_repeated(names, "input", reading, "inputs")
         return names, types
 
     # -- blocks
@@ -230,7 +230,7 @@ class ProgramReader:
         try:
             data = self._values.decode(value, kind)
         except DiagnosticError:
-            # Told when it is read again.
+            # Reported when it is read again.
             return False
         return isinstance(data, Data) and self._builder.constant(name, data, block)
 
@@ -316,9 +316,9 @@ class ProgramReader:
     def _value(
         self, message: ValueMessage, reading: _Reading, path: str, rest: str, part: str = ""
     ) -> Data | Compound | None:
-        """A constant; None when it is malformed, which is told.
+        """Returns a constant; None if it is malformed, which is reported.
 
-        `path` with `rest` is its place in the message, `part` what to tell of it (by default `path`).
+        `path` with `rest` is its location in the message, `part` the location to report (by default `path`).
         """
         decoded = self._types.decode(message.type)
         if decoded.has_residue or message.docString:

@@ -1,9 +1,9 @@
 """Reads a Core ML model: its package, its description, and its program as a module of the mil dialect.
 
-The module is one to one with the file. Weights stay on disk; only their metadata are read. Nothing is converted, and
-nothing is written. A fault of one operation does not end reading: the operation is kept as it is as far as it can be,
-and the fault is told with its place. What operations contradict in their definitions is found by `ods.verify`, what the
-program contradicts in the format by `verify_program`; `check` puts all three together.
+The module corresponds one to one to the file. Weights stay on disk; only their metadata are read. An error in one
+operation does not end reading: the valid parts of the operation are read, and the error is reported with its location.
+`ods.verify` checks operations against their definitions, `verify_program` checks the rules of the format, and `check`
+does all three.
 
 Limits: `Limits`, for every size and depth.
 Source: MIL specification; facts on Core ML, sections 1 to 5.
@@ -54,7 +54,7 @@ class ModelOutline(NamedTuple):
 def read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -> Module:
     """Reads a package or a bare model file as a module of the mil dialect.
 
-    Faults that leave something to return are not raised; `check` and `ods.verify` tell them.
+    Errors that leave something to return are not raised; `check` and `ods.verify` report them.
 
     Raises: DiagnosticError when there is nothing to return (E01xx to E03xx).
     """
@@ -67,7 +67,7 @@ def read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFA
 def read_with_findings(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Reads a model and tells all that is wrong with it as far as reading shows; None stands for an unreadable one."""
+    """Reads a model and returns the module and all errors found while reading; None if it is unreadable."""
     diagnostics = Diagnostics()
     try:
         module, _ = _read(path, dialects, limits, diagnostics)
@@ -86,7 +86,7 @@ def check(
     except DiagnosticError as error:
         return None, [*diagnostics, *error.diagnostics]
     diagnostics.extend(verify_model(module))
-    # What could not be read cannot be right either; telling both would tell the same fault twice.
+    # Verifying what could not be read would report the same error twice.
     diagnostics.extend(d for d in verify(module, dialects) if d.where not in faulty)
     return module, [d.located(file=os.fspath(path)) for d in diagnostics]
 
@@ -175,7 +175,7 @@ class _ModelReading:
             module.body.append(self.model(part, f"{place}modules[{n}].", depth + 1))
         unconnected = Diagnostics()
         compose_pipeline(module, unconnected)
-        self._tell(unconnected, place)
+        self._report(unconnected, place)
         return module
 
     def _program(self, content: memoryview, place: str) -> Module:
@@ -190,11 +190,11 @@ class _ModelReading:
         program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
         reader = ProgramReader(self._dialects, self.weights, self._limits, keeps_unknown=keeps_unknown)
         module = reader.module(program)
-        self._tell(reader.findings(), place)
+        self._report(reader.findings(), place)
         self.faulty.update(f"{place}{p}" for p in reader.faulty)
         return module
 
-    def _tell(self, findings: Iterable[Diagnostic], place: str) -> None:
+    def _report(self, findings: Iterable[Diagnostic], place: str) -> None:
         where = place.removesuffix(".")
         self._found.extend(d.located(file=self.file, where=where) for d in findings)
 

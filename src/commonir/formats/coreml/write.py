@@ -232,7 +232,7 @@ class _Package:
         if source is not None and self._replaces(source) and source.link_to(place):
             return
         with reported(self._path, lambda: open(place, "xb")) as stream:
-            # A full disk, and other faults of writing, are told here; what is copied from was opened before.
+            # A full disk and other write errors are reported here; the sources were opened before.
             reported(self._path, lambda: write(stream))
 
     def _replaces(self, file: MappedFile) -> bool:

@@ -1,7 +1,7 @@
 """Facts of a compiled model beside its program: the description of its inputs and outputs, and metadata.
 
 It stands in `coremldata.bin`, as the message that a package has; where that cannot be read, `metadata.json` and the
-attribute `FlexibleShapeInformation` of functions tell the most of it.
+attribute `FlexibleShapeInformation` of functions contain most of it.
 
 Limits: `Limits.max_text_bytes` for each file.
 Source: facts on Core ML, section 6; the attribute as Apple's compiler writes it for ranges and enumerated shapes.
@@ -123,7 +123,7 @@ def model_message(content: bytes, file: str) -> bytes | None:
 
 
 def pipeline_message(bundle: Path, limits: Limits) -> bytes | None:
-    """The `Model` message of a compiled pipeline, without its models; None when its files do not tell it."""
+    """Returns the `Model` message of a compiled pipeline, without its models; None if its files do not have it."""
     try:
         data = _data(_content(bundle / MODEL_DATA, limits))
     except OSError:

@@ -51,7 +51,7 @@ _TENSOR = re.compile(
     r"tensor\s*+<\s*+(\w++)\s*+,\s*+\[((?:\s*+(?:\d{1,18}|\?)\s*+(?:,\s*+(?:\d{1,18}|\?)\s*+)*+)?)\s*+\]\s*+>", re.ASCII
 )
 _BRACKET = re.compile(r"[\[\]]")
-# What the fast way through a list of numbers leaves to the slow one, which tells what is wrong with it.
+# The fast path for a list of numbers leaves these to the slow path, which reports errors.
 _UNUSUAL = re.compile(r"[^\s\[\],0-9A-Za-z.+-]|[^\[,\s]\s*+\[|\]\s*+[^\],\s]")
 _NOT_STRUCTURE = re.compile(r"[^\[\],]+")
 _NO_BRACKETS = {ord("["): None, ord("]"): None}
@@ -367,7 +367,7 @@ class ConstantReader:
         return self._tokens_of_list(kind.element)
 
     def _tokens_of_list(self, element: ElementType) -> _Elements:
-        """The same token by token: for strings, for lists with comments, and to tell what is wrong."""
+        """Reads the same token by token: strings, lists with comments, and malformed lists, to report errors."""
         scanner = self._scanner
         structure: list[str] = []
         texts: list[str] = []

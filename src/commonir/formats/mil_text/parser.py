@@ -189,7 +189,7 @@ class _Parser:
         entry = module.extra.get(ENTRY)
         module.set_extra(ENTRY, None)
         module.entry = entry.value if isinstance(entry, StringAttr) else default_entry(names)
-        self._builder.tell_repeated_functions(names)
+        self._builder.report_repeated_functions(names)
         return module
 
     def _function(self, module: Module) -> str:
@@ -211,7 +211,7 @@ class _Parser:
             regions.append(Region([block]))
         if not regions:
             regions.append(Region([Block(types, names)]))
-        self._builder.tell_repeated(labels, "specialization", place)
+        self._builder.report_repeated(labels, "specialization", place)
         built = self._builder.function(name, opset, regions)
         self._place = place
         self._keep(built, attributes)
@@ -238,7 +238,7 @@ class _Parser:
             if not scanner.take(","):
                 break
         scanner.expect(")")
-        self._builder.tell_repeated(names, "input", place, "inputs")
+        self._builder.report_repeated(names, "input", place, "inputs")
         return names, types
 
     # -- blocks

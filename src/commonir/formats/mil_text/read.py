@@ -43,7 +43,7 @@ _STAGE_PATH = re.compile(r"modules\[(\d+)\]\.?")
 def read_with_findings(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Reads a program and tells what is wrong with it as far as reading shows; None stands for an unreadable one."""
+    """Reads a program and returns the module and all errors found while reading; None if it is unreadable."""
     diagnostics = Diagnostics()
     try:
         program = _read(path, dialects, limits, diagnostics)
@@ -63,7 +63,7 @@ def check(
         return None, [*diagnostics, *error.diagnostics]
     module = program.module
     verified = _verify_format(module)
-    # What could not be read cannot be right either; telling both would tell the same fault twice.
+    # Verifying what could not be read would report the same error twice.
     verified += [d for d in verify(module, dialects) if d.where not in program.faulty]
     diagnostics.extend(map(program.locate, verified))
     return module, [d.located(file=os.fspath(path)) for d in diagnostics]

@@ -1,7 +1,7 @@
 """Large tensors are cut out of the bytes of a model before its message is parsed, so that they stay where they are.
 
 The outer messages are walked on the wire, as far as a tensor can be inside; contents above a size are replaced by a
-mark that tells which they are: raw ones, and packed numbers in the field of their type. What remains is small whatever
+mark that identifies them: raw ones, and packed numbers in the field of their type. What remains is small whatever
 the size of the file, also of one that is larger than a message may be. The mark stands where raw contents would and
 begins with random bytes, so that no file can hold one.
 
@@ -124,7 +124,7 @@ class _Cutting:
         return pieces
 
     def _tensor(self, start: int, end: int) -> list[bytes | memoryview]:
-        """The pieces of a tensor that remain: all of it where what lies in it is little, or is told in several ways."""
+        """Returns the pieces of a tensor that remain: all of it if it is small, or stored in several fields."""
         whole: list[bytes | memoryview] = [self._buffer[start:end]]
         rest: list[bytes | memoryview] = []
         held: list[WireField] = []

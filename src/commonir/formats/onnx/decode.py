@@ -231,9 +231,9 @@ class ModelDecoder(NodeDecoder):
         return new_op
 
     def check_references(self, nodes: Repeated[NodeProto], formals: Repeated[AttributeProto]) -> None:
-        """Tells of references to attributes of the function that are of another kind."""
+        """Reports references to attributes of the function with a different type."""
         for wrong in wrong_references(nodes, kinds_of(formals)):
-            self.tell(WRONG_ATTRIBUTE, wrong.message, wrong.part)
+            self.report(WRONG_ATTRIBUTE, wrong.message, wrong.part)
 
     def nested(self, proto: GraphProto, around: NameScope | None) -> Region:
         """A graph inside of an attribute."""
@@ -286,7 +286,7 @@ class ModelDecoder(NodeDecoder):
     def _type(self, info: ValueInfoProto) -> Type:
         kind, _ = self.types.read(info.type)
         if kind is unknown and info.type.WhichOneof("value") is not None:
-            self.tell(MALFORMED_TYPE, "the element type is not known", f"value '{info.name}'")
+            self.report(MALFORMED_TYPE, "the element type is not known", f"value '{info.name}'")
         return kind
 
     def _keep_graph(
@@ -436,13 +436,13 @@ class ModelDecoder(NodeDecoder):
         return self._contents(proto, TensorType(element, shape))
 
     def tensor(self, proto: TensorProto, part: str) -> Data | None:
-        """The contents of a tensor; None when there are none, which is told."""
+        """Returns the contents of a tensor; None if there are none, which is reported."""
         try:
             return self.data(proto)
         except ToldError:
             self.faulty.add(f"{self.place}.{part}" if self.place else part)
         except TensorError as error:
-            self.tell(MALFORMED_VALUE, str(error), part)
+            self.report(MALFORMED_VALUE, str(error), part)
         except DiagnosticError as error:
             where = f"{self.place}.{part}" if self.place else part
             self.faulty.add(where)

@@ -78,7 +78,7 @@ class ModelEncoder:
         return Encoded(model, graph, tuple(encoder.weights))
 
     def refuse(self, others: Iterable[Operation]) -> None:
-        """Tells what is neither a graph nor a function."""
+        """Reports operations that are neither a graph nor a function."""
         for op in others:
             self.found.add(NOT_IN_FORMAT, f"{op.name} has no place in an ONNX model", where=path_of(op))
 

@@ -134,9 +134,7 @@ class GraphEncoder:
         self._run()
 
     def nested(self, block: Block, into: GraphProto, name: str) -> None:
-        """Encodes a nested graph later, if it is not too deep; the first that is, is told. `name` is that of one that
-        has none.
-        """
+        """Defers the encoding of a nested graph; reports the first one that is too deep. `name` is the default name."""
         last = block.last
         if block.label or last is None or unknown_fields.UNNAMED not in last.extra:
             into.name = block.label or name

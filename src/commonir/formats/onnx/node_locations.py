@@ -1,4 +1,4 @@
-"""Where operations stand in a file, as messages tell it: `graph.node[3] 'conv'`, `graph.initializer 'w'`."""
+"""Locations of operations in a file, as in messages: `graph.node[3] 'conv'`, `graph.initializer 'w'`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Places:
 
     def located(self, op: Operation, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """Findings about an operation, at its place."""
-        for d in found:  # of most operations there are none, and places take long to tell
+        for d in found:  # most operations have none, and locations are slow to compute
             yield d.located(where=self.place_of(op))
 
     def place_of_holder(self, op: Operation) -> str | None:

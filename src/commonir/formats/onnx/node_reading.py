@@ -108,7 +108,7 @@ class Malformed(Exception):
 
 
 class NodeDecoder(ABC):
-    """Decodes nodes. `place` is where decoding is, for messages; `faulty` are places of which something was told."""
+    """Decodes nodes. `place` is the current location, for messages; `faulty` are locations with reported errors."""
 
     def __init__(self, dialects: Dialects, found: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
         self.dialects = dialects
@@ -126,7 +126,7 @@ class NodeDecoder(ABC):
         self._empty: dict[tuple[str, ...], DictionaryAttr] = {}
         self._at: tuple[NodeProto, int] | None = None
 
-    # -- what graphs and tensors are is told elsewhere
+    # -- graphs and tensors are defined in subclasses
 
     @abstractmethod
     def nested(self, proto: GraphProto, around: NameScope | None) -> Region:
@@ -149,7 +149,7 @@ class NodeDecoder(ABC):
         self._versions = {domain: v.value for domain, v in opsets.entries if isinstance(v, IntegerAttr)}
         self._definitions = {}
 
-    def tell(self, code: Code, message: str, part: str, help: str | None = None) -> None:
+    def report(self, code: Code, message: str, part: str, help: str | None = None) -> None:
         """Records a finding about a part of the graph or function at hand."""
         where = f"{self.place}.{part}" if self.place else part
         self.faulty.add(where)
@@ -180,7 +180,7 @@ class NodeDecoder(ABC):
     def define(self, name: str, value: Value, scope: NameScope, part: str) -> None:
         """Makes a name stand for a value from here on."""
         if not scope.define(name, value):
-            self.tell(DUPLICATE_NAME, f"'{name}' is defined twice", part)
+            self.report(DUPLICATE_NAME, f"'{name}' is defined twice", part)
 
     # -- nodes
 
@@ -207,7 +207,7 @@ class NodeDecoder(ABC):
         for v, output in zip(op.results, outputs, strict=False):
             v.name = output
             if output and not scope.define(output, v):
-                self.tell(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
+                self.report(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
         is_open = isinstance(op, _OPEN)
         self.keep_node(op, node, said, trailing, is_open=is_open)
         if not is_open and isinstance(op, Op):
@@ -259,7 +259,7 @@ class NodeDecoder(ABC):
             try:
                 return self.defined(definition, said, types, scope)
             except Malformed as fault:
-                self.tell(fault.code, str(fault), node_part(node, n), fault.help)
+                self.report(fault.code, str(fault), node_part(node, n), fault.help)
         return self.custom(node, types, scope)
 
     def definition(self, domain: str, op_type: str) -> type[Op] | None:
@@ -272,7 +272,7 @@ class NodeDecoder(ABC):
             if version is None and is_default:
                 version = self._versions.get("" if domain else _DEFAULT_DOMAIN)
             elif version is None and name is not None:
-                version = onnx.newest_version(domain)  # as onnxruntime takes it; `check` tells that none is stated
+                version = onnx.newest_version(domain)  # as onnxruntime takes it; `check` reports that it is missing
             found = None
             if name is not None and version is not None:
                 found = self.dialects.find(name, onnx.version_in(domain, version))
@@ -347,7 +347,7 @@ class NodeDecoder(ABC):
         return op
 
     def _result_types(self, op: onnx.Call, function: onnx.LocalFunction) -> tuple[Type, ...]:
-        """The types of the results of a call; nothing when they cannot be told, which the verifier explains."""
+        """Returns the types of the results of a call; empty if they cannot be inferred, which the verifier reports."""
         types = tuple([v.type for v in op.inputs])
         key = function, types, op.attributes, op.absent
         if key not in self._instances:
@@ -399,7 +399,7 @@ class NodeDecoder(ABC):
             try:
                 read = self.attribute(attribute, scope)
             except Malformed as fault:
-                self.tell(fault.code, str(fault), f"attribute '{attribute.name}'")
+                self.report(fault.code, str(fault), f"attribute '{attribute.name}'")
                 continue
             rest: Rest = [*read.rest]
             if isinstance(read.value, Region):
@@ -539,7 +539,7 @@ def _regions(layout: FieldLayout, given: Mapping[int, Region]) -> tuple[Region, 
 
 
 def _without_trailing(names: list[str]) -> int:
-    """Removes empty names from the end, and tells how many they were."""
+    """Removes empty names from the end and returns their number."""
     before = len(names)
     while names and not names[-1]:
         names.pop()

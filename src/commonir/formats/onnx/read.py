@@ -1,7 +1,7 @@
 """Reads ONNX files: the message of a model, with the contents of its tensors where they lie.
 
 The module is one to one with the file. Nothing is converted, and nothing is written. A fault of one node or tensor does
-not end reading: it is kept as far as it can be, and told with its place.
+not end reading: the valid parts are read, and the error is reported with its location.
 
 Limits: `Limits`, for every size and depth. Source: onnx.proto of ONNX 1.23; ONNX external data.
 """
@@ -41,7 +41,7 @@ class _Read(NamedTuple):
 def read(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Reads a model and tells what is wrong with it as far as reading shows; None stands for an unreadable one."""
+    """Reads a model and returns the module and all errors found while reading; None if it is unreadable."""
     diagnostics = Diagnostics()
     file = os.fspath(path)
     try:
@@ -62,7 +62,7 @@ def check(
     except DiagnosticError as error:
         return None, [d.located(file=file) for d in (*diagnostics, *error.diagnostics)]
     diagnostics.extend(result.contents.wrong_checksums())
-    # What could not be read cannot be right either; telling both would tell the same fault twice.
+    # Verifying what could not be read would report the same error twice.
     places = Places()
     wrong = [
         *verify(result.module, dialects, lambda op, found: found.located(where=places.place_of(op))),

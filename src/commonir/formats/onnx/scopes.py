@@ -11,7 +11,7 @@ from commonir.ir.types import Type, unknown
 class NameScope:
     """The names of one graph. `stated` are the types that the file states of its values.
 
-    A name that is used before it is defined stands for a value of its own until it is, so that the verifier can tell.
+    A name that is used before its definition gets a placeholder value, so that the verifier can report it.
     """
 
     __slots__ = ("_forward", "_outer", "stated", "values")

@@ -44,7 +44,7 @@ class TensorError(Exception):
 
 
 class ToldError(TensorError):
-    """The contents of a tensor cannot be had for a reason that was told before."""
+    """The contents of a tensor are not available, for a reason that was reported before."""
 
 
 ReadTensor = Callable[[TensorProto, TensorType], Data]
@@ -52,7 +52,7 @@ ReadTensor = Callable[[TensorProto, TensorType], Data]
 
 
 class TensorReader(Protocol):
-    """Gives the contents of tensors, and tells how files hold them."""
+    """Provides the contents of tensors, and how files store them."""
 
     def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
         """The contents of a tensor. Raises: TensorError."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FIELDS = "onnx.fields"
 """Fields of the message of an operation, graph or model that have no other place, by name."""
 ATTRIBUTE_ORDER = "onnx.attribute_order"
-"""Names of the attributes of a node in the order of the file, when it is another than the writer's; it also tells which
+"""Names of the attributes of a node in file order, if it is not the writer's order; it also records which
 defaults the file states."""
 ATTRIBUTE_FIELDS = "onnx.attribute_fields"
 """Fields of the messages of attributes that have no other place, by the name of the attribute."""

@@ -189,7 +189,7 @@ def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str])
 
 
 def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
-    """Tells of sizes of different names that must be equal for an operator to work."""
+    """Reports dims with different names that must be equal for an operator to work."""
     for v in op.operands:
         if isinstance(v.type, TensorType) and not v.type.is_static:
             break
@@ -198,7 +198,7 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     try:
         derived = infer(op)
     except (DiagnosticError, NotationError):
-        return  # told by the definition
+        return  # reported by the definition
     if not derived.constraints and derived.types == tuple([r.type for r in op.results]):
         return
     for c in derived.constraints:
@@ -214,7 +214,7 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
 
 
 def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], places: Places) -> Iterator[Diagnostic]:
-    """Tells of a name in a nested graph that a graph around it has."""
+    """Reports a name in a nested graph that an enclosing graph has too."""
     block = op.parent
     is_nested = block is not None and block is not holder.body
     for v in op.results:

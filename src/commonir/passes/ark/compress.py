@@ -1,13 +1,13 @@
-"""Compresses ARK programs as ARK does before it writes a model file: virtual operations go, nodes are merged.
+"""Compresses ARK programs as ARK does before it writes a model file: removes virtual operations, merges nodes.
 
-Tensors that virtual operations give stay as views of their buffers, without their names (W0601); what came before such
-an operation comes before what came after it. In files whose nodes have several operations, a node is then merged into
-the one that it comes after, or into the one of them that comes after all others, if whatever else comes after that
-one comes after the node, too. Nodes are looked at from the last one to the first. Works in place.
+The tensors of virtual operations remain as views of their buffers, without their names (W0601). Predecessors of a
+virtual operation become predecessors of its successors. In files whose nodes have several operations, a node is then
+merged into its last predecessor, if all other successors of this predecessor depend on the node too. Nodes are visited
+from the last one to the first. Works in place.
 
-A merged operation runs earlier than before, which may be before another one that uses the same memory: edges do not
-tell that. It is done as ARK does it, and told (W0276).
-Limits: `_MAX_NODES` of a rank whose nodes are merged; `_MAX_STEPS` pairs of uses of memory of a rank are looked at.
+A merged operation runs earlier than before, perhaps before another one that uses the same memory, because edges do not
+express this. ARK does the same; it is reported (W0276).
+Limits: `_MAX_NODES` merged nodes of a rank; `_MAX_STEPS` examined pairs of memory uses of a rank.
 Source: ARK model files, execution rules and writer rules.
 """
 
@@ -87,7 +87,7 @@ class _Nodes:
             raise self._broken("there are edges that are stated on one side only")
 
     def _broken(self, message: str) -> DiagnosticError:
-        help = "`cir check` tells all that is wrong"
+        help = "`cir check` reports all errors"
         return DiagnosticError(Diagnostic(ARK_EDGES, message, where=self._rank.sym_name, help=help))
 
     def _add(self, op: ark.ArkOp) -> None:
@@ -278,9 +278,7 @@ def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
         for use, other in _overtaken(sorted(uses, key=lambda use: use.before)):
             steps += 1
             if steps > _MAX_STEPS:
-                message = (
-                    "not everything was looked at that merged operations may overtake: `cir check` tells of the result"
-                )
+                message = "not all uses of the same memory were examined: run `cir check` on the result"
                 yield Diagnostic(ARK_CLOBBERED, message, where=rank.sym_name)
                 return
             if (use.is_written or other.is_written) and overlap(use.view, other.view):

@@ -1,6 +1,6 @@
 """ARK programs in another generation of model files, upward and downward.
 
-What one generation states and another one does not is told by the rest of the program, or must say nothing; else the
+Fields that only one generation has follow from the rest of the program, or must have no effect; otherwise the
 change is refused. Nodes of several operations are divided where a generation has one for each.
 Source: ARK model files, generations v1 to v4.
 """
@@ -126,7 +126,7 @@ Lists = tuple[tuple[int, ...], ...]
 
 def _divided(rank: ark.Rank, ops: Sequence[ark.ArkOp]) -> tuple[Lists, Lists]:
     """The edges of a program with a node for each operation: where a tensor is mentioned that another one gives, and
-    for edges between nodes that tensors do not tell, from the last operation of one to the first one of the other.
+    for edges between nodes that do not follow from tensors, from the last operation of one to the first of the other.
     """
     numbers = {op: n for n, op in enumerate(ops)}
     inside: list[list[int]] = [[] for _ in rank.producers]

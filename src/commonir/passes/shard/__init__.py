@@ -1,9 +1,9 @@
-"""Divides a program of the core among ranks: one function becomes one for each, which together compute the same.
+"""Shards a core program among ranks: one function becomes one function for each rank.
 
-By tensor parallelism each rank has a part of the weights of products and computes with it; sums over the ranks
-(`core.all_reduce`) stand where parts meet. By data parallelism each rank has all weights and a part of the batch.
-What can be divided is told by the kernels of operations. Known by name are only reshapes, operations that state sizes,
-and products with a bias, which is added once.
+In tensor parallelism each rank has a shard of the weights of products; partial results are added over the ranks
+(`core.all_reduce`). In data parallelism each rank has all weights and a shard of the batch. What can be sharded follows
+from the kernels of operations. Only reshapes, operations with explicit dims, and products with a bias, which is added
+once, are known by name.
 """
 
 from commonir.passes.shard.shard import Parallel, shard

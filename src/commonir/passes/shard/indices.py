@@ -1,4 +1,4 @@
-"""Along which indices the work of an operation can be divided, as its kernels tell.
+"""Finds the indices along which an operation can be sharded, from its kernels.
 
 An index can be divided when every axis that is read or written at it is divided alike: then each rank computes, with
 the same operation on its parts, its part of the results, or of a sum over the index its summand. This holds when the
@@ -112,7 +112,7 @@ class Indices:
 
 
 def on_parts(op: Op, operands: Sequence[Value], splits: Sequence[Split | None], ranks: int) -> Op:
-    """An operation on parts of its operands, its results divided as told: attributes that state sizes are those of
+    """Returns an operation on shards of its operands with sharded results: attributes with dims are those of
     parts.
 
     Raises: DiagnosticError when it cannot be.

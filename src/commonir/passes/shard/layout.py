@@ -2,7 +2,7 @@
 
 An axis is divided in blocks: of every block of `period` positions, each rank in turn has an equal part. One block is
 the axis cut into as many pieces as there are ranks; three blocks are what a product that gives queries, keys and
-values side by side needs. In row-major order a division is told by its period alone, so it survives a reshape whenever
+values side by side needs. In row-major order a sharding is determined by its period, so it survives a reshape whenever
 an axis of the new shape carries it.
 """
 

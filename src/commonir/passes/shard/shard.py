@@ -1,4 +1,4 @@
-"""From a lowered program to one of ranks, with a finding that tells what was divided and what was not."""
+"""Shards a lowered program among ranks, with a finding that lists what was sharded and what was not."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     for rank in range(ranks):
         result.body.append(RankWriter(divided.plan, main, rank).function(todo))
     if ranks > 1:
-        _tell(divided, main, result, parallel, findings)
+        _report(divided, main, result, parallel, findings)
     return result
 
 
@@ -83,7 +83,7 @@ def _separated(module: Module, main: ml_program.Func) -> ml_program.Func:
     return built
 
 
-def _tell(divided: Divided, source: Function, made: Module, parallel: Parallel, findings: Diagnostics) -> None:
+def _report(divided: Divided, source: Function, made: Module, parallel: Parallel, findings: Diagnostics) -> None:
     ranks = divided.plan.ranks
     sums = [op for op in core.ranks_of(made)[0].walk() if isinstance(op, core.AllReduce)]
     before, held = constant_bytes(source), max(constant_bytes(f) for f in core.ranks_of(made))

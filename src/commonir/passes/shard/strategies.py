@@ -19,7 +19,7 @@ from commonir.passes.shard.layout import Split
 from commonir.passes.shard.plan import Conflict, Plan, Seed, Trial, hand_on_summands
 
 _MOST_REFUSED = 20
-"""So many operations that mix the batch are told at once."""
+"""The maximum number of reported operations that mix the batch."""
 
 
 class Parallel(Enum):

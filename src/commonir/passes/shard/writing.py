@@ -22,7 +22,7 @@ from commonir.passes.transcribe import copied
 class Unit:
     """An operation to write, on values of the elementary copy: one of the source, or a part of one.
 
-    `needs` tells of each operand how it is divided, None for a whole one; `takes_summands` that summands are handed
+    `needs` is the sharding of each operand, None for a whole one; `takes_summands` means that summands are passed
     on.
     """
 
@@ -84,10 +84,10 @@ def _whole_unit(plan: Plan, op: Operation, nodes: Sequence[Node]) -> Unit | None
         if any(plan.layouts.get(v) is Partial.SUM for node in nodes for v in node.op.results):
             return None
     unit = Unit(op, operands, results, tuple([next(iter(needs.get(v, {None}))) for v in operands]))
-    return None if touched and not _is_told_by_parts(plan, unit, nodes) else unit
+    return None if touched and not _is_inferred_from_shards(plan, unit, nodes) else unit
 
 
-def _is_told_by_parts(plan: Plan, unit: Unit, nodes: Sequence[Node]) -> bool:
+def _is_inferred_from_shards(plan: Plan, unit: Unit, nodes: Sequence[Node]) -> bool:
     """Whether a composite on parts consists of its elementary operations on parts."""
     ranks = plan.ranks
     operands = [

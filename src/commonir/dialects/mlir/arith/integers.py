@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"):
-    """An operation that wraps; flags tell which overflow does not happen."""
+    """An operation that wraps; flags declare which overflow does not happen."""
 
     overflowFlags: Overflow = attribute(overflow, default=Overflow.NONE)
 
 
 class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"):
-    """An operation that may lose bits; a flag tells that it does not."""
+    """An operation that may lose bits; a flag declares that it does not."""
 
     isExact: bool = attribute(attr_types.unit, default=False)
 

@@ -94,7 +94,7 @@ def along(size: Dim, axis: int, rank: int) -> Value:
 
 
 def read(x: Value, map: AffineMap, axes: Sequence[int], sizes: Mapping[int, Dim]) -> Value:
-    """A tensor with an axis for each of some dimensions: at each point the element that a map tells.
+    """A tensor with an axis for each of some dimensions: at each point the element that a map selects.
 
     It has size 1 along dimensions that the map does not mention.
     """

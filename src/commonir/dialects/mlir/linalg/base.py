@@ -141,7 +141,7 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
     # -- text of those whose name says the body
 
     def has_default_maps(self) -> bool:
-        """Returns whether the maps are those that the name tells."""
+        """Returns whether the maps are those of the named operation."""
         return True
 
     @classmethod
@@ -205,7 +205,7 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
             yield self.violated("expected the shape-to-loops map to be non-null")
 
     def _wrong_shapes(self) -> Iterator[Diagnostic]:
-        """Operands whose sizes contradict those that others tell of the iteration space, when all are numbers."""
+        """Returns operands whose static dims contradict the iteration space of the other operands."""
         operands = [(v, shape_of(v.type)) for v in (*self.read, *self.written)]
         maps = self.indexing()
         sizes: dict[int, object] = {}

@@ -44,10 +44,10 @@ RankedTensorOrMemRef = any_type_of(AnyMemRef, AnyRankedTensor)
 
 
 class Generic(StructuredOp, name="linalg.generic"):
-    """A scalar program applied at each point of an iteration space to the elements that maps choose.
+    """A scalar program applied at each point of an iteration space to the elements that maps select.
 
     C1: there is a map for each operand, with a dimension for each iterator and a result for each axis. C2: the axes
-    that one dimension tells have one size. C3: the body is given an element of each operand and yields one for each
+    that one dimension indexes have one dim. C3: the body takes an element of each operand and yields one for each
     output.
     """
 

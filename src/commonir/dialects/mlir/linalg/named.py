@@ -33,9 +33,9 @@ from commonir.ods.type_rules import element_of, shape_of
 
 
 class NamedOp(StructuredOp):
-    """Base of operations on any number of inputs whose name tells the body.
+    """Base of operations on any number of inputs whose name determines the body.
 
-    `indices` is the line that tells maps and iterators (see `formula.py`), `order` that of the dimensions where it is
+    `indices` is the line with maps and iterators (see `formula.py`), `order` that of the dimensions where it is
     not that of appearance, and `scalars` the body.
     """
 
@@ -134,7 +134,7 @@ class PointwiseOp(NamedOp):
         return (IteratorType.PARALLEL,) * self._rank()
 
     @classmethod
-    def scalars_of(cls, attributes: Mapping[str, Attribute]) -> Body:  # noqa: ARG003  the name tells
+    def scalars_of(cls, attributes: Mapping[str, Attribute]) -> Body:  # noqa: ARG003  the name determines them
         return elementwise(cls.function) if cls.function else cls.scalars
 
 

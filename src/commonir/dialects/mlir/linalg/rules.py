@@ -56,8 +56,8 @@ def _replace_on(op: StructuredOp, operands: Sequence[Value], editor: Editor) -> 
 # -- casts and sizes
 
 
-def _tells_more(one: Type, other: Type) -> bool:
-    """Returns whether one type of a tensor tells all sizes that another one tells, and more."""
+def _is_more_static(one: Type, other: Type) -> bool:
+    """Returns whether a tensor type has all static dims of another type, and more."""
     mine, its = sizes_of(one), sizes_of(other)
     if mine is None or its is None or len(mine) != len(its) or mine == its:
         return False
@@ -76,21 +76,21 @@ def _take_casts(op: StructuredOp, editor: Editor) -> bool:
         return False
     sources = [_source_of_cast(v, editor) for v in op.operands]
     new = [
-        v if source is None or not _tells_more(source.type, v.type) else source
+        v if source is None or not _is_more_static(source.type, v.type) else source
         for v, source in zip(op.operands, sources, strict=True)
     ]
     return new != [*op.operands] and _replace_on(op, new, editor)
 
 
 def _cast_before(op: StructuredOp, editor: Editor) -> bool:
-    """Sizes that a cast of a result tells are told of what is written."""
+    """Static dims of a cast of a result become those of the written operand."""
     definition = editor.find(CAST)
     if definition is None or not _is_on_tensors(op):
         return False
     for n, result in enumerate(op.results):
         for user in result.users:
             expected = user.results[0].type if isinstance(user, definition) else result.type
-            if expected is not result.type and user.parent is op.parent and _tells_more(expected, result.type):
+            if expected is not result.type and user.parent is op.parent and _is_more_static(expected, result.type):
                 out = _cast(op.written[n], expected, op, editor)
                 if out is not None:
                     written = [out if m == n else v for m, v in enumerate(op.written)]
@@ -98,8 +98,8 @@ def _cast_before(op: StructuredOp, editor: Editor) -> bool:
     return False
 
 
-def _tell_sizes(op: StructuredOp, editor: Editor) -> bool:
-    """Sizes that one operand tells of the iteration space are told of all."""
+def _propagate_dims(op: StructuredOp, editor: Editor) -> bool:
+    """Static dims of one operand become those of all operands with the same iteration dimension."""
     if not _is_on_tensors(op):
         return False
     maps = op.indexing()
@@ -243,7 +243,7 @@ def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
 
 
 def _sizes_made(value: Value, before: Operation, editor: Editor) -> list[int | Value] | None:
-    """The sizes of a tensor, with operations that tell those that its type does not tell."""
+    """Returns the dims of a tensor, with operations for the dynamic ones."""
     out: list[int | Value] = []
     for axis, size in enumerate(sizes_of(value.type) or ()):
         place = editor.position(axis, before) if size is None else None
@@ -348,7 +348,7 @@ def _continued(op: Fill, editor: Editor) -> bool:
 RULES = Rules(
     (),
     {
-        StructuredOp: (_take_casts, _cast_before, _tell_sizes, _ask_what_is_written),
+        StructuredOp: (_take_casts, _cast_before, _propagate_dims, _ask_what_is_written),
         Generic: (_hands_on,),
         Copy: (_filled_instead, _copies_itself),
         Transpose: (_turned, _filled_instead),

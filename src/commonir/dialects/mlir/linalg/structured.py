@@ -35,9 +35,9 @@ class Structured(NamedTuple):
         return self.maps[len(self.inputs) + number]
 
     def sizes(self) -> dict[int, Dim]:
-        """The size of each dimension, as the axes tell that are read or written by it alone; numbers first.
+        """Returns the extent of each iteration dimension, from the axes that it alone indexes; static ones first.
 
-        Raises: NotKnownError when one is not known; NotationError when nothing tells one.
+        Raises: NotKnownError when one is not known; NotationError when one cannot be inferred.
         """
         result: dict[int, Dim] = {}
         for v, m in zip(self.operands, self.maps, strict=True):
@@ -50,5 +50,5 @@ class Structured(NamedTuple):
                     result[d] = size if isinstance(size, int) else result.get(d, size)
         missing = [d for d in range(self.rank) if d not in result]
         if missing:
-            raise NotationError(f"nothing tells the size of dimension d{missing[0]}")
+            raise NotationError(f"the extent of dimension d{missing[0]} cannot be inferred")
         return result

@@ -97,19 +97,19 @@ class QuantizedConvolutionOp(WindowOp):
 
 
 class SumPoolingOp(WindowOp):
-    """Base of sums of windows. The second operand tells the size of the window, and its elements do not count."""
+    """Base of sums of windows. The second operand determines the shape of the window; its elements do not matter."""
 
     scalars = staticmethod(add_to)
 
 
 class MaxPoolingOp(WindowOp):
-    """Base of largest elements of windows. The second operand tells the size of the window."""
+    """Base of largest elements of windows. The second operand determines the shape of the window."""
 
     scalars = staticmethod(max_with)
 
 
 class MinPoolingOp(WindowOp):
-    """Base of smallest elements of windows. The second operand tells the size of the window."""
+    """Base of smallest elements of windows. The second operand determines the shape of the window."""
 
     scalars = staticmethod(min_with)
 

@@ -96,7 +96,7 @@ def meet_of(first: Type, second: Type) -> Type | None:
 
 
 def may_state(found: Type, stated: Type) -> bool:
-    """Returns whether a program may state a type for a result whose operands tell another one."""
+    """Returns whether a declared result type is compatible with the one inferred from the operands."""
     if is_size(found) or is_size(stated):
         return is_size(found) and is_size(stated)
     return shape in (found, stated) or are_compatible_shapes(found, stated)

@@ -1,4 +1,4 @@
-"""Functions of the shape dialect, and libraries of them: which function tells the shapes of what an operation gives.
+"""Functions of the shape dialect, and libraries of shape functions for operations.
 
 Source: MLIR shape dialect; messages as of MLIR 22.
 """
@@ -66,7 +66,7 @@ class FunctionLibrary(
     name="shape.function_library",
     traits=(traits.IsolatedFromAbove, traits.SymbolTable, traits.SymbolTrait, traits.SingleBlock),
 ):
-    """Functions of shapes, and for which operations they tell the shapes of results.
+    """Shape functions, and the operations whose result shapes they compute.
 
     C1: its region has one block, which receives nothing.
     """

@@ -212,7 +212,7 @@ def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> boo
 
 
 def _known_shape(op: ShapeOf, editor: Editor) -> bool:
-    """A shape that a type tells."""
+    """The shape of a static type."""
     sizes = static_sizes_of(op.arg.type)
     return sizes is not None and _put_shape(op, sizes, editor)
 
@@ -223,14 +223,14 @@ def _no_extents(op: FromExtents, editor: Editor) -> bool:
 
 
 def _known_rank(op: Rank, editor: Editor) -> bool:
-    """The number of axes that a type tells."""
+    """The rank of a ranked type."""
     owner = op.shape.owner
     sizes = sizes_of(owner.arg.type) if isinstance(owner, ShapeOf) else None
     return sizes is not None and _put_size(op, len(sizes), editor)
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
-    """A size that a type tells."""
+    """A static dim of a type."""
     sizes, place = sizes_of(op.value.type), known_integer(op.index)
     number = sizes[place] if sizes is not None and place is not None and 0 <= place < len(sizes) else None
     return number is not None and _put_size(op, number, editor)

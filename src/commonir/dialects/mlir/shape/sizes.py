@@ -182,7 +182,7 @@ class SizeToIndex(ShapeOp, name="shape.size_to_index", traits=(traits.Pure,), as
 
 
 class _SizeOf(ShapeOp, traits=(traits.Pure,)):
-    """A number that a shape tells."""
+    """Returns a dim of a shape."""
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return self._stated() or (size if {shape, size} & {v.type for v in self.operands} else index,)

@@ -490,7 +490,7 @@ class Fft(
         "attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """The Fourier transform over the last axes, of which the lengths are told.
+    """The Fourier transform over the last axes, with explicit lengths.
 
     C1: there are one to three lengths, and as many axes. C2: elements are as the kind of transform has them.
     C3: lengths are those of the axes, of the last as the kind says.

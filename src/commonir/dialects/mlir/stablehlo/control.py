@@ -268,7 +268,7 @@ class GetTupleElement(
         return owner.val[self.index] if isinstance(owner, MakeTuple) and self.index < len(owner.val) else None
 
 
-# -- what is told by name
+# -- references by name
 
 
 _NAMESPACED = re.compile(r"[A-Za-z_][\w$]*(\.[\w$]+)+", re.ASCII)

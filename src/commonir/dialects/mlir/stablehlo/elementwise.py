@@ -1,6 +1,6 @@
 """Operations of the stablehlo dialect that compute each element from those at the same position.
 
-There is no broadcasting: operands have one shape, but for scalars where it is told.
+There is no broadcasting: operands have one shape, except for documented scalars.
 Source: StableHLO specification, elementwise operations.
 """
 

@@ -74,7 +74,7 @@ def _check_shared(op: HloOp, label: str, operand: Axes, indices: Axes, vector: i
 
 
 def _check_apart(op: HloOp, label: str, name: str, axes: Sequence[int], others: Sequence[int]) -> Iterator[Diagnostic]:
-    """Tells of the first axis that is named among others, too."""
+    """Reports the first axis that is listed twice."""
     both = next((d for d in others if d in axes), None)
     if both is not None:
         yield op.violated(f"{label}: has duplicated dimension from {name} and others: {both}")

@@ -296,7 +296,7 @@ def wrong_body(op: TensorOp, body: Region, rank: int, element: Type) -> Iterator
 
 
 def generated(body: Region, sizes: tuple[Dim, ...]) -> Value:
-    """The elements that a region tells from their positions."""
+    """Computes elements by a region of their positions."""
     block, rank = body.block, len(sizes)
 
     def along(d: int) -> Value:
@@ -335,7 +335,7 @@ class Generate(
     traits=(traits.RecursiveEffects, traits.SingleBlock),
     assembly="$dynamic_extents $body attr-dict `:` type($result)",
 ):
-    """A tensor whose elements a region tells from their positions.
+    """A tensor whose elements a region computes from their positions.
 
     C1: there is one operand for each size that the type leaves open.
     """

@@ -26,7 +26,7 @@ def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
-    """A size that a type or the operation that made the tensor tells."""
+    """A dim that follows from a type or from the operation that produces the tensor."""
     axis, kind = known_integer(op.index), op.source.type
     if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
         return False
@@ -44,7 +44,7 @@ def _known_size(op: Dim_, editor: Editor) -> bool:
 
 
 def _known_rank(op: Rank, editor: Editor) -> bool:
-    """The number of axes that a type tells."""
+    """The rank of a ranked type."""
     kind = op.tensor.type
     return isinstance(kind, TensorType) and kind.shape is not None and _put(op, len(kind.shape), editor)
 

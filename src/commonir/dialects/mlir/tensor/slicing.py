@@ -54,7 +54,7 @@ class OffsetsSizesStrides(TensorOp):
                 )
 
     def out_of_bounds(self, whole: Shape) -> Iterator[Diagnostic]:
-        """Parts that reach beyond the tensor, as far as numbers tell."""
+        """Reports static slices that exceed the tensor."""
         rows = zip(whole, self.static_offsets, self.static_sizes, self.static_strides, strict=True)
         for axis, (n, offset, size, stride) in enumerate(rows):
             if not isinstance(n, int) or offset == DYNAMIC:
@@ -94,7 +94,7 @@ class ExtractSlice(
 ):
     """A part of a tensor, perhaps without some of its axes of size 1.
 
-    C1: there is an offset, a size and a stride for each axis. C2: as far as numbers tell, the part lies inside. C3: the
+    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
     result has the sizes stated.
     """
 
@@ -202,7 +202,7 @@ class InsertSlice(
 ):
     """A copy of a tensor with a part replaced by a tensor, which may be without axes of size 1 that the part has.
 
-    C1: there is an offset, a size and a stride for each axis. C2: as far as numbers tell, the part lies inside. C3: the
+    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
     source has the sizes stated.
     """
 
@@ -273,7 +273,7 @@ def _scattered(
 class ParallelInsertSlice(Inserting, name="tensor.parallel_insert_slice", assembly=_INTO):
     """Inserts the result of one of several parallel programs into a slice of a shared tensor.
 
-    C1: there is an offset, a size and a stride for each axis. C2: as far as numbers tell, the part lies inside. C3: the
+    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
     source has the sizes stated. C4: it stands in an operation that combines what such programs make.
     """
 
@@ -292,7 +292,7 @@ class Pad(
     " `high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict"
     " `:` type($source) `to` type($result)",
 ):
-    """The tensor continued on both sides of each axis by what a region tells of a position.
+    """The tensor padded on both sides of each axis with elements that a region computes from their position.
 
     C1: there is an amount for both sides of each axis. C2: the result has the sizes that follow.
     """
@@ -451,7 +451,7 @@ class _AtPositions(TensorOp):
 
 
 def _slices(shape: Shape, dims: Sequence[int], leading: Shape, *, keep: bool) -> Shape:
-    """The shape of slices at positions: with the axes that positions tell as 1, or without them."""
+    """Returns the shape of slices at positions: with the indexed axes as 1, or without them."""
     rest = [1 if a in dims else n for a, n in enumerate(shape) if keep or a not in dims]
     return (*leading, *rest)
 

@@ -138,8 +138,8 @@ def _only_one(op: Concat, editor: Editor) -> bool:
     return len(op.inputs) == 1 and editor.hand_on(op, op.inputs[0])
 
 
-def _sizes_told(op: Concat, editor: Editor) -> bool:
-    """A size that one of the tensors tells holds of the others, and of the result."""
+def _propagate_dims(op: Concat, editor: Editor) -> bool:
+    """A static dim of one of the tensors applies to the others and to the result."""
     shapes = [v.type.shape for v in op.inputs if isinstance(v.type, TensorType) and v.type.shape is not None]
     kind = op.result_.type
     if not isinstance(kind, TensorType) or kind.shape is None or len(shapes) != len(op.inputs):
@@ -149,11 +149,11 @@ def _sizes_told(op: Concat, editor: Editor) -> bool:
     total = sum([n for n in along if isinstance(n, int)]) if all(isinstance(n, int) for n in along) else None
     expected = [kind.with_shape((*known[: op.dim], n, *known[op.dim + 1 :])) for n in along]
     whole = kind.with_shape((*known[: op.dim], total, *known[op.dim + 1 :]))
-    is_told = all(n is None or n == have for n, have in zip(whole.shape or (), kind.shape, strict=True))
-    if is_told and all(v.type is type for v, type in zip(op.inputs, expected, strict=True)):
+    is_implied = all(n is None or n == have for n, have in zip(whole.shape or (), kind.shape, strict=True))
+    if is_implied and all(v.type is type for v, type in zip(op.inputs, expected, strict=True)):
         return False
     given = tuple([_cast(v, type, op, editor) for v, type in zip(op.inputs, expected, strict=True)])
-    built = Concat.build({"dim": op.dim, "inputs": given}, (kind if is_told else whole,))
+    built = Concat.build({"dim": op.dim, "inputs": given}, (kind if is_implied else whole,))
     editor.insert(built, op)
     editor.replace(op, (_cast(built.results[0], kind, op, editor),))
     return True
@@ -180,8 +180,8 @@ def _element_put(op: Extract, editor: Editor) -> bool:
     return False
 
 
-def _element_told(op: Extract, editor: Editor) -> bool:
-    """The element of a tensor that a region tells: the region at its position."""
+def _inline_generated_element(op: Extract, editor: Editor) -> bool:
+    """An element of a generated tensor: the body of the region at its position."""
     source = op.tensor.owner
     if not isinstance(source, Generate) or len(source.body.blocks) != 1:
         return False
@@ -193,7 +193,7 @@ def _element_told(op: Extract, editor: Editor) -> bool:
 
 
 def _size_of_part(op: Dim_, editor: Editor) -> bool:
-    """The size of a part, or of a tensor that a region tells, that an operand says."""
+    """A dim of a slice or of a generated tensor: the operand with this dim."""
     source, axis, kind = op.source.owner, known_integer(op.index), op.source.type
     if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
         return False
@@ -209,10 +209,10 @@ def _size_of_part(op: Dim_, editor: Editor) -> bool:
 
 
 SLICING: Mapping[type[Op], tuple[Simplification, ...]] = {
-    Concat: (_only_one, _sizes_told),
+    Concat: (_only_one, _propagate_dims),
     Dim_: (_size_of_part,),
     Empty: (_known_sizes,),
-    Extract: (_element_put, _element_told),
+    Extract: (_element_put, _inline_generated_element),
     ExtractSlice: (_take_whole, _known_part),
     Generate: (_known_sizes,),
     InsertSlice: (_put_whole, _known_part),

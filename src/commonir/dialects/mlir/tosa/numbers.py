@@ -23,7 +23,7 @@ def bounds(kind: ElementType, *, unsigned: bool) -> tuple[int, int]:
 
 
 def widened(x: Value) -> Value:
-    """A float in a type that tells large integers apart as far as its own does."""
+    """Returns a float in a type that distinguishes large integers as well as its own does."""
     kind = element(x)
     return x if kind is f64 else core.cast(x, f64 if kind is f32 else f32)
 

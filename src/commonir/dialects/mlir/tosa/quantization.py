@@ -194,7 +194,7 @@ def _blocks(op: TosaOp, data: Value, scale: Value, size: int) -> Iterator[Diagno
 
 
 def _sizes_in_blocks(data: Value, scale: Value, size: int) -> Shape:
-    """The shape of a batch of matrices, its rows in blocks, as far as its elements or their scales tell it."""
+    """Returns the shape of a batch of matrices with blocked rows, inferred from its elements or their scales."""
     nothing = (None, None, None)
     *lead, columns = stated_shape(data) or nothing
     counted = (*lead, columns // size if isinstance(columns, int) else None)

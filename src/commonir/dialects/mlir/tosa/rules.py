@@ -61,8 +61,8 @@ def _adds_nothing(op: Add | Sub, editor: Editor) -> bool:
 
 def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
     """A conversion to the type that the operand has; of a reshape, where all sizes are known."""
-    is_told = isinstance(op, Cast) or static_sizes_of(op.output.type) is not None
-    return is_told and editor.hand_on(op, op.operands[0])
+    is_allowed = isinstance(op, Cast) or static_sizes_of(op.output.type) is not None
+    return is_allowed and editor.hand_on(op, op.operands[0])
 
 
 def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:

@@ -537,7 +537,7 @@ def _check_powers(op: TosaOp, value: Value, axes: Sequence[int]) -> Iterator[Dia
 
 
 class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementType,)):
-    """The discrete Fourier transform of matrices of real numbers: the frequencies that tell the others."""
+    """The discrete Fourier transform of real matrices: the non-redundant frequencies."""
 
     input_real: Value = operand(Tensor3D)
     local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)

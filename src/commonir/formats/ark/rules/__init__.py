@@ -20,7 +20,7 @@ from commonir.ods.verify import Locate
 def broken_rules(module: Module, locate: Locate, *, is_verified: bool = False) -> list[Diagnostic]:
     """Returns findings about a program of ranks as a whole, in the order of ranks and nodes.
 
-    Ranks whose tensors cannot be looked at are passed over; verification of their operations tells why. `is_verified`:
+    Ranks whose tensors cannot be examined are skipped; verification of their operations reports why. `is_verified`:
     it has found no errors.
     """
     ranks = [op for op in module.body.operations if isinstance(op, ark.Rank)]

@@ -68,7 +68,7 @@ class RankTensors:
 
 
 def _is_sound(op: ark.HoldsView) -> bool:
-    """Whether a view can be looked at; what is wrong with others is told where operations are checked."""
+    """Returns whether a view can be examined; errors of others are reported by the checks of operations."""
     return not any(d.is_error for d in op.view_findings())
 
 

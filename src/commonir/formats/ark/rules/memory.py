@@ -1,7 +1,7 @@
 """Rules of memory: tensors that are read after they were overwritten, and nodes that share memory without an edge.
 
 Operations run in the order of the file, so neither is an error.
-Limits: `_MAX_STEPS` comparisons for each rank; what is beyond is told.
+Limits: `_MAX_STEPS` comparisons for each rank; exceeding it is reported.
 Source: ARK model files, execution rules.
 """
 

@@ -39,7 +39,7 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
     """Yields findings about the messages between ranks; `tensors` are those of each rank."""
     found = communicate(module)
     yield from [Fault(w.op, w.op.node, w.finding) for w in found.found]
-    # What operations cannot tell is not told once more of their buffers.
+    # Errors of operations are not reported again for their buffers.
     reported = {ark.view_of(value) for wrong in found.found for value in wrong.op.operands}
     tag_faults = [each for each in _Tags(tensors).faults() if each.op not in reported]
     yield from tag_faults
@@ -164,7 +164,7 @@ class _Waits:
 
 def _waiting(found: Communication) -> Iterator[Fault]:
     """A finding for each cycle of ranks that wait for each other, and for each rank that waits for one that has ended;
-    notes tell of those that wait because of them.
+    notes list those that wait because of them.
     """
     waits = _Waits(found)
     roots: dict[int, int] = {}
@@ -209,7 +209,7 @@ def _orders(found: Communication) -> Iterator[Fault]:
     taken: defaultdict[tuple[int, int], list[Take]] = defaultdict(list)
     for events in found.events.values():
         for event in events:
-            # Packets carry a flag that tells whether they have come.
+            # Packets have a flag that marks their arrival.
             if isinstance(event, Put) and isinstance(event.op, ark.Send):
                 sent[event.source, event.destination].append(event.tag)
             elif isinstance(event, Take) and isinstance(event.op, ark.Recv):
