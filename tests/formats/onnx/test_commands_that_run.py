@@ -83,6 +83,6 @@ def test_file_that_onnxruntime_does_not_take_is_checked_by_another_engine(
         runtime.InferenceSession(out)
     except Exception:  # noqa: BLE001  whatever onnxruntime raises for what it does not take
         assert "check against numpy, 1 set of inputs" in said.out
-        assert "warning[W0701]: onnxruntime does not take the file, which is written" in said.err
+        assert "warning[W0701]: onnxruntime does not support the written file" in said.err
     else:
         assert "check against onnxruntime, 1 set of inputs" in said.out
