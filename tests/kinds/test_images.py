@@ -18,12 +18,12 @@ from tests.oracles import oracle
 engines = pytest.mark.parametrize("engine", ENGINES)
 
 # 4 by 2 pixels (width by height): each channel of each pixel is another number.
-PICTURE: Array = (np.arange(24, dtype=np.uint8) * 10).reshape(2, 4, 3)
+IMAGE: Array = (np.arange(24, dtype=np.uint8) * 10).reshape(2, 4, 3)
 GRAY: Array = (np.arange(8, dtype=np.uint8) * 30).reshape(2, 4)
 
 
-def planes(picture: Array) -> Array:
-    return picture.transpose(2, 0, 1)[np.newaxis]
+def planes(image: Array) -> Array:
+    return image.transpose(2, 0, 1)[np.newaxis]
 
 
 def saved(folder: Path, pixels: Array, name: str = "picture.png") -> str:
@@ -34,16 +34,16 @@ def saved(folder: Path, pixels: Array, name: str = "picture.png") -> str:
 
 @engines
 @pytest.mark.parametrize("color", ["rgb", "bgr"])
-def test_picture_in_rows_is_put_in_the_order_of_the_channels(engine: str, color: str) -> None:
-    found = cir.run(load(f"image_{color}"), {"picture": PICTURE}, engine=engine)["negative"]
+def test_image_in_rows_is_put_in_the_order_of_the_channels(engine: str, color: str) -> None:
+    found = cir.run(load(f"image_{color}"), {"picture": IMAGE}, engine=engine)["negative"]
     assert found.dtype == np.float32
-    expected = planes(255 - PICTURE[:, :, :: 1 if color == "rgb" else -1])
+    expected = planes(255 - IMAGE[:, :, :: 1 if color == "rgb" else -1])
     assert found.tolist() == expected.tolist()
 
 
 @engines
 @pytest.mark.parametrize(("name", "dtype"), [("image_grayscale", np.float32), ("image_grayscale_half", np.float16)])
-def test_grayscale_picture_has_one_channel(engine: str, name: str, dtype: type[np.generic]) -> None:
+def test_grayscale_image_has_one_channel(engine: str, name: str, dtype: type[np.generic]) -> None:
     found = cir.run(load(name), {"picture": GRAY}, engine=engine)["negative"]
     assert found.dtype == dtype
     assert found.tolist() == [[(255 - GRAY).tolist()]]
@@ -53,12 +53,12 @@ def test_grayscale_picture_has_one_channel(engine: str, name: str, dtype: type[n
 def test_tensor_of_pixels_is_taken_as_it_is(engine: str) -> None:
     module = load("image_bgr")
     for dtype in (np.uint8, np.float32):
-        given = {"picture": planes(PICTURE).astype(dtype)}
-        assert cir.run(module, given, engine=engine)["negative"].tolist() == planes(255 - PICTURE).tolist()
+        given = {"picture": planes(IMAGE).astype(dtype)}
+        assert cir.run(module, given, engine=engine)["negative"].tolist() == planes(255 - IMAGE).tolist()
 
 
-@pytest.mark.parametrize("given", [PICTURE[:, :, :2], PICTURE.astype(np.float32), GRAY])
-def test_array_that_is_no_picture_of_the_kind_is_refused(given: Array) -> None:
+@pytest.mark.parametrize("given", [IMAGE[:, :, :2], IMAGE.astype(np.float32), GRAY])
+def test_array_that_is_not_an_image_of_the_type_is_refused(given: Array) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(load("image_rgb"), {"picture": given})
     assert diagnostic(error.value) == (
@@ -98,7 +98,7 @@ def test_colors_are_described_in_onnx_and_computed_alike(tmp_path: Path) -> None
     assert list(found) == []
     reported = {p.key: p.value for p in onnx.load(path).metadata_props}
     assert (reported["commonir.image.picture"], reported["commonir.image.negative"]) == ("bgr", "bgr")
-    given = planes(PICTURE).astype(np.float32)
+    given = planes(IMAGE).astype(np.float32)
     assert run_onnx(path, {"picture": given})["negative"].tolist() == (255 - given).tolist()
 
 
@@ -108,16 +108,16 @@ def test_colors_are_described_in_onnx_and_computed_alike(tmp_path: Path) -> None
 @pytest.mark.parametrize("color", ["rgb", "bgr"])
 def test_file_is_read_as_the_input_wants_it(tmp_path: Path, color: str) -> None:
     module = load(f"image_{color}")
-    pixels = api.read_image(module, "picture", saved(tmp_path, PICTURE))
-    assert pixels.tolist() == PICTURE.tolist()
-    expected = planes(255 - PICTURE[:, :, :: 1 if color == "rgb" else -1])
+    pixels = api.read_image(module, "picture", saved(tmp_path, IMAGE))
+    assert pixels.tolist() == IMAGE.tolist()
+    expected = planes(255 - IMAGE[:, :, :: 1 if color == "rgb" else -1])
     assert cir.run(module, {"picture": pixels})["negative"].tolist() == expected.tolist()
 
 
 def test_colors_become_shades_and_shades_become_colors(tmp_path: Path) -> None:
-    gray = api.read_image(load("image_grayscale"), "picture", saved(tmp_path, PICTURE))
+    gray = api.read_image(load("image_grayscale"), "picture", saved(tmp_path, IMAGE))
     weights = np.array([0.299, 0.587, 0.114])
-    assert np.max(np.abs(gray - PICTURE @ weights)) <= 1
+    assert np.max(np.abs(gray - IMAGE @ weights)) <= 1
     colors = api.read_image(load("image_rgb"), "picture", saved(tmp_path, GRAY))
     assert colors.tolist() == np.repeat(GRAY[:, :, np.newaxis], 3, 2).tolist()
 
@@ -162,7 +162,7 @@ def test_orientation_of_a_photo_is_followed(tmp_path: Path) -> None:
         (b"\x89PNG\r\n\x1a\n" + bytes(40), "cannot read the image:"),
     ],
 )
-def test_file_that_is_no_picture_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_file_that_is_not_an_image_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(content)
     with pytest.raises(cir.DiagnosticError) as error:
@@ -179,12 +179,12 @@ def test_transparency_is_refused(tmp_path: Path) -> None:
 
 def test_input_that_is_no_image_takes_no_file(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
-        api.read_image(load("ranged"), "x", saved(tmp_path, PICTURE))
+        api.read_image(load("ranged"), "x", saved(tmp_path, IMAGE))
     assert diagnostic(error.value) == "E0703 | input 'x' is not an image input"
 
 
-def test_pictures_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = saved(tmp_path, PICTURE)
+def test_images_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path, IMAGE)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_image(load("image_rgb"), "picture", path)
@@ -204,5 +204,5 @@ def test_image_output_is_rounded_to_even_and_limited(tmp_path: Path) -> None:
 def test_colors_of_an_image_output_are_saved_in_their_order(tmp_path: Path) -> None:
     port = load("image_bgr").main.output_ports["negative"]
     path = tmp_path / "out.png"
-    api.write_image(path, planes(PICTURE[:, :, ::-1]).astype(np.float32), port)
-    assert np.asarray(oracle("PIL.Image").open(path)).tolist() == PICTURE.tolist()
+    api.write_image(path, planes(IMAGE[:, :, ::-1]).astype(np.float32), port)
+    assert np.asarray(oracle("PIL.Image").open(path)).tolist() == IMAGE.tolist()

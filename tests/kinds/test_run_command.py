@@ -64,7 +64,7 @@ def test_wrong_number_of_steps_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_picture_goes_in_and_comes_out(tmp_path: Path) -> None:
+def test_image_goes_in_and_comes_out(tmp_path: Path) -> None:
     image = oracle("PIL.Image")
     pixels = (np.arange(24, dtype=np.uint8) * 10).reshape(2, 4, 3)
     image.fromarray(pixels).save(tmp_path / "in.png")

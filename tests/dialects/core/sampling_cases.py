@@ -77,7 +77,7 @@ def _dft(draw: Draw) -> Case:
 
 
 def _decode_image(draw: Draw) -> Case:
-    """Pictures in the plainest format there is, Netpbm's with its text as header."""
+    """Images in the plainest format there is, Netpbm's with its text as header."""
     height, width = draw.integers(2, 1, 6)
     pixels = draw.array((height, width, 3), "ui8", 0, 255)
     content = np.frombuffer(f"P6 {width} {height} 255\n".encode() + pixels.tobytes(), np.uint8)

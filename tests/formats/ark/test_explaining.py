@@ -127,7 +127,7 @@ def test_show_finds_operations_by_their_names_each_rank_apart(cir: Cir) -> None:
     assert (done.status, "did you mean 'total'?" in done.err) == (1, True)
 
 
-def test_view_writes_a_picture_and_reports_what_it_shows(cir: Cir) -> None:
+def test_view_writes_a_drawing_and_reports_what_it_shows(cir: Cir) -> None:
     done = cir("view", "net.rank0.json", "-o", "lanes.svg")
     size = Path("lanes.svg").stat().st_size
     assert done.status == 0

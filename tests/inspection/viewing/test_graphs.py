@@ -1,4 +1,4 @@
-"""Pictures of functions as graphs, taken apart as XML."""
+"""Drawings of functions as graphs, taken apart as XML."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ func.func @f(%n: index, %x: f32) -> f32 {
 
 
 class Box:
-    """A box of a picture: where it is, the text in it, and its title."""
+    """A box of a drawing: where it is, the text in it, and its title."""
 
     def __init__(self, group: ET.Element) -> None:
         frame = group.find(f"{SVG}rect")
@@ -189,7 +189,7 @@ def test_weights_that_differ_stand_out_at_what_uses_them(tmp_path: Path) -> None
 def test_command_draws_any_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "two.mlir"
     path.write_text(TWO_WAYS)
-    picture = tmp_path / "two.html"
-    done = command_lines(capsys)("view", str(path), "-o", str(picture))
+    drawing = tmp_path / "two.html"
+    done = command_lines(capsys)("view", str(path), "-o", str(drawing))
     assert (done.status, done.out.splitlines()[0]) == (0, "3 operations")
-    assert "script-src 'sha256-" in picture.read_text()
+    assert "script-src 'sha256-" in drawing.read_text()

@@ -1,4 +1,4 @@
-"""Pictures of programs of ranks, taken apart as XML."""
+"""Drawings of programs of ranks, taken apart as XML."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_names_from_files_stay_texts() -> None:
     assert root.findtext(f"{SVG}title") == "</title></text><script>alert(1)</script>&\"'\\x1b\\u202e]]>"
 
 
-def test_a_picture_refers_to_nothing_outside_and_runs_nothing() -> None:
+def test_a_drawing_refers_to_nothing_outside_and_runs_nothing() -> None:
     root = _root(draw(_exchange(), "net"))
     for part in root.iter():
         assert part.tag.removeprefix(SVG) in {
@@ -195,7 +195,7 @@ def test_a_page_loads_nothing_and_its_policy_knows_its_script() -> None:
     assert "{{" not in text
 
 
-def test_pictures_are_the_same_every_time() -> None:
+def test_drawings_are_the_same_every_time() -> None:
     assert draw(_exchange(), "net") == draw(_exchange(), "net")
 
 
@@ -215,7 +215,7 @@ def test_many_operations_in_a_row_are_one_box_that_names_the_first_ones() -> Non
 
 
 @pytest.mark.slow
-def test_a_program_of_ten_thousand_operations_is_a_picture_of_bounded_size() -> None:
+def test_a_program_of_ten_thousand_operations_is_a_drawing_of_bounded_size() -> None:
     ranks: list[list[Document]] = []
     for rank in (0, 1):
         peer, ops = 1 - rank, list[Document]()

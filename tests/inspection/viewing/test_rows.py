@@ -72,7 +72,7 @@ def test_waiting_for_the_end_of_a_send_is_part_of_it_where_it_follows() -> None:
     assert [(box.first, box.last) for box in rows.boxes] == [(0, 1), (2, 2), (3, 3)]
 
 
-def test_long_runs_become_one_box_only_where_the_picture_would_be_long() -> None:
+def test_long_runs_become_one_box_only_where_the_drawing_would_be_long() -> None:
     short = rows_of(Timeline(1, (Lane(0, (COMPUTES,) * COMFORTABLE_ROWS),), (), ()))
     assert (len(short.boxes), short.longest) == (COMFORTABLE_ROWS, 1)
     mixed = ((COMPUTES,) * 10 + (SENDS,)) * 20 + (COMPUTES,) * 3
@@ -80,7 +80,7 @@ def test_long_runs_become_one_box_only_where_the_picture_would_be_long() -> None
     assert (rows.alone, rows.longest, rows.total) == (8, 10, 43)
 
 
-def test_of_very_long_pictures_the_middle_is_left_out_and_counted() -> None:
+def test_of_very_long_drawings_the_middle_is_left_out_and_counted() -> None:
     rows = rows_of(Timeline(1, (Lane(0, (COMPUTES, SENDS) * 1000),), (), ()))
     shown = sum(box.last - box.first + 1 for box in rows.boxes)
     assert (rows.total, rows.cut, rows.resumes) == (2000, 300, 1700)
