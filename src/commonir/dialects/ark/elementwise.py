@@ -69,19 +69,19 @@ def _shown(shape: tuple[int, ...]) -> str:
 
 
 class Add(_Binary, name="ark.Add"):
-    """The sum."""
+    """Elementwise sum of two tensors."""
 
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="ark.Sub"):
-    """The difference."""
+    """Elementwise difference of two tensors."""
 
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="ark.Mul"):
-    """The product."""
+    """Elementwise product of two tensors."""
 
     fn = staticmethod(core.mul)
 
@@ -162,7 +162,7 @@ class Exp(_OfFloats, name="ark.Exp"):
 
 
 class Sqrt(_OfFloats, name="ark.Sqrt"):
-    """The square root."""
+    """The square root of each element."""
 
     fn = staticmethod(core.sqrt)
 
@@ -193,7 +193,7 @@ class Relu(_Unary, name="ark.Relu"):
 
 
 class Sigmoid(_OfFloats, name="ark.Sigmoid"):
-    """1 / (1 + exp(-x))."""
+    """Logistic sigmoid: 1 / (1 + exp(-x))."""
 
     fn = staticmethod(core.sigmoid)
 
@@ -205,7 +205,7 @@ class Gelu(_OfFloats, name="ark.Gelu"):
 
 
 class Copy(_Unary, name="ark.Copy"):
-    """The element."""
+    """A copy of each element."""
 
     fn = staticmethod(_itself)
 
@@ -274,7 +274,7 @@ class ScalarMul(_WithFactor, name="ark.ScalarMul"):
 
 
 class ScalarAssign(ArkOp, name="ark.ScalarAssign"):
-    """A number everywhere."""
+    """A tensor filled with one number."""
 
     output: Value = operand(AnyTensor)
     Value_: float = attribute(FLOAT, doc="the number")

@@ -95,7 +95,7 @@ def _bound(to_integer: Callable[[float], int], bound: float, element: ElementTyp
 
 
 class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
-    """The element, or zero where it is negative."""
+    """Rectified linear unit (ReLU): the element, or zero where it is negative."""
 
     x: Value = operand("T[s*]")
     y: Value = result("T[s*]")
@@ -106,7 +106,7 @@ class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
 
 
 class LeakyRelu(Activation, name="core.leaky_relu"):
-    """The element, or alpha times it where it is negative."""
+    """Leaky ReLU: the element, or alpha times it where it is negative."""
 
     alpha: float = attribute(attr_types.number, default=0.01)
 
@@ -115,7 +115,7 @@ class LeakyRelu(Activation, name="core.leaky_relu"):
 
 
 class Elu(Activation, name="core.elu"):
-    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
+    """Exponential linear unit (ELU): the element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
     alpha: float = attribute(attr_types.number, default=1.0)
 
@@ -126,7 +126,7 @@ class Elu(Activation, name="core.elu"):
 
 
 class Prelu(CoreOp, name="core.prelu", traits=(traits.Pure,)):
-    """The element, or slope times it where it is negative; one slope for each channel (axis 1)."""
+    """Parametric ReLU: the element, or slope times it where it is negative; one slope for each channel (axis 1)."""
 
     x: Value = operand("T[n, c, s*]")
     slope: Value = operand("T[c]")
@@ -146,7 +146,7 @@ def per_channel(values: Value, like: Value) -> Value:
 
 
 class Sigmoid(Activation, name="core.sigmoid"):
-    """1 / (1 + exp(-x)), which is 0 where exp(-x) overflows; of half precision, rounded once."""
+    """Logistic sigmoid: 1 / (1 + exp(-x)), which is 0 where exp(-x) overflows; of half precision, rounded once."""
 
     def reference(self, x: Value) -> Value:
         wide = widened(x)
@@ -166,21 +166,21 @@ class HardSigmoid(Activation, name="core.hard_sigmoid"):
 
 
 class HardSwish(Activation, name="core.hard_swish"):
-    """x times the hard sigmoid of slope 1/6."""
+    """Hard swish: x times the hard sigmoid of slope 1/6."""
 
     def reference(self, x: Value) -> Value:
         return mul(x, hard_sigmoid(x, 1 / 6, 0.5))
 
 
 class Silu(Activation, name="core.silu"):
-    """x times its sigmoid."""
+    """Sigmoid linear unit (SiLU): x times its sigmoid."""
 
     def reference(self, x: Value) -> Value:
         return mul(x, sigmoid(x))
 
 
 class Softplus(Activation, name="core.softplus"):
-    """log(1 + exp(x)), in a form that does not overflow; its absolute error is that of a number near 1."""
+    """Softplus: log(1 + exp(x)), in a form that does not overflow; its absolute error is that of a number near 1."""
 
     def reference(self, x: Value) -> Value:
         bend = log(add(splat(1.0, x), exp(neg(abs(x)))))
@@ -188,7 +188,7 @@ class Softplus(Activation, name="core.softplus"):
 
 
 class Softsign(Activation, name="core.softsign"):
-    """x / (1 + |x|)."""
+    """Softsign: x / (1 + |x|)."""
 
     def reference(self, x: Value) -> Value:
         return div(x, add(splat(1.0, x), abs(x)))
@@ -203,7 +203,7 @@ class GeluForm(Enum):
 
 
 class Gelu(Activation, name="core.gelu"):
-    """x times the probability that a standard normal variable is below it.
+    """Gaussian error linear unit: x times the probability that a standard normal variable is below it.
 
     EXACT: x (1 + erf(x / sqrt 2)) / 2. TANH: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. SIGMOID: x
     sigmoid(1.702 x).
@@ -226,7 +226,7 @@ class Gelu(Activation, name="core.gelu"):
 
 
 class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
-    """Exponentials along an axis divided by their sum; of half precision, rounded once.
+    """Softmax: exponentials along an axis divided by their sum; of half precision, rounded once.
 
     A row of minus infinities gives NaN, as does one with an infinity or NaN in it.
     """
@@ -243,7 +243,7 @@ class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
 
 
 class LogSoftmax(CoreOp, name="core.log_softmax", traits=(traits.Pure,)):
-    """The logarithm of the softmax, in a form that does not underflow; of half precision, rounded once."""
+    """Log-softmax: the logarithm of the softmax, in a form that does not underflow; of half precision, rounded once."""
 
     x: Value = operand("T[s*]")
     axis: int = attribute(attr_types.integer, default=-1)

@@ -85,14 +85,14 @@ class _Part(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Real(_Part, name="core.real"):
-    """The real part."""
+    """The real part of each complex number."""
 
     def reference(self, x: Array) -> Array:
         return x.real.copy()
 
 
 class Imaginary(_Part, name="core.imag"):
-    """The imaginary part."""
+    """The imaginary part of each complex number."""
 
     def reference(self, x: Array) -> Array:
         return x.imag.copy()

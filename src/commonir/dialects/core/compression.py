@@ -117,7 +117,8 @@ def _of_block(
 
 
 class Dequantize(Decoded, name="core.dequantize"):
-    """scale * (x - zero_point), with those of the block of each element; without zero_point nothing is subtracted.
+    """Linear dequantization: scale * (x - zero_point), with those of the block of each element; without zero_point
+    nothing is subtracted.
 
     C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
     """
@@ -151,7 +152,8 @@ class Dequantize(Decoded, name="core.dequantize"):
 
 
 class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
-    """round(x / scale) + zero_point as an integer, limited to its range; halves are rounded to even.
+    """Linear quantization: round(x / scale) + zero_point as an integer, limited to its range; halves are rounded to
+    even.
 
     C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
     """

@@ -73,7 +73,8 @@ def _batch_position(x: Tensor, at: Indices) -> list[Dim]:
 
 
 class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
-    """Einstein summation: `ij,jk->ik` names the axes of operands and result; what is not in the result is summed over.
+    """Einstein summation: `ij,jk->ik` names the axes of operands and result; axes that are not in the result are summed
+    over.
 
     C1: the equation has one term for each operand and one letter for each of its axes. C2: the result has each letter
     once, and only letters of the operands.
@@ -150,7 +151,8 @@ class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
 
 
 class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
-    """The gradient of a convolution by its input: each element spreads the filter over the result.
+    """Transposed convolution: the gradient of a convolution by its input; each element spreads the filter over the
+    result.
 
     C1: the channels of x and weight are equal and divide evenly into groups. C2: padding leaves a result. C3: strides,
     dilations, pads and output_padding have one entry for each spatial axis, or none.
@@ -284,7 +286,7 @@ def _least(element: ElementType) -> float:
 
 
 class MaxPool(Pool, name="core.max_pool"):
-    """The largest element of each window; padding counts as the least value.
+    """Max pooling: the largest element of each window; padding counts as the least value.
 
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
@@ -296,8 +298,8 @@ class MaxPool(Pool, name="core.max_pool"):
 
 
 class MaxPoolWithPositions(Pool, name="core.max_pool_with_positions"):
-    """The largest element of each window, and its position in row-major order of the spatial axes: of equal ones the
-    first. Padding counts as the least value and has no position.
+    """Max pooling with positions: the largest element of each window, and its position in row-major order of the
+    spatial axes: of equal ones the first. Padding counts as the least value and has no position.
 
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
@@ -321,7 +323,7 @@ class MaxPoolWithPositions(Pool, name="core.max_pool_with_positions"):
 
 
 class SumPool(Pool, name="core.sum_pool"):
-    """The sum of each window.
+    """Sum pooling: the sum of each window.
 
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
@@ -335,7 +337,8 @@ class SumPool(Pool, name="core.sum_pool"):
 
 
 class AveragePool(Pool, name="core.average_pool"):
-    """The mean of each window; whether padding counts is `count_include_pad`. What no window covers is NaN.
+    """Average pooling: the mean of each window; whether padding counts is `count_include_pad`. What no window covers is
+    NaN.
 
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
     none, and kernel has one.
@@ -366,7 +369,7 @@ average_pool = function(AveragePool)
 
 
 class Linear(CoreOp, name="core.linear", traits=(traits.Pure,)):
-    """Rows times the transposed weight, plus a bias: the layer of neural networks."""
+    """Fully connected layer: rows times the transposed weight, plus a bias."""
 
     x: Value = operand("T[b*, k]")
     weight: Value = operand("T[n, k]")

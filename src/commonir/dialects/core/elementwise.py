@@ -67,14 +67,14 @@ class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Neg(Unary, name="core.neg"):
-    """The negative."""
+    """The negative of each element."""
 
     fn = "negative"
     T = SIGNED
 
 
 class Abs(Unary, name="core.abs"):
-    """The absolute value; the least integer stays negative."""
+    """The absolute value of each element; the least integer stays negative."""
 
     fn = "absolute"
     T = SIGNED
@@ -362,25 +362,25 @@ _DIM_ARITHMETIC: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {
 
 
 class Add(Binary, name="core.add", traits=(traits.Commutative,)):
-    """The sum."""
+    """Elementwise sum of two tensors, with broadcasting."""
 
     fn = "add"
 
 
 class Sub(Binary, name="core.sub"):
-    """The difference."""
+    """Elementwise difference of two tensors, with broadcasting."""
 
     fn = "subtract"
 
 
 class Mul(Binary, name="core.mul", traits=(traits.Commutative,)):
-    """The product."""
+    """Elementwise product of two tensors, with broadcasting."""
 
     fn = "multiply"
 
 
 class Div(Binary, name="core.div"):
-    """The quotient; of integers, rounded toward zero."""
+    """Elementwise quotient with broadcasting; of integers, rounded toward zero."""
 
     fn = "divide"
 
@@ -389,7 +389,7 @@ class Div(Binary, name="core.div"):
 
 
 class FloorDiv(Binary, name="core.floor_div"):
-    """The quotient rounded down."""
+    """Elementwise quotient with broadcasting, rounded down."""
 
     fn = "floor_divide"
     T = REALS

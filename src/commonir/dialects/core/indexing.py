@@ -317,7 +317,7 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
 
 
 class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
-    """A new axis of size depth that is `on` at the position given and `off` elsewhere.
+    """One-hot encoding: a new axis of size depth that is `on` at the position given and `off` elsewhere.
 
     A position outside gives all `off`.
     """

@@ -50,7 +50,7 @@ def _sizes_along(x: Value, axes: tuple[int, ...], given: Iterable[tuple[str, Val
 
 
 class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
-    """The tensor with mean 0 and variance 1 over some axes, then scaled and shifted.
+    """Layer normalization: the tensor with mean 0 and variance 1 over some axes, then scaled and shifted.
 
     C2: there is an axis, and none is named twice.
     """
@@ -88,7 +88,7 @@ def _normalized(axes: tuple[int, ...], rank: int, label: str) -> list[int]:
 
 
 class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
-    """The tensor divided by the root of its mean square over some axes, then scaled.
+    """RMS normalization: the tensor divided by the root of its mean square over some axes, then scaled.
 
     C2: there is an axis, and none is named twice.
     """
@@ -115,7 +115,8 @@ class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
 
 
 class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
-    """The tensor divided by the root of the sum of its squares over some axes, plus epsilon under the root.
+    """L2 normalization: the tensor divided by the root of the sum of its squares over some axes, plus epsilon under the
+    root.
 
     C1: there is an axis, and none is named twice.
     """
@@ -134,7 +135,9 @@ class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
 
 
 class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) shifted by a mean and divided by the root of a variance, then scaled and shifted."""
+    """Batch normalization: each channel (axis 1) shifted by a mean and divided by the root of a variance, then scaled
+    and shifted.
+    """
 
     x: Value = operand("T[n, c, s*]")
     mean: Value = operand("T[c]")
@@ -155,7 +158,8 @@ class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
 
 
 class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted.
+    """Instance normalization: each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes,
+    then scaled and shifted.
 
     C1: there is a spatial axis.
     """
@@ -176,7 +180,8 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
 
 
 class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
-    """softmax(query key^T * scale + mask) value over the last two axes; leading axes are shared.
+    """Scaled dot-product attention: softmax(query key^T * scale + mask) value over the last two axes; leading axes are
+    shared.
 
     Without `scale` it is one over the root of the size of a query. A mask of bools keeps what is true, another
     mask is added; it is broadcast. A query for which nothing is kept gives NaN.

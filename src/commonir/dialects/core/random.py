@@ -58,7 +58,7 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
 
 
 class RandomUniform(RandomTensor, name="core.random_uniform"):
-    """Numbers evenly distributed over [low, high)."""
+    """Random numbers evenly distributed over [low, high)."""
 
     low: float = attribute(attr_types.number, default=0.0)
     high: float = attribute(attr_types.number, default=1.0)
@@ -73,7 +73,7 @@ class RandomUniform(RandomTensor, name="core.random_uniform"):
 
 
 class RandomNormal(RandomTensor, name="core.random_normal"):
-    """Numbers of the normal distribution of a mean and a standard deviation."""
+    """Random numbers of the normal distribution of a mean and a standard deviation."""
 
     mean: float = attribute(attr_types.number, default=0.0)
     deviation: float = attribute(attr_types.number, default=1.0)

@@ -247,7 +247,7 @@ def _added(a: Value, b: Value | None) -> Value:
 
 
 class Rnn(Recurrent, name="core.rnn"):
-    """h = f(W x + R h + b) for each step of a sequence; gives all states and the last one.
+    """Recurrent network (RNN): h = f(W x + R h + b) for each step of a sequence; gives all states and the last one.
 
     From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f to
     [-clip, clip].
@@ -287,7 +287,7 @@ class Rnn(Recurrent, name="core.rnn"):
 
 
 class Gru(Recurrent, name="core.gru"):
-    """h = (1 - z) n + z h for each step of a sequence; gives all states and the last one.
+    """Gated recurrent unit (GRU): h = (1 - z) n + z h for each step of a sequence; gives all states and the last one.
 
     z and r are f(W x + R h + b) with the rows of their gate, n = g(W x + R (r h) + b), or with `reset_after`
     n = g(W x + b + r (R h + c)); b is bias, c recurrent_bias, which is added to b elsewhere. The order of gates is
@@ -356,7 +356,8 @@ def _limited(x: Value, limit: float | None) -> Value:
 
 
 class Lstm(Recurrent, name="core.lstm"):
-    """c = f c + i g(z) and h = o k(c) for each step of a sequence; gives all states, the last h and the last c.
+    """Long short-term memory (LSTM): c = f c + i g(z) and h = o k(c) for each step of a sequence; gives all states, the
+    last h and the last c.
 
     i, o, f and z are W x + R h + b with the rows of their gate, and i, o and f are put through the gate's function
     after the peephole times c is added, for o the new c. The order of gates is i, o, f, z, that of peepholes i, o, f.

@@ -63,7 +63,7 @@ _DIM_FOLDS: dict[str, Callable[[tuple[Dim, ...]], Dim]] = {
 
 
 class ReduceSum(Reduce, name="core.reduce_sum"):
-    """The sum.
+    """Sum of the elements over some axes.
 
     C1: no axis is named twice.
     """
@@ -72,7 +72,7 @@ class ReduceSum(Reduce, name="core.reduce_sum"):
 
 
 class ReduceProd(Reduce, name="core.reduce_prod"):
-    """The product.
+    """Product of the elements over some axes.
 
     C1: no axis is named twice.
     """
@@ -81,7 +81,7 @@ class ReduceProd(Reduce, name="core.reduce_prod"):
 
 
 class ReduceMax(Reduce, name="core.reduce_max"):
-    """The largest element; NaN when there is one.
+    """Largest element over some axes; NaN when there is one.
 
     C1: no axis is named twice.
     """
@@ -91,7 +91,7 @@ class ReduceMax(Reduce, name="core.reduce_max"):
 
 
 class ReduceMin(Reduce, name="core.reduce_min"):
-    """The smallest element; NaN when there is one.
+    """Smallest element over some axes; NaN when there is one.
 
     C1: no axis is named twice.
     """
@@ -101,7 +101,7 @@ class ReduceMin(Reduce, name="core.reduce_min"):
 
 
 class ReduceMean(Reduce, name="core.reduce_mean"):
-    """The mean, which is NaN of no elements.
+    """Mean over some axes, which is NaN of no elements.
 
     C1: no axis is named twice.
     """

@@ -44,7 +44,7 @@ class RegionMode(Enum):
 
 
 class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
-    """Regions of images divided into equal parts, of which each is sampled on a grid by linear interpolation.
+    """RoIAlign: regions of images divided into equal parts, of which each is sampled on a grid by linear interpolation.
 
     A region is (x, y) of its first corner and of its last, in images times `scale`. A part has `samples` rows and
     columns of samples, or, with 0, as many as the size of a part rounded up. `half_pixel` moves regions by half an
@@ -139,7 +139,8 @@ def _largest(image: Floats, rows: _Line, columns: _Line) -> Floats:
 
 
 class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
-    """The largest element of each of the equal parts of regions of images; 0 for a part without elements.
+    """Max pooling of regions: the largest element of each of the equal parts of regions of images; 0 for a part without
+    elements.
 
     A region is the number of an image and (x, y) of its first corner and of its last, in images times `scale`, rounded
     to elements, halves up; both corners belong to it. Parts are widened to whole elements.

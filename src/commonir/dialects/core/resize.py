@@ -151,7 +151,9 @@ def nearest_element(coordinates: Coordinates, rounding: Rounding, i: Dim, n: Dim
 
 
 class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
-    """As `resize`, with sizes known when running. Sizes, and those of the axes they replace, are positive."""
+    """The tensor with its trailing axes resampled to sizes known when running. Sizes, and those of the axes they
+    replace, are positive.
+    """
 
     x: Value = operand("T[*]")
     sizes: Value = operand("P[r]", by_value=True)

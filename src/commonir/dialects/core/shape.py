@@ -298,7 +298,7 @@ def slice_range(n: Dim, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim]:
 
 
 class DynamicSlice(Movement, name="core.dynamic_slice"):
-    """As `slice`, with bounds known when running; steps are fixed."""
+    """A slice of a tensor between bounds known when running; steps are fixed."""
 
     starts: Value = operand("P[r]", by_value=True)
     stops: Value = operand("P[r]", by_value=True)
@@ -414,7 +414,7 @@ class Pad(Movement, name="core.pad"):
 
 
 class DynamicPad(Movement, name="core.dynamic_pad"):
-    """As `pad`, with amounts known when running."""
+    """The tensor padded by amounts known when running."""
 
     before: Value = operand("P[r]", by_value=True)
     after: Value = operand("P[r]", by_value=True)

@@ -31,7 +31,7 @@ class AlphaBeta(Alpha):
 
 
 class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
-    """min(x, beta) where x is not negative, elsewhere min(alpha * x, beta).
+    """Clamped ReLU: min(x, beta) where x is not negative, elsewhere min(alpha * x, beta).
 
     Source: MIL operation reference, clamped_relu (iOS 15). coremltools 9 folds it wrongly when beta is negative.
     """
@@ -41,7 +41,7 @@ class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
 
 
 class Elu(Alpha, name="mil.elu"):
-    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
+    """Exponential linear unit (ELU): the element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
     def reference(self, x: Value) -> Value:
         return core.elu(x, self.alpha)
@@ -76,21 +76,23 @@ class Gelu(Unary, name="mil.gelu"):
 
 
 class LeakyRelu(Alpha, name="mil.leaky_relu"):
-    """The element where it is not negative, elsewhere alpha * x."""
+    """Leaky ReLU: the element where it is not negative, elsewhere alpha * x."""
 
     def reference(self, x: Value) -> Value:
         return core.leaky_relu(x, self.alpha)
 
 
 class LinearActivation(AlphaBeta, name="mil.linear_activation"):
-    """alpha * x + beta."""
+    """Linear function of each element: alpha * x + beta."""
 
     def reference(self, x: Value) -> Value:
         return core.add(core.mul(x, core.splat(self.alpha, like=x)), core.splat(self.beta, like=x))
 
 
 class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
-    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1)."""
+    """Parametric ReLU: the element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis
+    1).
+    """
 
     x: Value = operand("T[n, c, s*]")
     alpha: Value = operand("U[c]", constant=True)
@@ -121,14 +123,14 @@ class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
 
 
 class Relu(Unary, name="mil.relu"):
-    """The element, or zero where it is negative."""
+    """Rectified linear unit (ReLU): the element, or zero where it is negative."""
 
     def reference(self, x: Value) -> Value:
         return core.relu(x)
 
 
 class Relu6(Unary, name="mil.relu6"):
-    """The element limited to [0, 6]."""
+    """ReLU6: the element limited to [0, 6]."""
 
     def reference(self, x: Value) -> Value:
         return core.clip(x, 0.0, 6.0)
@@ -142,7 +144,7 @@ class ScaledTanh(AlphaBeta, name="mil.scaled_tanh"):
 
 
 class Sigmoid(Unary, name="mil.sigmoid"):
-    """1 / (1 + exp(-x))."""
+    """Logistic sigmoid: 1 / (1 + exp(-x))."""
 
     fn = core.sigmoid
 
@@ -158,13 +160,13 @@ class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
 
 
 class Silu(Unary, name="mil.silu"):
-    """x times its sigmoid."""
+    """Sigmoid linear unit (SiLU): x times its sigmoid."""
 
     fn = core.silu
 
 
 class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
-    """Exponentials along an axis divided by their sum; a row of minus infinities gives NaN."""
+    """Softmax: exponentials along an axis divided by their sum; a row of minus infinities gives NaN."""
 
     x: Value = operand("T[s*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
@@ -181,7 +183,7 @@ class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
 
 
 class Softplus(Unary, name="mil.softplus"):
-    """log(1 + exp(x)), in a form that does not overflow."""
+    """Softplus: log(1 + exp(x)), in a form that does not overflow."""
 
     fn = core.softplus
 
@@ -210,13 +212,13 @@ class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.P
 
 
 class Softsign(Unary, name="mil.softsign"):
-    """x / (1 + |x|)."""
+    """Softsign: x / (1 + |x|)."""
 
     fn = core.softsign
 
 
 class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):
-    """The element where it is at least alpha, elsewhere zero."""
+    """Thresholded ReLU: the element where it is at least alpha, elsewhere zero."""
 
     def reference(self, x: Value) -> Value:
         return core.select(core.greater_equal(x, core.splat(self.alpha, like=x)), x, core.splat(0.0, like=x))

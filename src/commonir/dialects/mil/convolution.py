@@ -152,7 +152,8 @@ class ConvQuantized(Conv, name="mil.conv_quantized"):
 
 
 class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
-    """Each element of x spreads the filter over the result: the gradient of a convolution by its input.
+    """Transposed convolution, the gradient of a convolution by its input: each element of x spreads the filter over the
+    result.
 
     Without output_shape the spatial sizes are (size - 1) * stride + (kernel - 1) * dilation + 1, minus pad when
     `pad_type` is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.

@@ -17,7 +17,8 @@ from commonir.symbolic import Dim
 
 
 class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(traits.Pure,)):
-    """The best boxes, after each has taken away those that it overlaps by more than iou_threshold.
+    """Non-maximum suppression: the best boxes, after each has taken away those that it overlaps by more than
+    iou_threshold.
 
     A box is a centre (x, y), a width and a height. Its score is the greatest of its classes, and must be at least
     score_threshold; with per_class_suppression a box takes away only those whose best class is its own, which is the
@@ -51,7 +52,8 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
 
 
 class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", traits=(traits.Pure,), since=CORE_ML_7):
-    """The best boxes, after each has taken away those that it overlaps by more than iou_threshold.
+    """Non-maximum suppression: the best boxes, after each has taken away those that it overlaps by more than
+    iou_threshold.
 
     As in iOS 15, but without a threshold of scores, with boxes along the last axis, and without their number.
     """

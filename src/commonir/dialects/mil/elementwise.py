@@ -41,7 +41,7 @@ class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Abs(Unary, name="mil.abs"):
-    """The absolute value; the least integer stays negative."""
+    """The absolute value of each element; the least integer stays negative."""
 
     T = NUMBERS
     fn = core.abs
@@ -266,26 +266,26 @@ class Binary(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastabl
 
 
 class Add(Binary, name="mil.add", traits=(traits.Commutative,)):
-    """The sum."""
+    """Elementwise sum of two tensors, with broadcasting."""
 
     fn = core.add
 
 
 class Sub(Binary, name="mil.sub"):
-    """The difference."""
+    """Elementwise difference of two tensors, with broadcasting."""
 
     fn = core.sub
 
 
 class Mul(Binary, name="mil.mul", traits=(traits.Commutative,)):
-    """The product."""
+    """Elementwise product of two tensors, with broadcasting."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.mul(x, y)
 
 
 class RealDiv(Binary, name="mil.real_div"):
-    """The quotient; of integers, truncated toward zero.
+    """Elementwise quotient with broadcasting; of integers, truncated toward zero.
 
     Source: MIL operation reference, real_div (iOS 15); integers as coremltools 9 folds them.
     """
@@ -295,7 +295,7 @@ class RealDiv(Binary, name="mil.real_div"):
 
 
 class FloorDiv(Binary, name="mil.floor_div"):
-    """The quotient rounded down."""
+    """Elementwise quotient with broadcasting, rounded down."""
 
     fn = core.floor_div
 

@@ -99,7 +99,8 @@ class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):
 
 
 class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
-    """A new axis that has on_value at the position given and off_value elsewhere; a position outside gives no on_value.
+    """One-hot encoding: a new axis that has on_value at the position given and off_value elsewhere; a position outside
+    gives no on_value.
 
     Without them the values are the int32 numbers 1 and 0.
     """

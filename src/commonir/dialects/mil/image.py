@@ -79,7 +79,7 @@ class Images(MilOp, traits=(traits.Pure,)):
 
 
 class ResizeBilinear(Images, name="mil.resize_bilinear"):
-    """Images of a size that is given, by linear interpolation between four neighbours."""
+    """Bilinear resize of images to a given size."""
 
     target_size_height: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
     target_size_width: int = parameter(attr_types.integer, spec="i32[]", default=1, check=positive)
@@ -91,7 +91,7 @@ class ResizeBilinear(Images, name="mil.resize_bilinear"):
 
 
 class ResizeNearestNeighbor(Images, name="mil.resize_nearest_neighbor"):
-    """Images of a size that is given; sample i of N takes element floor(i X / N) of X."""
+    """Nearest-neighbour resize of images to a given size; sample i of N takes element floor(i X / N) of X."""
 
     target_size_height: int = parameter(attr_types.integer, spec="i32[]", check=positive)
     target_size_width: int = parameter(attr_types.integer, spec="i32[]", check=positive)
@@ -128,14 +128,14 @@ def _scaled(size: Dim, factor: float) -> Dim:
 
 
 class UpsampleNearestNeighbor(Upsample, name="mil.upsample_nearest_neighbor"):
-    """Images scaled by two factors; sample i of N takes element floor(i X / N) of X."""
+    """Nearest-neighbour upsampling of images by two factors; sample i of N takes element floor(i X / N) of X."""
 
     def reference(self, x: Value) -> Value:
         return _nearest(x, self.sizes(x))
 
 
 class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
-    """Images scaled by two factors, by linear interpolation; the first and last samples coincide when align_corners.
+    """Bilinear upsampling of images by two factors; the first and last samples coincide when align_corners.
 
     Else samples lie at the centres of equal parts, or, when half_pixel_centers is false, sample i of N at i X / N of X
     elements. The factors are recomputed from the sizes.

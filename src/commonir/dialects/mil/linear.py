@@ -25,7 +25,7 @@ from commonir.ods import attr_types, constraint, element_type, known_data, opera
 
 
 class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
-    """Rows of x times the transposed weight, plus a bias; without bias, nothing is added.
+    """Fully connected layer: rows of x times the transposed weight, plus a bias; without bias, nothing is added.
 
     Weight and bias are converted to the type of x.
 
@@ -99,7 +99,8 @@ _EQUATIONS = {3: "chw,whr->chr", 4: "nchw,nwhu->nchu"}
 
 
 class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
-    """Product of two tensors over the last axis of the first and the axis before the last but one of the second.
+    """Einstein summation: the product of two tensors over the last axis of the first and the axis before the last but
+    one of the second.
 
     The axis before the last, and the first of rank 4, are shared; they are broadcast from 1.
     """
@@ -138,7 +139,7 @@ def _numbered(equation: str) -> tuple[int, ...]:
 
 
 class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", traits=(traits.Pure,), since=CORE_ML_8):
-    """softmax(query key^T / sqrt(e) + attn_mask) value, over the last two axes.
+    """Scaled dot-product attention: softmax(query key^T / sqrt(e) + attn_mask) value, over the last two axes.
 
     A mask of bools keeps what is true; another mask is added. It is broadcast against the product of query and
     key.

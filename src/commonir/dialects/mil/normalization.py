@@ -31,8 +31,8 @@ def _converted(values: Value | None, x: Value) -> Value | None:
 
 
 class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and
-    shifted.
+    """Batch normalization: each channel (axis 1) shifted by a given mean and divided by the root of a given variance,
+    then scaled and shifted.
 
     (x - mean) / sqrt(variance + epsilon) * gamma + beta.
     """
@@ -59,8 +59,8 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
 
 
 class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and
-    shifted.
+    """Instance normalization: each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes,
+    then scaled and shifted.
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -81,7 +81,7 @@ class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
 
 
 class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
-    """x / sqrt(sum of x^2 + epsilon), over the last three axes."""
+    """L2 normalization: x / sqrt(sum of x^2 + epsilon), over the last three axes."""
 
     x: Value = operand("T[s*]")
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-6)
@@ -99,7 +99,8 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
 
 
 class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
-    """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
+    """Layer normalization: the tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled
+    and shifted.
 
     Source: MIL operation reference, layer_norm (iOS 15). coremltools 9 does not check beta.
     """
@@ -134,7 +135,8 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
 
 
 class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pure,)):
-    """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1).
+    """Local response normalization: x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels
+    (axis 1).
 
     The window reaches size div 2 channels back and (size - 1) div 2 ahead.
 

@@ -59,7 +59,7 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
 
 
 class AvgPool(Pool, name="mil.avg_pool"):
-    """The mean of each window. Padding counts as zeros unless exclude_padding_from_average.
+    """Average pooling: the mean of each window. Padding counts as zeros unless exclude_padding_from_average.
 
     Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented:
     here, as in PyTorch, its part inside x and its padding.
@@ -76,7 +76,7 @@ class AvgPool(Pool, name="mil.avg_pool"):
 
 
 class MaxPool(Pool, name="mil.max_pool"):
-    """The largest element of each window; padding is less than any element."""
+    """Max pooling: the largest element of each window; padding is less than any element."""
 
     def reference(self, x: Value) -> Value:
         wide, strides, pads = self.windows(x, -math.inf)
@@ -84,7 +84,7 @@ class MaxPool(Pool, name="mil.max_pool"):
 
 
 class L2Pool(Pool, name="mil.l2_pool"):
-    """The root of the sum of the squares of each window; padding is zero."""
+    """L2 pooling: the root of the sum of the squares of each window; padding is zero."""
 
     @constraint("C4")
     def _has_few_axes(self) -> bool:

@@ -52,7 +52,8 @@ def _along(values: Value, axis: int | None, rank: int) -> Value:
 
 
 class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_7):
-    """round(input / scale) + zero_point as an integer of 8 bits, limited to its range; halves are rounded to even.
+    """Linear quantization: round(input / scale) + zero_point as an integer of 8 bits, limited to its range; halves are
+    rounded to even.
 
     Without zero_point nothing is added.
     """
@@ -86,7 +87,9 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
 
 
 class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE_ML_7):
-    """scale * (input - zero_point), computed in single precision. Without zero_point nothing is subtracted."""
+    """Linear dequantization: scale * (input - zero_point), computed in single precision. Without zero_point nothing is
+    subtracted.
+    """
 
     input: Value = operand("Q[s*]")
     scale: Value = operand("T[*]", constant=True)

@@ -53,7 +53,7 @@ class RandomDistribution(MilOp, traits=(traits.Random,)):
 
 
 class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
-    """1 with the probability prob, else 0, in the type of prob."""
+    """Random numbers of the Bernoulli distribution: 1 with the probability prob, else 0, in the type of prob."""
 
     prob: Value | None = operand("T[]", default=None, constant=True)
 
@@ -66,7 +66,7 @@ class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
 
 
 class RandomNormal(RandomDistribution, name="mil.random_normal"):
-    """Numbers of the normal distribution of a mean and a standard deviation, in the type of mean."""
+    """Random numbers of the normal distribution of a mean and a standard deviation, in the type of mean."""
 
     mean: Value | None = operand("T[]", default=None, constant=True)
     stddev: Value | None = operand("T[]", default=None, constant=True)
@@ -85,7 +85,7 @@ class RandomNormal(RandomDistribution, name="mil.random_normal"):
 
 
 class RandomUniform(RandomDistribution, name="mil.random_uniform"):
-    """Numbers evenly distributed over [low, high), in the type of low."""
+    """Random numbers evenly distributed over [low, high), in the type of low."""
 
     low: Value | None = operand("T[]", default=None, constant=True)
     high: Value | None = operand("T[]", default=None, constant=True)

@@ -134,8 +134,8 @@ def _apart(state: Value, recurrent: Value, count: int = 1) -> Value:
 
 
 class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
-    """h = activation(W x + R h + b) for each step of a sequence; gives the outputs of all steps, or of the last one,
-    and the last state.
+    """Recurrent network (RNN): h = activation(W x + R h + b) for each step of a sequence; gives the outputs of all
+    steps, or of the last one, and the last state.
 
     With the direction reverse steps are taken from the end, and outputs stand in the order of steps.
     """
@@ -173,8 +173,8 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
 
 
 class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
-    """h = (1 - z) o + z h for each step of a sequence; gives the outputs of all steps, or of the last one, and the last
-    state.
+    """Gated recurrent unit (GRU): h = (1 - z) o + z h for each step of a sequence; gives the outputs of all steps, or
+    of the last one, and the last state.
 
     r and z are recurrent_activation(W x + R h + b), and o is activation(W x + R (r h) + b); with reset_after it is
     activation(W x + input_bias + r (R h + bias)). The order of gates is r, o,
@@ -228,8 +228,8 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
 
 
 class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
-    """c = f c + i z and h = o activation(c) for each step of a sequence; gives the outputs of all steps, or of the last
-    one, the last h and the last c.
+    """Long short-term memory (LSTM): c = f c + i z and h = o activation(c) for each step of a sequence; gives the
+    outputs of all steps, or of the last one, the last h and the last c.
 
     i, f and o are recurrent_activation(W x + R h + b + peephole c), for o with the new c, and z is
     cell_activation(W x + R h + b). The order of gates is i, f, o, z, that of peepholes i, f, o. `clip` limits the new c

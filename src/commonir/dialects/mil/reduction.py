@@ -62,14 +62,14 @@ def _in_float(x: Value) -> Value:
 
 
 class ReduceL1Norm(Reduction, name="mil.reduce_l1_norm"):
-    """The sum of the absolute values."""
+    """L1 norm: the sum of the absolute values over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(core.abs(x), axes, keep_dims)
 
 
 class ReduceL2Norm(Reduction, name="mil.reduce_l2_norm"):
-    """The root of the sum of the squares."""
+    """L2 norm: the root of the sum of the squares over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         wide = _in_float(x)
@@ -78,7 +78,7 @@ class ReduceL2Norm(Reduction, name="mil.reduce_l2_norm"):
 
 
 class ReduceLogSum(Reduction, name="mil.reduce_log_sum"):
-    """The natural logarithm of the sum."""
+    """Natural logarithm of the sum over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         summed = core.reduce_sum(_in_float(x), axes, keep_dims)
@@ -86,7 +86,7 @@ class ReduceLogSum(Reduction, name="mil.reduce_log_sum"):
 
 
 class ReduceLogSumExp(Reduction, name="mil.reduce_log_sum_exp"):
-    """The natural logarithm of the sum of the exponentials, computed relative to the largest element."""
+    """Natural logarithm of the sum of the exponentials over some axes, computed relative to the largest element."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         wide = _in_float(x)
@@ -97,14 +97,14 @@ class ReduceLogSumExp(Reduction, name="mil.reduce_log_sum_exp"):
 
 
 class ReduceMax(Reduction, name="mil.reduce_max"):
-    """The largest element."""
+    """Largest element over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_max(x, axes, keep_dims)
 
 
 class ReduceMean(Reduction, name="mil.reduce_mean"):
-    """The mean; of integers, truncated toward zero."""
+    """Mean over some axes; of integers, truncated toward zero."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         if element_of(x).is_float:
@@ -114,28 +114,28 @@ class ReduceMean(Reduction, name="mil.reduce_mean"):
 
 
 class ReduceMin(Reduction, name="mil.reduce_min"):
-    """The smallest element."""
+    """Smallest element over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_min(x, axes, keep_dims)
 
 
 class ReduceProd(Reduction, name="mil.reduce_prod"):
-    """The product."""
+    """Product of the elements over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_prod(x, axes, keep_dims)
 
 
 class ReduceSum(Reduction, name="mil.reduce_sum"):
-    """The sum."""
+    """Sum of the elements over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(x, axes, keep_dims)
 
 
 class ReduceSumSquare(Reduction, name="mil.reduce_sum_square"):
-    """The sum of the squares."""
+    """Sum of the squares over some axes."""
 
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         return core.reduce_sum(core.mul(x, x), axes, keep_dims)

@@ -105,13 +105,13 @@ class _ToReal(
 
 
 class Abs(_ToReal, name="complex.abs"):
-    """The absolute value."""
+    """The absolute value of a complex number."""
 
     fn = staticmethod(complex_numbers.magnitude)
 
 
 class Angle(_ToReal, name="complex.angle"):
-    """The argument."""
+    """The argument of a complex number."""
 
     fn = staticmethod(complex_numbers.angle)
 
@@ -122,7 +122,7 @@ class Re(
     traits=(_part_matches("real"), traits.Elementwise),
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
-    """The real part."""
+    """The real part of a complex number."""
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -142,7 +142,7 @@ class Im(
     traits=(_part_matches("imaginary"), traits.Elementwise),
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
-    """The imaginary part."""
+    """The imaginary part of a complex number."""
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -296,25 +296,25 @@ class NotEqual(_Comparison, name="complex.neq"):
 
 
 class Add(_Binary, name="complex.add", traits=(traits.Commutative,)):
-    """The sum."""
+    """The sum of two complex numbers."""
 
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="complex.sub"):
-    """The difference."""
+    """The difference of two complex numbers."""
 
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="complex.mul", traits=(traits.Commutative,)):
-    """The product."""
+    """The product of two complex numbers."""
 
     fn = staticmethod(complex_numbers.product)
 
 
 class Div(_Binary, name="complex.div"):
-    """The quotient."""
+    """The quotient of two complex numbers."""
 
     fn = staticmethod(complex_numbers.quotient)
 
@@ -369,7 +369,7 @@ class Neg(_Unary, name="complex.neg"):
 
 
 class Cos(_Unary, name="complex.cos"):
-    """The cosine."""
+    """The cosine of a complex number."""
 
     fn = staticmethod(complex_numbers.cosine)
 
@@ -411,7 +411,7 @@ class Sign(_Unary, name="complex.sign"):
 
 
 class Sin(_Unary, name="complex.sin"):
-    """The sine."""
+    """The sine of a complex number."""
 
     fn = staticmethod(complex_numbers.sine)
 
@@ -423,7 +423,7 @@ class Sqrt(_Unary, name="complex.sqrt"):
 
 
 class Tan(_Unary, name="complex.tan"):
-    """The tangent."""
+    """The tangent of a complex number."""
 
     fn = staticmethod(complex_numbers.tangent)
 

@@ -62,19 +62,19 @@ class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
 
 
 class Add(_Binary, name="index.add", traits=(traits.Commutative,)):
-    """The sum."""
+    """The sum of two index values."""
 
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="index.sub"):
-    """The difference."""
+    """The difference of two index values."""
 
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="index.mul", traits=(traits.Commutative,)):
-    """The product."""
+    """The product of two index values."""
 
     fn = staticmethod(core.mul)
 

@@ -157,7 +157,7 @@ class Atan2(_FloatBinary, name="math.atan2"):
 
 
 class Cbrt(_FloatUnary, name="math.cbrt"):
-    """The cube root."""
+    """The cube root of each element."""
 
     folded_for = frozenset[ElementType]()
     fn = staticmethod(made_of(real_functions.in_single, real_functions.cbrt))

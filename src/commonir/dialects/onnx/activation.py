@@ -33,14 +33,14 @@ FLOATS_6_22 = by_version(opset6=FLOATS_1, opset22=FLOATS)
 
 
 class Relu(UnaryX, name="onnx.Relu"):
-    """The element, or zero where it is negative."""
+    """Rectified linear unit (ReLU): the element, or zero where it is negative."""
 
     T = by_version(opset6=FLOATS_1, opset13=FLOATS, opset14=FLOATS | SIGNED_INTEGERS)
     fn = core.relu
 
 
 class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
-    """The element, or alpha times it where it is negative."""
+    """Leaky ReLU: the element, or alpha times it where it is negative."""
 
     alpha: float = attribute(attr_types.number, default=0.01)
     T = by_version(opset6=FLOATS_1, opset16=FLOATS)
@@ -50,7 +50,7 @@ class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
 
 
 class PRelu(OnnxOp, name="onnx.PRelu"):
-    """The element, or slope times it where it is negative; slope is broadcast to x."""
+    """Parametric ReLU: the element, or slope times it where it is negative; slope is broadcast to x."""
 
     X: Value = operand("T")
     slope: Value = operand("T")
@@ -63,7 +63,7 @@ class PRelu(OnnxOp, name="onnx.PRelu"):
 
 
 class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
-    """The element where it is larger than alpha, else zero."""
+    """Thresholded ReLU: the element where it is larger than alpha, else zero."""
 
     alpha: float = attribute(attr_types.number, default=1.0)
     T = by_version(opset10=FLOATS_1, opset22=FLOATS)
@@ -73,7 +73,7 @@ class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
 
 
 class Elu(UnaryX, name="onnx.Elu"):
-    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
+    """Exponential linear unit (ELU): the element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
     alpha: float = attribute(attr_types.number, default=1.0)
     T = FLOATS_6_22
@@ -83,7 +83,7 @@ class Elu(UnaryX, name="onnx.Elu"):
 
 
 class Selu(UnaryX, name="onnx.Selu"):
-    """gamma times the element where it is positive, elsewhere gamma * alpha * (exp(x) - 1)."""
+    """Scaled ELU: gamma times the element where it is positive, elsewhere gamma * alpha * (exp(x) - 1)."""
 
     gamma: float = attribute(attr_types.number, default=1.0507010221481323)
     alpha: float = attribute(attr_types.number, default=1.6732631921768188)
@@ -94,7 +94,7 @@ class Selu(UnaryX, name="onnx.Selu"):
 
 
 class Celu(UnaryX, name="onnx.Celu"):
-    """The element where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
+    """Continuously differentiable ELU: the element where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
 
     alpha: float = attribute(attr_types.number, default=1.0)
     T = by_version(opset12=element_type(f32), opset28=FLOATS)
@@ -106,7 +106,7 @@ class Celu(UnaryX, name="onnx.Celu"):
 
 
 class Sigmoid(UnaryX, name="onnx.Sigmoid"):
-    """1 / (1 + exp(-x))."""
+    """Logistic sigmoid: 1 / (1 + exp(-x))."""
 
     T = FLOATS_6_13
     fn = core.sigmoid
@@ -124,14 +124,14 @@ class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
 
 
 class HardSwish(UnaryX, name="onnx.HardSwish"):
-    """x times the hard sigmoid of slope 1/6."""
+    """Hard swish: x times the hard sigmoid of slope 1/6."""
 
     T = by_version(opset14=FLOATS_1, opset22=FLOATS)
     fn = core.hard_swish
 
 
 class Swish(UnaryX, name="onnx.Swish", since="opset24"):
-    """x times the sigmoid of alpha * x."""
+    """Swish: x times the sigmoid of alpha * x."""
 
     alpha: float = attribute(attr_types.number, default=1.0)
     T = FLOATS
@@ -159,7 +159,7 @@ class SwiGLU(OnnxOp, name="onnx.SwiGLU", since="opset28"):
 
 
 class Mish(UnaryX, name="onnx.Mish"):
-    """x times the hyperbolic tangent of log(1 + exp(x))."""
+    """Mish: x times the hyperbolic tangent of log(1 + exp(x))."""
 
     T = by_version(opset18=FLOATS_1, opset22=FLOATS)
 
@@ -168,21 +168,21 @@ class Mish(UnaryX, name="onnx.Mish"):
 
 
 class Softplus(UnaryX, name="onnx.Softplus"):
-    """log(1 + exp(x))."""
+    """Softplus: log(1 + exp(x))."""
 
     T = FLOATS_1_22
     fn = core.softplus
 
 
 class Softsign(UnaryInput, name="onnx.Softsign"):
-    """x / (1 + |x|)."""
+    """Softsign: x / (1 + |x|)."""
 
     T = FLOATS_1_22
     fn = core.softsign
 
 
 class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
-    """x + bias below -lambd, x - bias above lambd, and zero between.
+    """Shrinkage: x + bias below -lambd, x - bias above lambd, and zero between.
 
     Of integers, the attributes count without their fractions, and unsigned ones are never below.
     """
@@ -203,7 +203,9 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
 
 
 class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
-    """x times the probability that a standard normal variable is below it, exactly or by a hyperbolic tangent."""
+    """Gaussian error linear unit: x times the probability that a standard normal variable is below it, exactly or by a
+    hyperbolic tangent.
+    """
 
     approximate: str = attribute(attr_types.text, default="none", check=one_of("none", "tanh"))
     T = FLOATS
@@ -214,7 +216,7 @@ class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
 
 
 class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
-    """Exponentials along an axis divided by their sum."""
+    """Softmax: exponentials along an axis divided by their sum."""
 
     axis: int = attribute(attr_types.integer, default=-1)
     T = FLOATS
@@ -224,7 +226,7 @@ class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
 
 
 class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
-    """The logarithm of the softmax."""
+    """Log-softmax: the logarithm of the softmax."""
 
     axis: int = attribute(attr_types.integer, default=-1)
     T = FLOATS
@@ -234,7 +236,7 @@ class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
 
 
 class Hardmax(UnaryInput, name="onnx.Hardmax", since="opset13"):
-    """1 at the first of the largest elements along an axis, and 0 elsewhere."""
+    """Hardmax: 1 at the first of the largest elements along an axis, and 0 elsewhere."""
 
     axis: int = attribute(attr_types.integer, default=-1)
     T = FLOATS

@@ -54,25 +54,25 @@ class Arithmetic(OnnxOp):
 
 
 class Add(Arithmetic, name="onnx.Add"):
-    """The sum."""
+    """Elementwise sum of two tensors, with broadcasting."""
 
     fn = core.add
 
 
 class Sub(Arithmetic, name="onnx.Sub"):
-    """The difference."""
+    """Elementwise difference of two tensors, with broadcasting."""
 
     fn = core.sub
 
 
 class Mul(Arithmetic, name="onnx.Mul"):
-    """The product."""
+    """Elementwise product of two tensors, with broadcasting."""
 
     fn = core.mul
 
 
 class Div(Arithmetic, name="onnx.Div"):
-    """The quotient; of integers, rounded toward zero."""
+    """Elementwise quotient with broadcasting; of integers, rounded toward zero."""
 
     fn = core.div
 

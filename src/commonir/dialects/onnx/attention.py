@@ -167,7 +167,8 @@ def usual_scale(size: Dim) -> float:
 
 
 class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
-    """softmax(Q K^T * scale + mask) V for each head; a query that is kept from every key gives 0.
+    """Scaled dot-product attention: softmax(Q K^T * scale + mask) V for each head; a query that is kept from every key
+    gives 0.
 
     Heads are an axis of their own, or lie one after another in the last one. Keys and values may have fewer heads, each
     for as many queries. Those of a past are put before them. Gives the result, the keys and values, and scores before
@@ -269,7 +270,7 @@ def _number(size: Dim) -> Value:
 
 
 class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
-    """Pairs of elements of each head turned by an angle that depends on the position.
+    """Rotary position embedding: pairs of elements of each head turned by an angle that depends on the position.
 
     A pair is an element of the first half and the same one of the second, or, interleaved, an element and the next one.
     With positions the caches hold a row for each position, else for each element of the sequence.
@@ -325,7 +326,7 @@ def rotated(x: Value, cos: Value, sin: Value, count: Dim, *, interleaved: bool) 
 
 
 class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
-    """Attention through a state S of each head that every position writes into: o = scale S^T q.
+    """Linear attention: attention through a state S of each head that every position writes into: o = scale S^T q.
 
     A position multiplies the state by exp(decay) (`gated`), and adds k v^T to it, or with `delta`
     beta k (v - S^T k)^T. The state, in single precision, is given and returned.
@@ -409,7 +410,7 @@ def _steps(x: Value, heads: int) -> Value:
 class FlexAttention(
     OnnxOp, name="onnx.preview.FlexAttention", since="preview1", traits=(traits.SingleBlock, traits.RunsNested)
 ):
-    """softmax(Q K^T * scale) V for each head, where nested graphs may change scores and weights.
+    """Flexible attention: softmax(Q K^T * scale) V for each head, where nested graphs may change scores and weights.
 
     Each graph takes the tensor [batch, head, query, key] in the precision of the softmax, and gives one like it. Keys
     and values may have fewer heads, each for as many queries.

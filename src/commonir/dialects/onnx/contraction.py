@@ -60,7 +60,7 @@ class AffineProduct(OnnxOp):
 
 
 class Gemm(AffineProduct, name="onnx.Gemm"):
-    """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
+    """General matrix product: alpha A B + beta C, where A and B may be transposed and C is broadcast."""
 
     T = by_version(opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 

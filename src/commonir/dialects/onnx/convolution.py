@@ -53,7 +53,7 @@ class Conv(Convolution, name="onnx.Conv"):
 
 
 class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
-    """The gradient of a convolution by its input."""
+    """Transposed convolution: the gradient of a convolution by its input."""
 
     output_padding: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     output_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
@@ -81,7 +81,8 @@ class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
 
 
 class DeformConv(OnnxOp, name="onnx.DeformConv"):
-    """A convolution whose filter reads each of its elements at a displaced position, by linear interpolation.
+    """Deformable convolution: a convolution whose filter reads each of its elements at a displaced position, by linear
+    interpolation.
 
     Offsets have, for each group of channels that share them and each element of the filter, a displacement along each
     spatial axis; a mask multiplies what is read.
@@ -186,7 +187,8 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
 
 
 class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset27"):
-    """A convolution of each channel with the elements before it, those before the first taken from a state.
+    """Causal convolution: a convolution of each channel with the elements before it, those before the first taken from
+    a state.
 
     Gives the result, perhaps times its sigmoid, and the elements that precede the next ones.
     """

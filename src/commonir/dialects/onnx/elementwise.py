@@ -53,7 +53,7 @@ class UnaryInput(OnnxOp):
 
 
 class Neg(UnaryX, name="onnx.Neg"):
-    """The negative."""
+    """The negative of each element."""
 
     T = by_version(opset6=FLOATS_1 | SIGNED_INTEGERS, opset13=FLOATS | SIGNED_INTEGERS)
     fn = core.neg
@@ -250,7 +250,7 @@ class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
 
 
 class Abs(UnaryX, name="onnx.Abs"):
-    """The absolute value."""
+    """The absolute value of each element."""
 
     T = by_version(opset6=NUMBERS_1, opset13=NUMBERS)
 

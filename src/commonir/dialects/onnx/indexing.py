@@ -255,7 +255,7 @@ class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
 
 
 class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
-    """A new axis with the second of values at the position given and the first elsewhere.
+    """One-hot encoding: a new axis with the second of values at the position given and the first elsewhere.
 
     A negative position counts from the end.
     """

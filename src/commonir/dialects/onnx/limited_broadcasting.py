@@ -48,28 +48,28 @@ class LimitedPredicate(Limited):
 
 
 class Add6(Limited, name="onnx.Add", since="opset6"):
-    """The sum."""
+    """Elementwise sum of two tensors, the second broadcast if `broadcast`."""
 
     combine = staticmethod(core.add)
     T = WIDE_NUMBERS_1
 
 
 class Sub6(Limited, name="onnx.Sub", since="opset6"):
-    """The difference."""
+    """Elementwise difference of two tensors, the second broadcast if `broadcast`."""
 
     combine = staticmethod(core.sub)
     T = WIDE_NUMBERS_1
 
 
 class Mul6(Limited, name="onnx.Mul", since="opset6"):
-    """The product."""
+    """Elementwise product of two tensors, the second broadcast if `broadcast`."""
 
     combine = staticmethod(core.mul)
     T = WIDE_NUMBERS_1
 
 
 class Div6(Limited, name="onnx.Div", since="opset6"):
-    """The quotient; of integers, rounded toward zero."""
+    """Elementwise quotient of two tensors, the second broadcast if `broadcast`; of integers, rounded toward zero."""
 
     combine = staticmethod(core.div)
     T = WIDE_NUMBERS_1

@@ -43,7 +43,9 @@ def weighted_loss(
 
 
 class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
-    """The negative logarithm of the probability of the class of each sample, from logarithms of probabilities."""
+    """Negative log-likelihood loss: the negative logarithm of the probability of the class of each sample, from
+    logarithms of probabilities.
+    """
 
     input: Value = operand("T")
     target: Value = operand("Tind")
@@ -59,7 +61,9 @@ class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
 
 
 class SoftmaxCrossEntropyLoss(OnnxOp, name="onnx.SoftmaxCrossEntropyLoss"):
-    """The negative logarithm of the softmax at the class of each sample, and the logarithms of all."""
+    """Cross-entropy loss: the negative logarithm of the softmax at the class of each sample, and the logarithms of
+    all.
+    """
 
     scores: Value = operand("T")
     labels: Value = operand("Tind")

@@ -31,7 +31,7 @@ def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
 
 
 class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"):
-    """The tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted."""
+    """Layer normalization: the tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted."""
 
     X: Value = operand("T")
     Scale: Value = operand("T")
@@ -73,7 +73,7 @@ _BF16 = 16
 
 
 class RMSNormalization(OnnxOp, name="onnx.RMSNormalization", since="opset23"):
-    """The tensor divided by the root of its mean square over its trailing axes, then scaled."""
+    """RMS normalization: the tensor divided by the root of its mean square over its trailing axes, then scaled."""
 
     X: Value = operand("T")
     scale: Value = operand("V")
@@ -129,7 +129,8 @@ def _channel_axes(x: Value) -> tuple[int, ...]:
 
 
 class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
-    """Each channel shifted by a mean and divided by the root of a variance, then scaled and shifted.
+    """Batch normalization: each channel shifted by a mean and divided by the root of a variance, then scaled and
+    shifted.
 
     When training these are those of the batch, and what is given is moved toward them.
     """
@@ -161,7 +162,8 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
 
 
 class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"):
-    """Each channel shifted by a mean and divided by the root of a variance, then scaled and shifted.
+    """Batch normalization: each channel shifted by a mean and divided by the root of a variance, then scaled and
+    shifted.
 
     With more than one result it trains: the mean and the variance are those of the batch, which are results too, and
     what is given is moved toward them.
@@ -198,7 +200,7 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
 
 
 class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", since="opset7"):
-    """As `BatchNormalization9`; unless `spatial`, each position of a sample is a channel of its own."""
+    """Unless `spatial`, each position of a sample is a channel of its own."""
 
     spatial: int = attribute(attr_types.integer, default=1)
 
@@ -213,7 +215,7 @@ class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", s
 
 
 class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", since="opset6"):
-    """As `BatchNormalization7`, but it trains unless `is_test`."""
+    """It trains unless `is_test`."""
 
     is_test: int = attribute(attr_types.integer, default=0)
 
@@ -223,7 +225,7 @@ class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", s
 
 
 class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
-    """Each channel of each sample with mean 0 and variance 1, then scaled and shifted."""
+    """Instance normalization: each channel of each sample with mean 0 and variance 1, then scaled and shifted."""
 
     input: Value = operand("T")
     scale: Value = operand("T")
@@ -237,7 +239,9 @@ class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
 
 
 class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"):
-    """Each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by channel."""
+    """Group normalization: each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by
+    channel.
+    """
 
     X: Value = operand("T[n, c, s*]")
     scale: Value = operand("T[k]")
@@ -273,7 +277,7 @@ class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset1
 
 
 class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
-    """The tensor with mean 0 and variance 1 over some axes."""
+    """Mean-variance normalization: the tensor with mean 0 and variance 1 over some axes."""
 
     X: Value = operand("T")
     axes: tuple[int, ...] = attribute(attr_types.integers, default=(0, 2, 3))
@@ -288,7 +292,8 @@ class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
 
 
 class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
-    """The tensor divided by its norm along an axis: the sum of absolute values, or the root of that of squares.
+    """Lp normalization: the tensor divided by its norm along an axis: the sum of absolute values, or the root of that
+    of squares.
 
     Zero where the norm is.
     """
@@ -311,7 +316,9 @@ class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
 
 
 class LRN(OnnxOp, name="onnx.LRN"):
-    """x / (bias + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1)."""
+    """Local response normalization: x / (bias + alpha / size * sum of x^2)^beta, summed over a window of size channels
+    (axis 1).
+    """
 
     X: Value = operand("T[n, c, s*]")
     size: int = attribute(attr_types.integer, check=positive)

@@ -43,7 +43,7 @@ class Pooled(OnnxOp):
 
 
 class MaxPool(Pooled, name="onnx.MaxPool"):
-    """The largest element of each window, and its position in the flattened operand.
+    """Max pooling: the largest element of each window, and its position in the flattened operand.
 
     Positions count the last axis fastest, with a storage order of 1 the first spatial axis.
     """
@@ -100,7 +100,7 @@ def _column_major(positions: Value, sizes: tuple[Dim, ...]) -> Value:
 
 
 class AveragePool(Pooled, name="onnx.AveragePool"):
-    """The mean of each window; whether padding counts is `count_include_pad`."""
+    """Average pooling: the mean of each window; whether padding counts is `count_include_pad`."""
 
     count_include_pad: bool = attribute(attr_types.flag, default=False, since="opset7")
     dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive, since="opset19")
@@ -119,7 +119,7 @@ class AveragePool(Pooled, name="onnx.AveragePool"):
 
 
 class LpPool(Pooled, name="onnx.LpPool"):
-    """The p-norm of each window."""
+    """Lp pooling: the p-norm of each window."""
 
     p: int = attribute(attr_types.integer, default=2, check=positive)
     ceil_mode: bool = attribute(attr_types.flag, default=False, since="opset18")
@@ -160,7 +160,7 @@ def _spatial_axes(x: Value) -> tuple[int, ...]:
 
 
 class GlobalAveragePool(Global, name="onnx.GlobalAveragePool"):
-    """The mean over all spatial axes, which keep size 1."""
+    """Global average pooling: the mean over all spatial axes, which keep size 1."""
 
     T = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
@@ -169,7 +169,7 @@ class GlobalAveragePool(Global, name="onnx.GlobalAveragePool"):
 
 
 class GlobalMaxPool(Global, name="onnx.GlobalMaxPool"):
-    """The largest element over all spatial axes, which keep size 1."""
+    """Global max pooling: the largest element over all spatial axes, which keep size 1."""
 
     T = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
@@ -178,7 +178,7 @@ class GlobalMaxPool(Global, name="onnx.GlobalMaxPool"):
 
 
 class GlobalLpPool(Global, name="onnx.GlobalLpPool"):
-    """The p-norm over all spatial axes, which keep size 1."""
+    """Global Lp pooling: the p-norm over all spatial axes, which keep size 1."""
 
     p: int = attribute(attr_types.integer, default=2, check=positive)
     T = by_version(opset2=FLOATS_1, opset22=FLOATS)
@@ -189,7 +189,7 @@ class GlobalLpPool(Global, name="onnx.GlobalLpPool"):
 
 
 class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
-    """Zeros, with elements at positions of the flattened result: what largest elements of windows were taken from.
+    """Inverse of max pooling: the elements at their positions in the flattened result, and zeros elsewhere.
 
     When a larger shape is given, positions still count in the one that windows lead to.
     """

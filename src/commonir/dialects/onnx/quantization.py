@@ -135,7 +135,9 @@ def _quantized_type(x: Value, zero_point: Value | None, element: ElementType) ->
 
 
 class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
-    """The element divided by a scale, rounded to the nearest number (half to even), shifted, limited to the type."""
+    """Linear quantization: the element divided by a scale, rounded to the nearest number (half to even), shifted,
+    limited to the type.
+    """
 
     x: Value = operand("T1")
     y_scale: Value = operand("T2")
@@ -171,7 +173,7 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
 
 
 class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
-    """The element less the zero point, times a scale."""
+    """Linear dequantization: the element less the zero point, times a scale."""
 
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
@@ -196,7 +198,9 @@ class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
 
 
 class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="opset11"):
-    """The tensor quantized to bytes by the scale and zero point that its range calls for, and these two."""
+    """Dynamic quantization: the tensor quantized to bytes by the scale and zero point that its range calls for, and
+    these two.
+    """
 
     x: Value = operand("T1")
     y: Value = result("T2")

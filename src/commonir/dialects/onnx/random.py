@@ -109,7 +109,7 @@ class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Rand
 
 
 class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
-    """1 with the probability that the element is, else 0."""
+    """Random numbers of the Bernoulli distribution: 1 with the probability that the element is, else 0."""
 
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(attr_types.element, default=None)
@@ -127,7 +127,7 @@ class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
 
 
 class Multinomial(OnnxOp, name="onnx.Multinomial", traits=(traits.Random,)):
-    """Numbers of classes drawn for each sample, from logarithms of what their probabilities are proportional to."""
+    """Random classes of each sample, drawn by unnormalized log-probabilities."""
 
     input: Value = operand("T1[batch, classes]")
     dtype: ElementType = attribute(attr_types.element, default=i32)
@@ -166,7 +166,7 @@ def _dropped(data: Value, share: Value, seed: int) -> tuple[Value, Value]:
 
 
 class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
-    """When training, sets elements to zero with the probability `ratio` and scales the others up.
+    """Dropout: when training, sets elements to zero with the probability `ratio` and scales the others up.
 
     `mask` is true for what is kept. What a seed gives are the numbers that onnx's reference draws for it.
     """

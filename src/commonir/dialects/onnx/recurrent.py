@@ -165,7 +165,7 @@ def of_direction(value: Value, n: int) -> Value:
 
 
 class RNN(RecurrentOp, name="onnx.RNN"):
-    """h = f(W x + R h + b) for each step of a sequence."""
+    """Recurrent network (RNN): h = f(W x + R h + b) for each step of a sequence."""
 
     activations: tuple[str, ...] | None = attribute(attr_types.texts, default=("Tanh", "Tanh"))
 
@@ -202,7 +202,7 @@ def _given(functions: Functions) -> tuple[float, ...]:
 
 
 class GRU(RecurrentOp, name="onnx.GRU"):
-    """h = (1 - z) n + z h for each step of a sequence."""
+    """Gated recurrent unit (GRU): h = (1 - z) n + z h for each step of a sequence."""
 
     linear_before_reset: int = attribute(attr_types.integer, default=0)
 
@@ -235,7 +235,7 @@ class GRU(RecurrentOp, name="onnx.GRU"):
 
 
 class LSTM(RecurrentOp, name="onnx.LSTM"):
-    """c = f c + i z and h = o k(c) for each step of a sequence."""
+    """Long short-term memory (LSTM): c = f c + i z and h = o k(c) for each step of a sequence."""
 
     initial_c: Value | None = operand("T", default=None)
     P: Value | None = operand("T", default=None)

@@ -251,27 +251,27 @@ class ReduceProd1(ReductionAlongAttribute, name="onnx.ReduceProd"):
 
 
 class ReduceL1(Reduction, name="onnx.ReduceL1", since="opset18"):
-    """The sum of absolute values over some axes."""
+    """L1 norm: the sum of absolute values over some axes."""
 
     combine = staticmethod(absolute_sum_along)
     T = WIDE_NUMBERS
 
 
 class ReduceL11(ReductionAlongAttribute, name="onnx.ReduceL1"):
-    """The sum of absolute values over some axes."""
+    """L1 norm: the sum of absolute values over some axes."""
 
     combine = staticmethod(absolute_sum_along)
 
 
 class ReduceL2(Reduction, name="onnx.ReduceL2", since="opset18"):
-    """The root of the sum of squares over some axes."""
+    """L2 norm: the root of the sum of squares over some axes."""
 
     combine = staticmethod(root_of_squares_along)
     T = WIDE_NUMBERS
 
 
 class ReduceL21(ReductionAlongAttribute, name="onnx.ReduceL2"):
-    """The root of the sum of squares over some axes."""
+    """L2 norm: the root of the sum of squares over some axes."""
 
     combine = staticmethod(root_of_squares_along)
 

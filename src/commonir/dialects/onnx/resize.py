@@ -340,7 +340,7 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
 
 
 class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
-    """The tensor resampled to other sizes, given as such or as factors; factors and region are there, perhaps empty."""
+    """The tensor resampled to other sizes, which are operands or follow from factors."""
 
     X: Value = operand("T1")
     roi: Value = operand("T2", by_value=True)

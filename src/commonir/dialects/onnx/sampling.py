@@ -62,7 +62,7 @@ class GridSample(GridSample16, name="onnx.GridSample"):
 
 
 class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
-    """Positions for GridSample at which affine maps read images of a given shape [batch, channels, ...].
+    """Sampling positions for GridSample that apply affine maps to images of a shape [batch, channels, ...].
 
     The elements of a result lie in [-1, 1], by their centres or, with `align_corners` unset, by their outer edges.
     """
@@ -110,8 +110,8 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
 
 
 class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 opset11"):
-    """Rows (image, class, box) of the boxes that stay, of each class from the best on, when each takes away those of
-    its class that it overlaps by more than a threshold.
+    """Non-maximum suppression: rows (image, class, box) of the boxes that stay, the best of each class first; a box
+    removes those of its class that overlap it by more than a threshold.
     """
 
     boxes: Value = operand("f32")

@@ -684,7 +684,7 @@ def _anything(tensors: ElementClass) -> TypeClass:
 
 
 class Identity1(OnnxOp, name="onnx.Identity", since="opset1 opset13"):
-    """Its operand."""
+    """The operand, unchanged."""
 
     input: Value = operand("T")
     output: Value = result("T")
@@ -695,7 +695,7 @@ class Identity1(OnnxOp, name="onnx.Identity", since="opset1 opset13"):
 
 
 class Identity(OnnxOp, name="onnx.Identity", since="opset14 opset16 opset19 opset21 opset23 opset24 opset25"):
-    """Its operand."""
+    """The operand, unchanged."""
 
     input: Value = operand("V")
     output: Value = result("V")

@@ -92,7 +92,9 @@ class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
 
 
 class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
-    """The Fourier transforms of parts of a signal [batch, length, 1 or 2] that follow one another, times a window."""
+    """Short-time Fourier transform: the Fourier transforms of parts of a signal [batch, length, 1 or 2] that follow one
+    another, times a window.
+    """
 
     signal: Value = operand("T1")
     frame_step: Value = operand("T2", by_value=True)

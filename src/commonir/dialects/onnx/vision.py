@@ -23,7 +23,7 @@ from commonir.ods import (
 
 
 class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
-    """Regions of images divided into equal parts, each the mean or the largest share of samples within it.
+    """RoIAlign: regions of images divided into equal parts, each the mean or the largest share of samples within it.
 
     Regions are counted from the corner of the first element.
     """
@@ -66,7 +66,9 @@ class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
 
 
 class MaxRoiPool(OnnxOp, name="onnx.MaxRoiPool"):
-    """The largest element of each of the equal parts of regions, which are rounded to whole elements."""
+    """Max pooling of regions: the largest element of each of the equal parts of regions, which are rounded to whole
+    elements.
+    """
 
     X: Value = operand("T")
     rois: Value = operand("T")

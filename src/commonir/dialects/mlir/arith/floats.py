@@ -27,7 +27,7 @@ class NegF(FloatUnary, name="arith.negf"):
 
 
 class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
-    """The sum."""
+    """The sum of two floats."""
 
     fn = staticmethod(core.add)
 
@@ -36,7 +36,7 @@ class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
 
 
 class SubF(FloatBinary, name="arith.subf"):
-    """The difference."""
+    """The difference of two floats."""
 
     fn = staticmethod(core.sub)
 
@@ -45,7 +45,7 @@ class SubF(FloatBinary, name="arith.subf"):
 
 
 class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
-    """The product."""
+    """The product of two floats."""
 
     fn = staticmethod(core.mul)
 
@@ -57,7 +57,7 @@ class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
 
 
 class DivF(FloatBinary, name="arith.divf"):
-    """The quotient."""
+    """The quotient of two floats."""
 
     fn = staticmethod(core.div)
 

@@ -45,7 +45,7 @@ def _either(of_numbers: Function2, of_truths: Function2) -> Function2:
 
 
 class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
-    """The sum."""
+    """The sum of two integers, modulo their width."""
 
     fn = staticmethod(_either(core.add, core.logical_xor))
 
@@ -54,7 +54,7 @@ class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
 
 
 class SubI(_Wrapping, name="arith.subi"):
-    """The difference."""
+    """The difference of two integers, modulo their width."""
 
     fn = staticmethod(_either(core.sub, core.logical_xor))
 
@@ -63,7 +63,7 @@ class SubI(_Wrapping, name="arith.subi"):
 
 
 class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
-    """The product."""
+    """The product of two integers, modulo their width."""
 
     fn = staticmethod(_either(core.mul, core.logical_and))
 

@@ -83,13 +83,13 @@ class _SizeFunction(ShapeOp, traits=(traits.Pure,), assembly=BINARY):
 
 
 class Add(_SizeFunction, name="shape.add", traits=(traits.Commutative,)):
-    """The sum."""
+    """The sum of two sizes."""
 
     fn = staticmethod(core.add)
 
 
 class Mul(_SizeFunction, name="shape.mul", traits=(traits.Commutative,)):
-    """The product."""
+    """The product of two sizes."""
 
     fn = staticmethod(core.mul)
 
@@ -117,13 +117,13 @@ class _Extreme(ShapeOp, traits=(traits.Pure, traits.Commutative), assembly=BINAR
 
 
 class Max(_Extreme, name="shape.max"):
-    """The larger one."""
+    """The larger of two shapes or sizes."""
 
     fn = staticmethod(core.maximum)
 
 
 class Min(_Extreme, name="shape.min"):
-    """The smaller one."""
+    """The smaller of two shapes or sizes."""
 
     fn = staticmethod(core.minimum)
 
@@ -193,7 +193,7 @@ class _SizeOf(ShapeOp, traits=(traits.Pure,)):
 
 
 class Rank(_SizeOf, name="shape.rank", assembly="$shape attr-dict `:` type($shape) `->` type($rank)"):
-    """The number of sizes."""
+    """The number of axes of a shape."""
 
     shape: Value = operand(ShapeOrExtents)
     rank: Value = result(SizeOrIndex)

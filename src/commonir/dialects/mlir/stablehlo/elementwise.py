@@ -94,7 +94,7 @@ class _Analytic(_Unary):
 
 
 class Cbrt(_Analytic, name="stablehlo.cbrt"):
-    """The cube root."""
+    """The cube root of each element."""
 
     fn = by_kind(real_functions.cbrt, lambda x: complex_numbers.power(x, complex_splat(1 / 3, x)))
 
@@ -135,7 +135,7 @@ def _complex_logistic(x: Value) -> Value:
 
 
 class Logistic(_Analytic, name="stablehlo.logistic"):
-    """1 / (1 + exp(-x))."""
+    """Logistic sigmoid: 1 / (1 + exp(-x))."""
 
     fn = by_kind(core.sigmoid, _complex_logistic)
 
@@ -153,7 +153,7 @@ class Sine(_Analytic, name="stablehlo.sine"):
 
 
 class Sqrt(_Analytic, name="stablehlo.sqrt"):
-    """The square root."""
+    """The square root of each element."""
 
     fn = by_kind(core.sqrt, complex_numbers.square_root)
 
@@ -290,7 +290,7 @@ class Abs(_ToReal, name="stablehlo.abs"):
 
 
 class Real(_ToReal, name="stablehlo.real"):
-    """The real part."""
+    """The real part of each complex number."""
 
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(Floats)
@@ -300,7 +300,7 @@ class Real(_ToReal, name="stablehlo.real"):
 
 
 class Imag(_ToReal, name="stablehlo.imag"):
-    """The imaginary part."""
+    """The imaginary part of each complex number."""
 
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(Floats)

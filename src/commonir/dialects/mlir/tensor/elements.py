@@ -183,7 +183,7 @@ class Dim_(  # noqa: N801  `Dim` is a size
 
 
 class Rank(TensorOp, name="tensor.rank", traits=(traits.Pure,), assembly="$tensor attr-dict `:` type($tensor)"):
-    """The number of axes."""
+    """The number of axes of a tensor."""
 
     result_name = "rank"
 
@@ -204,7 +204,7 @@ class Extract(
     ),
     assembly="$tensor `[` $indices `]` attr-dict `:` type($tensor)",
 ):
-    """One element.
+    """One element of a tensor, at given positions.
 
     C1: there is one index for each axis.
     """

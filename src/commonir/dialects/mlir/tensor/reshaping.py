@@ -236,7 +236,7 @@ class CollapseShape(
     traits=(traits.Pure,),
     assembly="$src $reassociation attr-dict `:` type($src) `into` type($result)",
 ):
-    """Neighbouring axes made one.
+    """The tensor with groups of neighbouring axes merged into one.
 
     C1: the groups of axes of the source are in order, one for each axis of the result, and their sizes fit it.
     """

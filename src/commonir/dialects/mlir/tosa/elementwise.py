@@ -214,7 +214,7 @@ class Rsqrt(_Unary, name="tosa.rsqrt"):
 
 
 class Sigmoid(_UnaryInput, name="tosa.sigmoid"):
-    """1 / (1 + exp(-x))."""
+    """Logistic sigmoid: 1 / (1 + exp(-x))."""
 
     fn = core.sigmoid
 
@@ -232,7 +232,7 @@ class Tanh(_UnaryInput, name="tosa.tanh"):
 
 
 class Identity(TosaOp, name="tosa.identity"):
-    """The operand."""
+    """The operand, unchanged."""
 
     input1: Value = operand(AnyTosaTensor)
     output: Value = result(AnyTosaTensor)
@@ -480,13 +480,13 @@ class _Logical(TosaOp, traits=(*_BINARY, traits.Commutative)):
 
 
 class LogicalAnd(_Logical, name="tosa.logical_and"):
-    """True where both are."""
+    """Logical and: true where both are true."""
 
     fn = core.logical_and
 
 
 class LogicalOr(_Logical, name="tosa.logical_or"):
-    """True where one is."""
+    """Logical or: true where either is true."""
 
     fn = core.logical_or
 
@@ -541,7 +541,7 @@ class GreaterEqual(_Comparison, name="tosa.greater_equal"):
 
 
 class Mul(TosaOp, name="tosa.mul"):
-    """The product.
+    """Elementwise product of two tensors.
 
     Of 32-bit integers it is computed in 64 bits and divided by two to the power of `shift`, to the nearest and halves
     upward. Narrower integers give 32 bits.

@@ -108,7 +108,7 @@ class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
 
 
 class ReduceProduct(_Reduction, name="tosa.reduce_product"):
-    """The product.
+    """The product of the elements along an axis.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """

@@ -120,7 +120,7 @@ def _with_past(key: Value, value: Value, past: Value | None) -> tuple[Value, Val
 
 
 class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
-    """Projections to queries, keys and values, and their attention; gives it and the keys and values."""
+    """Scaled dot-product attention of projections to queries, keys and values; gives it and the keys and values."""
 
     input: Value = operand("T")
     weights: Value = operand("T")
@@ -221,7 +221,8 @@ class QAttention(OnnxOp, name="onnx.microsoft.QAttention", since="microsoft1"):
 
 
 class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since="microsoft1"):
-    """Attention of queries to keys and values, to which a bias is added; gives it and the keys and values.
+    """Multi-head attention: attention of queries to keys and values, to which a bias is added; gives it and the keys
+    and values.
 
     Keys and values have their heads one after another, or as an axis of their own, then without a bias.
     """
@@ -298,7 +299,7 @@ class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since
 
 
 class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="microsoft1"):
-    """Pairs of elements of each head turned by an angle that depends on the position.
+    """Rotary position embedding: pairs of elements of each head turned by an angle that depends on the position.
 
     Positions are one for each element, or the first one alone.
     """
@@ -338,7 +339,8 @@ class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="micr
 
 
 class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", since="microsoft1"):
-    """Attention of a decoder: each query to the keys up to its own, of which each head serves several of queries.
+    """Grouped-query attention: attention of a decoder: each query to the keys up to its own, of which each head serves
+    several of queries.
 
     The state has room for at least `total_sequence_length` positions; of each text `seqlens_k` + 1 are in use after
     the new ones, which come behind those of before. Gives the result, and the state with the new positions.

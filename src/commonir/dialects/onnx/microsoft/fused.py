@@ -142,7 +142,7 @@ class CDist(OnnxOp, name="onnx.microsoft.CDist", since="microsoft1"):
 
 
 class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
-    """x times the probability that a standard normal variable is below it."""
+    """Gaussian error linear unit: x times the probability that a standard normal variable is below it."""
 
     X: Value = operand("T")
     Y: Value = result("T")
@@ -198,7 +198,7 @@ class FastGelu(OnnxOp, name="onnx.microsoft.FastGelu", since="microsoft1"):
 
 
 class QuickGelu(OnnxOp, name="onnx.microsoft.QuickGelu", since="microsoft1"):
-    """x times the sigmoid of alpha x."""
+    """Quick GELU: x times the sigmoid of alpha x."""
 
     X: Value = operand("T")
     alpha: float = attribute(attr_types.number, default=1.702)

@@ -27,7 +27,7 @@ def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
 
 
 class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", since="onnxruntime1"):
-    """The tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted.
+    """Layer normalization: the tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted.
 
     onnxruntime has it in the default domain before version 17, from which on it is an operator of ONNX.
     """
@@ -61,7 +61,7 @@ class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", sin
 
 
 class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLayerNormalization", since="onnxruntime1"):
-    """The tensor divided by the root of its mean square over its trailing axes, then scaled.
+    """RMS normalization: the tensor divided by the root of its mean square over its trailing axes, then scaled.
 
     onnxruntime has it in the default domain, where ONNX has RMSNormalization.
     """
@@ -109,7 +109,9 @@ def _summed(input: Value, skip: Value, bias: Value | None) -> Value:
 
 
 class SkipLayerNormalization(SkipNormalization, name="onnx.microsoft.SkipLayerNormalization", since="microsoft1"):
-    """The sum of two tensors and a bias with mean 0 and variance 1 over the last axis, then scaled and shifted."""
+    """Layer normalization of a sum: the sum of two tensors and a bias with mean 0 and variance 1 over the last axis,
+    then scaled and shifted.
+    """
 
     beta: Value | None = operand("T", default=None)
     bias: Value | None = operand("T", default=None)
@@ -129,7 +131,9 @@ class SkipLayerNormalization(SkipNormalization, name="onnx.microsoft.SkipLayerNo
 class SkipSimplifiedLayerNormalization(
     SkipNormalization, name="onnx.microsoft.SkipSimplifiedLayerNormalization", since="microsoft1"
 ):
-    """The sum of two tensors and a bias divided by the root of its mean square over the last axis, then scaled."""
+    """RMS normalization of a sum: the sum of two tensors and a bias divided by the root of its mean square over the
+    last axis, then scaled.
+    """
 
     bias: Value | None = operand("T", default=None)
 

@@ -51,7 +51,9 @@ def channels_last(x: Value) -> Value:
 
 
 class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="microsoft1"):
-    """The element divided by a scale, rounded half to even, shifted, limited to the type of the zero point."""
+    """Linear quantization: the element divided by a scale, rounded half to even, shifted, limited to the type of the
+    zero point.
+    """
 
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
@@ -72,7 +74,7 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
 
 
 class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="microsoft1"):
-    """The element less the zero point, times a scale."""
+    """Linear dequantization: the element less the zero point, times a scale."""
 
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
