@@ -164,9 +164,9 @@ def _element_of(op: Op, field: Field, values: Sequence[int | float]) -> ElementT
     name = "" if field.pattern is None else field.pattern.element
     for f in op.layout.inputs:
         v = op.field_value(f)
-        kind = v.type if isinstance(v, Value) else None
-        if f.pattern is not None and f.pattern.element == name and isinstance(kind, TensorType):
-            return kind.element
+        type = v.type if isinstance(v, Value) else None
+        if f.pattern is not None and f.pattern.element == name and isinstance(type, TensorType):
+            return type.element
     return boolean if isinstance(values[0], bool) else f32 if isinstance(values[0], float) else i64
 
 

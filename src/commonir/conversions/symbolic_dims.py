@@ -63,8 +63,8 @@ def measuring(context: Context, wanted: Symbol) -> Measured:
 
 def _dims_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:
     for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+        type = argument.type
+        for axis, size in enumerate((type.shape or ()) if isinstance(type, TensorType) else ()):
             yield Axis(argument, axis), size
 
 

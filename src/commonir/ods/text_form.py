@@ -219,7 +219,7 @@ class FormWriter(Protocol):
 
     @property
     def is_partial(self) -> bool:
-        """Whether only the neighbourhood of some operations is printed, which cannot be read back."""
+        """Prints only the neighbourhood of some operations; such text cannot be read back."""
         ...
 
     def write(self, text: str) -> None:

@@ -40,14 +40,14 @@ def _bounded(function: ml_program.Func, ranges: Mapping[str, SizeRange]) -> ml_p
 
 def _port(value: Value, port: Port, ranges: Mapping[str, SizeRange]) -> Port:
     """Returns the port of an input with the ranges of its symbolic dims."""
-    kind = value.type
-    if not isinstance(kind, TensorType) or kind.shape is None:
+    type = value.type
+    if not isinstance(type, TensorType) or type.shape is None:
         return port
-    names = [plain_symbol(d) for d in kind.shape]
+    names = [plain_symbol(d) for d in type.shape]
     if not any(name in ranges for name in names):
         return port
     sizes: list[SizeRange] = []
-    for axis, (name, dim) in enumerate(zip(names, kind.shape, strict=True)):
+    for axis, (name, dim) in enumerate(zip(names, type.shape, strict=True)):
         before = port.ranges[axis] if axis < len(port.ranges) else SizeRange(1, None)
         if name is not None and name in ranges:
             sizes.append(ranges[name])

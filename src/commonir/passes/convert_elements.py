@@ -75,17 +75,17 @@ class _Conversion(Transcription):
         self._casts: dict[tuple[Value, ElementType], Value] = {}
 
     def argument_type(self, argument: Value) -> Type:
-        kind = argument.type
-        if not isinstance(kind, TensorType):
-            return kind
+        type = argument.type
+        if not isinstance(type, TensorType):
+            return type
         is_input = argument.owner is self.source.body
-        return kind.with_element((self.policy.at_border if is_input else self.policy.inside)(kind.element))
+        return type.with_element((self.policy.at_border if is_input else self.policy.inside)(type.element))
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         out: list[Value] = []
         for old, new in zip(self.source.outputs, values, strict=True):
-            kind = old.type
-            out.append(new if not isinstance(kind, TensorType) else self._as(new, self.policy.at_border(kind.element)))
+            type = old.type
+            out.append(new if not isinstance(type, TensorType) else self._as(new, self.policy.at_border(type.element)))
         return tuple(out)
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
@@ -122,10 +122,10 @@ class _Conversion(Transcription):
             return old.type.element
         return self._inside(old.type, keeps)
 
-    def _inside(self, kind: Type, keeps: bool) -> ElementType:
-        if not isinstance(kind, TensorType):
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"a value of type {kind} has no element type"))
-        return kind.element if keeps else self.policy.inside(kind.element)
+    def _inside(self, type: Type, keeps: bool) -> ElementType:
+        if not isinstance(type, TensorType):
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"a value of type {type} has no element type"))
+        return type.element if keeps else self.policy.inside(type.element)
 
     def _attributes(self, op: Operation) -> dict[str, object]:
         """Element types that attributes name."""
@@ -156,8 +156,8 @@ class _Conversion(Transcription):
 
     def _as(self, value: Value, element: ElementType) -> Value:
         """A value in an element type, converted once."""
-        kind = value.type
-        if not isinstance(kind, TensorType) or kind.element is element:
+        type = value.type
+        if not isinstance(type, TensorType) or type.element is element:
             return value
         key = (value, element)
         known = self._casts.get(key)
@@ -235,14 +235,14 @@ def converted_data(data: Data, element: ElementType) -> Data:
         return data
     if element is i32 and data.element.is_integer and data.element.bits >= i32.bits:
         _check_range(data)
-    kind = TensorType(element, data.shape)
-    return DeferredData(kind, lambda: _cast(data, kind))
+    type = TensorType(element, data.shape)
+    return DeferredData(type, lambda: _cast(data, type))
 
 
-def _cast(data: Data, kind: TensorType) -> Data:
+def _cast(data: Data, type: TensorType) -> Data:
     from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
-    return ArrayData(kind, data.array().astype(dtype_of(kind.element.name)))
+    return ArrayData(type, data.array().astype(dtype_of(type.element.name)))
 
 
 def _check_range(data: Data) -> None:
@@ -280,8 +280,8 @@ class HalfPrecision(ElementPolicy):
     def constant(self, data: Data, element: ElementType) -> Data:
         if element is not f16 or data.element is not f32:
             return super().constant(data, element)
-        kind = TensorType(f16, data.shape)
-        return DeferredData(kind, lambda: _halved(data, kind))
+        type = TensorType(f16, data.shape)
+        return DeferredData(type, lambda: _halved(data, type))
 
 
 def _is_out_of_range(value: Value) -> bool:
@@ -294,14 +294,14 @@ def _is_out_of_range(value: Value) -> bool:
     return bool(((sizes > _LARGEST_HALF) & (sizes < _AS_INFINITE)).any())
 
 
-def _halved(data: Data, kind: TensorType) -> Data:
+def _halved(data: Data, type: TensorType) -> Data:
     import numpy as np  # noqa: PLC0415  only where a constant is converted
 
     wide = data.array().astype(np.float32, copy=False)
     sizes = np.abs(wide)
     limited = np.where((sizes >= _AS_INFINITE) & np.isfinite(wide), np.copysign(_LARGEST_HALF, wide), wide)
     kept = np.where((sizes > 0) & (sizes < _NO_SMALLER_HALF), np.copysign(_NO_SMALLER_HALF, wide), limited)
-    return ArrayData(kind, kept.astype(np.float16))
+    return ArrayData(type, kept.astype(np.float16))
 
 
 def in_precision(module: Module, precision: str | None) -> Module:

@@ -103,14 +103,14 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
             message = f"'{function.symbol_name}' has no input '{name}'"
             diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, inputs))
             continue
-        kind = function.core_type(inputs[name].type)
-        data = given or default_data(kind, function.input_ports.get(name, NO_PORT))
+        type = function.core_type(inputs[name].type)
+        data = given or default_data(type, function.input_ports.get(name, NO_PORT))
         if data is None:
             diagnostics.add(
                 IMPOSSIBLE_EDIT, f"the input '{name}' has no default value", help=f"give one, as in `{name}=...`"
             )
-        elif not are_compatible(kind, data.type):
-            diagnostics.add(IMPOSSIBLE_EDIT, f"the input '{name}' is {kind}, and cannot become a constant {data.type}")
+        elif not are_compatible(type, data.type):
+            diagnostics.add(IMPOSSIBLE_EDIT, f"the input '{name}' is {type}, and cannot become a constant {data.type}")
         else:
             out[name] = data
     diagnostics.raise_errors()
@@ -287,10 +287,10 @@ class _FunctionEdit:
         is_refined = True
         arguments = {a.name: a for a in block.arguments}
         for (name, axis), size in axes.items():
-            kind = arguments[name].type
-            if not isinstance(kind, TensorType) or kind.shape is None:
+            type = arguments[name].type
+            if not isinstance(type, TensorType) or type.shape is None:
                 continue
-            dim = kind.shape[axis]
+            dim = type.shape[axis]
             if isinstance(dim, DimExpr):
                 plain = plain_symbol(dim)
                 if plain is None or known.setdefault(plain, size) != size:
@@ -298,8 +298,8 @@ class _FunctionEdit:
                     raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
             else:
                 is_refined = is_refined and dim in (None, size)
-                dims = [size if n == axis else d for n, d in enumerate(kind.shape)]
-                arguments[name].retype(kind.with_shape(tuple(dims)))
+                dims = [size if n == axis else d for n, d in enumerate(type.shape)]
+                arguments[name].retype(type.with_shape(tuple(dims)))
         self._fix_ports(arguments, axes)
         specialize(block, known)
         _infer_again(block, keeps_stated=is_refined)
@@ -318,10 +318,10 @@ class _FunctionEdit:
             if all(r.lower == r.upper for r in ranges):
                 ranges = ()
             self.input_ports[name] = port._replace(shape=shape, shapes=shapes, ranges=ranges)
-            kind = arguments[name].type
-            if port.shapes and not shapes and isinstance(kind, TensorType):
+            type = arguments[name].type
+            if port.shapes and not shapes and isinstance(type, TensorType):
                 # One choice is left: the other axes have the sizes of it.
-                arguments[name].retype(kind.with_shape(shape))
+                arguments[name].retype(type.with_shape(shape))
 
     def _choices(self, axes: Mapping[tuple[str, int], int]) -> list[int] | None:
         """Which of the listed shapes agree with the sizes; shapes of several inputs go together by position."""

@@ -75,10 +75,10 @@ class _Inference:
         changed = frame.rounds == 0
         arguments = [list(r.block.arguments) if r.blocks else [] for r in op.regions]
         for values, types in zip(arguments, entries, strict=False):
-            for v, kind in zip(values, types, strict=False):
+            for v, type in zip(values, types, strict=False):
                 before = v.type
                 # After the first round what is not the same in all rounds has been found out, and counts.
-                found = merged(before, kind) if frame.rounds == 0 else self._widened(before, kind, frame)
+                found = merged(before, type) if frame.rounds == 0 else self._widened(before, type, frame)
                 v.retype(self._names.named(found, v.name or f"argument{v.index}"))
                 changed = changed or v.type is not before
         self._visible = dict(frame.seen)
@@ -125,11 +125,11 @@ class _Inference:
         except (DiagnosticError, NotationError):
             self._name(op)
             return
-        for r, kind in zip(op.results, derived.types, strict=False):
+        for r, type in zip(op.results, derived.types, strict=False):
             if op.regions:
-                kind = self._without_inner(kind)
-            if r.type is not kind:
-                r.retype(merged(r.type, kind))
+                type = self._without_inner(type)
+            if r.type is not type:
+                r.retype(merged(r.type, type))
         self._name(op)
 
     def _name(self, op: Operation) -> None:
@@ -142,12 +142,12 @@ class _Inference:
             if found:
                 self._visible.update(found)
 
-    def _without_inner(self, kind: Type) -> Type:
+    def _without_inner(self, type: Type) -> Type:
         """A type without the sizes that only a nested program has."""
-        if not isinstance(kind, TensorType) or kind.shape is None:
-            return kind
-        return kind.with_shape(
-            tuple([d if not isinstance(d, DimExpr) or self._is_visible(d) else None for d in kind.shape])
+        if not isinstance(type, TensorType) or type.shape is None:
+            return type
+        return type.with_shape(
+            tuple([d if not isinstance(d, DimExpr) or self._is_visible(d) else None for d in type.shape])
         )
 
     def _is_visible(self, dim: DimExpr) -> bool:

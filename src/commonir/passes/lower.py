@@ -273,10 +273,10 @@ class _Lowering:
         return block
 
     def _argument_type(self, argument: Value, least: int) -> Type:
-        kind = self.source.core_type(self.entries.get(argument, argument.type))
-        if argument.owner is self.source.body and argument.name in self.shapes and isinstance(kind, TensorType):
-            return kind.with_shape(self.shapes[argument.name])
-        return self.sizes.of_argument(argument, kind, least)
+        type = self.source.core_type(self.entries.get(argument, argument.type))
+        if argument.owner is self.source.body and argument.name in self.shapes and isinstance(type, TensorType):
+            return type.with_shape(self.shapes[argument.name])
+        return self.sizes.of_argument(argument, type, least)
 
     def _fill(self, block: Block, source: Block) -> None:
         """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""

@@ -76,16 +76,16 @@ def is_lowered_global(op: Global) -> bool:
 def _lowered(source: Global, name: str) -> Global:
     if is_lowered_global(source) and name == source.sym_name:
         return source.clone_shallow((), ())
-    kind = core_type(source.type)
-    value: Attribute | None = extern(kind) if source.is_extern else None
+    type = core_type(source.type)
+    value: Attribute | None = extern(type) if source.is_extern else None
     data = None if value is not None or source.value is None else _data(source.value)
-    if not isinstance(kind, TensorType) or (data is None and value is None and source.value is not None):
+    if not isinstance(type, TensorType) or (data is None and value is None and source.value is not None):
         message = f"global @{source.sym_name} of type {source.type} holds no tensor and no number"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(source)))
     if data is not None:
         value = DataAttr(data)
-        kind = kind if source.is_mutable else data.type
-    return Global(name, kind, value, source.is_mutable, source.sym_visibility)
+        type = type if source.is_mutable else data.type
+    return Global(name, type, value, source.is_mutable, source.sym_visibility)
 
 
 def _data(value: Attribute) -> Data | None:
@@ -107,5 +107,5 @@ def _scalar(type: Type | None, value: Scalar) -> Data | None:
     return None if kind is None or isinstance(kind, VectorType) else data_of(kind, (), (value,))
 
 
-def _reinterpreted(data: Data, kind: TensorType) -> Data:
-    return DeferredData(kind, lambda: InlineData(kind, data.buffer()))
+def _reinterpreted(data: Data, type: TensorType) -> Data:
+    return DeferredData(type, lambda: InlineData(type, data.buffer()))

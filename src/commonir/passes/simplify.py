@@ -176,14 +176,14 @@ class _Simplification:
 
     def _made_constant(self, op: Op) -> bool:
         """Puts a constant in the place of shape arithmetic of which all numbers are known, if it is that."""
-        kind = op.results[0].type if len(op.results) == 1 else None
-        if self._constants is None or not isinstance(kind, TensorType) or not kind.element.is_integer:
+        type = op.results[0].type if len(op.results) == 1 else None
+        if self._constants is None or not isinstance(type, TensorType) or not type.element.is_integer:
             return False
-        known = known_dims(op.results[0]) if kind.is_static and kind.rank in (0, 1) else None
+        known = known_dims(op.results[0]) if type.is_static and type.rank in (0, 1) else None
         numbers = [d for d in known or () if isinstance(d, int)]
         if known is None or len(numbers) != len(known):
             return False
-        self._constants.replace(op.results[0], data_of(kind.element, kind.static_shape, numbers))
+        self._constants.replace(op.results[0], data_of(type.element, type.static_shape, numbers))
         op.erase()
         self.changes += 1
         return True

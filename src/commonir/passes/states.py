@@ -45,26 +45,28 @@ class States:
 
     def _add(self, function: Function, value: Value, found: Diagnostics) -> None:
         assert isinstance(value.type, StateType)
-        kind = value.type.element
-        if not isinstance(kind, TensorType) or not kind.is_static:
+        element_type = value.type.element
+        if not isinstance(element_type, TensorType) or not element_type.is_static:
             message = f"state '{value.name}' of type {value.type} has no fixed shape to start with"
             found.add(UNSUPPORTED_CONVERSION, message, where=path_of(function))
             return
-        key = (value.name, kind)
+        key = (value.name, element_type)
         if key not in self._by_kind:
             names = {g.sym_name for g in self._by_kind.values()}
             name = value.name
             if name in names or name in self._taken:
                 # States of one name but different types belong to their functions.
                 name = f"{function.symbol_name}.{name}"
-            built = ml_program.Global(name, kind, DataAttr(_zeros(kind)), True, ml_program.Visibility.PUBLIC)
+            built = ml_program.Global(
+                name, element_type, DataAttr(_zeros(element_type)), True, ml_program.Visibility.PUBLIC
+            )
             self._by_kind[key] = built
         self._by_input[value] = self._by_kind[key]
 
 
-def _zeros(kind: TensorType) -> Data:
+def _zeros(type: TensorType) -> Data:
     # Caches are large, and most uses of a program never look at what they start with.
-    return DeferredData(kind, lambda: InlineData(kind, bytes(kind.element.size_bytes(kind.count))))
+    return DeferredData(type, lambda: InlineData(type, bytes(type.element.size_bytes(type.count))))
 
 
 def load(source: ml_program.Global) -> Op:

@@ -61,11 +61,11 @@ def _operations(function: Function) -> Iterator[Operation]:
 
 def size_bytes(value: Value) -> int | None:
     """How many bytes the elements of a tensor take; None where that depends on symbolic dimensions."""
-    kind = value.type
-    if not isinstance(kind, TensorType) or kind.shape is None:
+    type = value.type
+    if not isinstance(type, TensorType) or type.shape is None:
         return None
-    sizes = [d for d in kind.shape if isinstance(d, int)]
-    return kind.element.size_bytes(prod(sizes)) if len(sizes) == len(kind.shape) else None
+    sizes = [d for d in type.shape if isinstance(d, int)]
+    return type.element.size_bytes(prod(sizes)) if len(sizes) == len(type.shape) else None
 
 
 def _sum(sizes: Sequence[int | None]) -> int | None:

@@ -356,23 +356,23 @@ class OperatorParser(ValueParser):
             self.refuse(f"the variable '{name}' has the name of a field", at)
         self.expect(",", "after the name of the variable")
         over = self.parse_value(expected if op == "filter" else None)
-        kind = over.type or INT
-        if isinstance(kind, ListType):
-            variable = Variable(name, kind.element)
+        type = over.type or INT
+        if isinstance(type, ListType):
+            variable = Variable(name, type.element)
             inner = expected.element if op == "foreach" and isinstance(expected, ListType) else None
-        elif kind is DAG and op == "foreach":
+        elif type is DAG and op == "foreach":
             variable, inner = Variable(name, DAG), DAG
         else:
             self.refuse(f"'!{op}' goes over a list{' or dag' if op == 'foreach' else ''}, not over '{over}'", at)
         self.expect(",", "after the list")
         body = self._parse_body((variable,), BIT if op == "filter" else inner)
         self.expect(")", f"after the operands of '!{op}'")
-        kind = self._foreach_type(kind, body, inner, at) if op == "foreach" else kind
-        built = Repetition(op, (variable,), over, body, kind)
+        type = self._foreach_type(type, body, inner, at) if op == "foreach" else type
+        built = Repetition(op, (variable,), over, body, type)
         return self.evaluated(at, lambda: built.folded(self.scene))
 
-    def _foreach_type(self, kind: Type, body: Value, expected: Type | None, at: Location) -> Type:
-        if kind is DAG:
+    def _foreach_type(self, type: Type, body: Value, expected: Type | None, at: Location) -> Type:
+        if type is DAG:
             return DAG
         element = body.type or expected
         if element is None:
@@ -387,25 +387,25 @@ class OperatorParser(ValueParser):
     def _parse_foldl(self, expected: Type | None, at: Location) -> Value:
         self.expect("(", "after '!foldl'")
         start = self.parse_value(expected)
-        kind = start.type
-        if kind is None:
+        type = start.type
+        if type is None:
             self.refuse("'!foldl' begins with '?'", at)
         self.expect(",", "after the first value")
         over = self.parse_value()
         if not isinstance(over.type, ListType):
             self.refuse(f"'!foldl' goes over a list, not over '{over}'", at)
         self.expect(",", "after the list")
-        result = self._parse_variable(kind)
+        result = self._parse_variable(type)
         self.expect(",", "after the name of a variable")
         item = self._parse_variable(over.type.element)
         if item.name == result.name:
             self.refuse(f"both variables of '!foldl' have the name '{item.name}'", at)
         self.expect(",", "after the name of a variable")
-        body = self._parse_body((result, item), kind)
+        body = self._parse_body((result, item), type)
         self.expect(")", "after the operands of '!foldl'")
-        if body.type is not None and not body.type.converts_to(kind):
-            self.refuse(f"'!foldl' begins with a value of type '{kind}' and goes on with '{body.type}'", at)
-        built = Repetition("foldl", (result, item), over, body, kind, start)
+        if body.type is not None and not body.type.converts_to(type):
+            self.refuse(f"'!foldl' begins with a value of type '{type}' and goes on with '{body.type}'", at)
+        built = Repetition("foldl", (result, item), over, body, type, start)
         return self.evaluated(at, lambda: built.folded(self.scene))
 
 

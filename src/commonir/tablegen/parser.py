@@ -186,9 +186,9 @@ class Parser(OperatorParser):
         """Defset ::= 'defset' Type name '=' '{' Statement* '}'."""
         self.tokens.advance()
         at = self.tokens.location
-        kind = self.parse_type()
-        if not isinstance(kind, ListType):
-            self.refuse(f"'defset' is a list, not '{kind}'", at)
+        type = self.parse_type()
+        if not isinstance(type, ListType):
+            self.refuse(f"'defset' is a list, not '{type}'", at)
         name_at = self.tokens.location
         name = self.expect_id("the name of the set")
         if self.records.global_value(name) is not None:
@@ -196,10 +196,10 @@ class Parser(OperatorParser):
         self.expect("=", "after the name of a set")
         if self.tokens.kind != "{":
             self.unexpected("'{' before the records of a set")
-        self._collections.append(Collection(kind.element))
+        self._collections.append(Collection(type.element))
         self._parse_block()
         found = self._collections.pop()
-        self.records.globals[name] = List(tuple(found.items), kind.element)
+        self.records.globals[name] = List(tuple(found.items), type.element)
 
     def _parse_let(self) -> None:
         """Let ::= 'let' name ['<' bits '>'] '=' value, ... 'in' Block."""
@@ -505,7 +505,7 @@ class Parser(OperatorParser):
     def _parse_declaration(self, record: Record, *, is_argument: bool) -> None:
         """Declaration ::= ['field'] Type name ['=' value]."""
         is_marked = self.take("field")
-        kind = self.parse_type()
+        type = self.parse_type()
         at = self.tokens.location
         name = self.expect_id("the name of a field")
         if name == "NAME":
@@ -515,12 +515,12 @@ class Parser(OperatorParser):
             if name in record.fields:
                 self.refuse(f"there is a template argument '{name}' already", at)
             record.args.append(name)
-        unset = value_for(kind, UNSET)
+        unset = value_for(type, UNSET)
         assert unset is not None
-        self.evaluated(at, lambda: record.add(Field(name, kind, unset, at, is_marked)))
+        self.evaluated(at, lambda: record.add(Field(name, type, unset, at, is_marked)))
         if self.take("="):
             value_at = self.tokens.location
-            value = self.parse_value(kind)
+            value = self.parse_value(type)
             self._assign(record, LetValue(name, (), value, value_at))
 
     def _field(self, record: Record, name: str, at: Location) -> Field:

@@ -262,9 +262,9 @@ class ValueParser:
         self.tokens.advance()
         places = self.parse_ranges("}")
         self.expect("}", "after the numbers of bits")
-        kind = value.type
-        if isinstance(kind, BitsType):
-            width = kind.width
+        type = value.type
+        if isinstance(type, BitsType):
+            width = type.width
         elif isinstance(value, Int):
             width = 64
         else:
@@ -275,16 +275,16 @@ class ValueParser:
 
     def _parse_items_of(self, value: Value) -> Value:
         at = self.tokens.location
-        kind = value.type
-        if not isinstance(kind, ListType):
+        type = value.type
+        if not isinstance(type, ListType):
             self.refuse(f"'{value}' is not a list", at)
         self.tokens.advance()
         index, is_single = self._parse_slice()
         self.expect("]", "after the numbers of items")
         if is_single:
-            built = Operation("element", (value, index), kind.element)
+            built = Operation("element", (value, index), type.element)
         else:
-            built = Operation("slice", (value, index), kind)
+            built = Operation("slice", (value, index), type)
         return self.evaluated(at, lambda: built.folded(self.scene))
 
     def _parse_slice(self) -> tuple[Value, bool]:
@@ -469,11 +469,11 @@ class ValueParser:
     def _element_type(self, items: Sequence[Value], stated: Type | None, wanted: Type | None, at: Location) -> Type:
         result: Type | None = None
         for item in items:
-            kind = item.type
-            if kind is not None:
-                result = kind if result is None else common_type(result, kind)
+            type = item.type
+            if type is not None:
+                result = type if result is None else common_type(result, type)
                 if result is None:
-                    self.refuse(f"the items of the list have types that do not go together, such as '{kind}'", at)
+                    self.refuse(f"the items of the list have types that do not go together, such as '{type}'", at)
         if stated is not None:
             if result is not None and not result.converts_to(stated):
                 self.refuse(f"the items of the list are of type '{result}', not '{stated}'", at)

@@ -80,11 +80,11 @@ class Ranks(Work):
             self.put(value, self.cast(place, held_as(element_of(value))))
 
     def _report_type(self, what: str, value: Value, element: ElementType) -> None:
-        kind = tensor_type(value)
-        if kind.element is not element:
-            message = f"the {what} changes from {kind.element} to {element}: ARK has no {kind.element}"
+        type = tensor_type(value)
+        if type.element is not element:
+            message = f"the {what} changes from {type.element} to {element}: ARK has no {type.element}"
             self._changes.add(CHANGED_IN_CONVERSION, message)
-        if kind.shape == ():
+        if type.shape == ():
             self._changes.add(CHANGED_IN_CONVERSION, f"the {what}, one number, has the shape [1]")
 
     def _refuse(self, what: str, error: DiagnosticError) -> None:

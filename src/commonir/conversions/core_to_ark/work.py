@@ -208,7 +208,7 @@ class Work(Context):
     def _picked(self, place: BufferPlace) -> BufferPlace:
         """Each element by its number in the buffer."""
         layout, count = place.layout, place.buffer.count
-        kind = TensorType(i32, (layout.elements,))
+        type = TensorType(i32, (layout.elements,))
 
         def numbers() -> Data:
             import numpy as np  # noqa: PLC0415  only where contents are asked for
@@ -217,16 +217,16 @@ class Work(Context):
             for axis, (n, step) in enumerate(zip(layout.sizes, layout.steps, strict=True)):
                 along = np.arange(n) * step
                 found += along.reshape([n if a == axis else 1 for a in range(len(layout.sizes))])
-            return ArrayData(kind, found.reshape(-1).astype(np.int32))
+            return ArrayData(type, found.reshape(-1).astype(np.int32))
 
         positions = self.builder.held(
-            self.builder.reserve("positions"), i32, kind.static_shape, DeferredData(kind, numbers)
+            self.builder.reserve("positions"), i32, type.static_shape, DeferredData(type, numbers)
         )
         table = self.builder.read(place.buffer, View((count, 1), (count, 1), (0, 0)))
         result = self.fresh(place.element, place.sizes)
         shape = (1, 1, layout.elements, 1)
         reads = {
-            "input": self.builder.read(positions.buffer, View(kind.static_shape, kind.static_shape, (0,))),
+            "input": self.builder.read(positions.buffer, View(type.static_shape, type.static_shape, (0,))),
             "weight": table,
         }
         self.builder.op(ark.Embedding, reads, self.builder.write(result.buffer, View(shape, shape, (0,) * MOST_AXES)))
@@ -250,18 +250,18 @@ class Work(Context):
 
     def _computed(self, buffer: Buffer, content: Data, layout: BufferLayout) -> BufferPlace:
         """Another arrangement of a weight, as a weight of its own."""
-        kind = TensorType(buffer.element, layout.sizes or (1,))
+        type = TensorType(buffer.element, layout.sizes or (1,))
 
         def arranged() -> Data:
             import numpy as np  # noqa: PLC0415  only where contents are asked for
 
             flat = content.array().reshape(-1)
             steps = [s * flat.itemsize for s in layout.steps] or [flat.itemsize]
-            view = np.lib.stride_tricks.as_strided(flat[layout.start :], kind.static_shape, steps)
-            return ArrayData(kind, np.ascontiguousarray(view))
+            view = np.lib.stride_tricks.as_strided(flat[layout.start :], type.static_shape, steps)
+            return ArrayData(type, np.ascontiguousarray(view))
 
         name = self.builder.reserve("arranged")
-        return self.builder.held(name, buffer.element, layout.sizes, DeferredData(kind, arranged))
+        return self.builder.held(name, buffer.element, layout.sizes, DeferredData(type, arranged))
 
     def _transposed(self, place: BufferPlace) -> BufferPlace:
         """Axes in the order in which they are asked for."""
@@ -437,17 +437,17 @@ def _is_in_order(layout: BufferLayout) -> bool:
 
 def _in_element(data: Data, element: ElementType, shape: tuple[int, ...]) -> Data:
     """The elements of a constant in the type in which they are held."""
-    kind = TensorType(element, shape)
+    type = TensorType(element, shape)
     if data.element is element and data.shape == shape:
         return data
 
     def converted() -> Data:
         from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
-        return ArrayData(kind, data.array().astype(dtype_of(element.name)).reshape(shape))
+        return ArrayData(type, data.array().astype(dtype_of(element.name)).reshape(shape))
 
     if data.element is i64:
         values = data.array()
         if values.size and (int(values.min()) < -(1 << 31) or int(values.max()) >= 1 << 31):
             raise refused("a constant does not fit into integers of 32 bits")
-    return DeferredData(kind, converted)
+    return DeferredData(type, converted)

@@ -60,5 +60,5 @@ def _inlined(region: Region, values: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def _nothing(y: Value) -> float | bool:
-    kind = tensor_type(y).element
-    return False if kind.kind == "bool" else 0.0 if kind.is_float else 0
+    element_type = tensor_type(y).element
+    return False if element_type.kind == "bool" else 0.0 if element_type.is_float else 0

@@ -66,7 +66,7 @@ def _matrix(element: ElementType, op: core.Dft, length: int, taken: int, kinds: 
     is_real = op.inverse and op.onesided
     count = length // 2 + 1 if op.onesided and not op.inverse else length
 
-    kind = TensorType(element, (count * (1 if is_real else 2), taken * kinds))
+    type = TensorType(element, (count * (1 if is_real else 2), taken * kinds))
 
     def compute() -> NDArray[np.generic]:
         import numpy as np  # noqa: PLC0415  loaded when a constant is computed
@@ -89,4 +89,4 @@ def _matrix(element: ElementType, op: core.Dft, length: int, taken: int, kinds: 
             whole = whole / length
         return whole[:, : taken * kinds].astype(dtype_of(element.name))
 
-    return core.Constant(computed_data(kind, compute)).y
+    return core.Constant(computed_data(type, compute)).y

@@ -44,10 +44,10 @@ def _cast_yielded(block: Block, types: Sequence[Type]) -> None:
         last.operands = tuple([_cast_before(last, v, t) for v, t in zip(last.operands, types, strict=True)])
 
 
-def _cast_before(last: Operation, value: Value, kind: Type) -> Value:
-    if not isinstance(kind, TensorType) or erased(value.type) is erased(kind) or last.parent is None:
+def _cast_before(last: Operation, value: Value, type: Type) -> Value:
+    if not isinstance(type, TensorType) or erased(value.type) is erased(type) or last.parent is None:
         return value
-    return _placed(last.parent, tensor.Cast.build({"source": value}, [kind]), last)
+    return _placed(last.parent, tensor.Cast.build({"source": value}, [type]), last)
 
 
 def _placed(block: Block, op: Operation, before: Operation | None = None) -> Value:
@@ -97,13 +97,13 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     return new_op.results
 
 
-def _cast(value: Value, kind: Type) -> Value:
-    return cast_to(value, kind) if isinstance(kind, TensorType) else value
+def _cast(value: Value, type: Type) -> Value:
+    return cast_to(value, type) if isinstance(type, TensorType) else value
 
 
-def _open_stack(kind: TensorType) -> TensorType:
+def _open_stack(type: TensorType) -> TensorType:
     """A stack of slices whose number is data-dependent."""
-    return kind if kind.shape is None else kind.with_shape((None, *kind.shape[1:]))
+    return type if type.shape is None else type.with_shape((None, *type.shape[1:]))
 
 
 def _inner(stack: Value) -> list[int]:
@@ -116,9 +116,9 @@ def _inner(stack: Value) -> list[int]:
 
 def _grown(context: Context, block: Block, last: Operation, stack: Value, slice_: Value) -> Value:
     """A stack with a slice behind it."""
-    kind = tensor_type(slice_)
+    type = tensor_type(slice_)
     shape = sizes_of(slice_)
-    one = kind.with_shape((1, *shape))
+    one = type.with_shape((1, *shape))
     groups = () if not shape else ((0, 1), *[(n + 1,) for n in range(1, len(shape))])
     arguments = {
         "src": slice_,
@@ -172,10 +172,10 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
     return scf.For.build(arguments, [v.type for v in given]).results
 
 
-def _cast_in(block: Block, value: Value, kind: Type) -> Value:
-    if not isinstance(kind, TensorType) or erased(value.type) is erased(kind):
+def _cast_in(block: Block, value: Value, type: Type) -> Value:
+    if not isinstance(type, TensorType) or erased(value.type) is erased(type):
         return value
-    return _placed(block, tensor.Cast.build({"source": value}, [kind]))
+    return _placed(block, tensor.Cast.build({"source": value}, [type]))
 
 
 def _row(context: Context, shape: Sequence[object], sizes: Sequence[Value], at: Value) -> dict[str, object]:
@@ -194,8 +194,8 @@ def _row(context: Context, shape: Sequence[object], sizes: Sequence[Value], at: 
 def _slice(context: Context, block: Block, sequence: Value, at: Value) -> Value:
     shape = sizes_of(sequence)
     where = _row(context, shape, dynamic_sizes(context, shape[1:]), at)
-    kind = tensor_type(sequence).with_shape(shape[1:])
-    return _placed(block, tensor.ExtractSlice.build({"source": sequence, **where}, [kind]))
+    type = tensor_type(sequence).with_shape(shape[1:])
+    return _placed(block, tensor.ExtractSlice.build({"source": sequence, **where}, [type]))
 
 
 def _put(context: Context, block: Block, stack: Value, value: Value, at: Value) -> Value:

@@ -71,11 +71,11 @@ def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Result:
 
 @rule(core.MakeComplex)
 def make_complex(op: core.MakeComplex, context: Context, real: Value, imaginary: Value) -> Result:
-    kind = tensor_type(op.y).element
+    element_type = tensor_type(op.y).element
 
     def body(s: Scalars, arguments: Sequence[Value]) -> Value:
         given = {"real": arguments[0], "imaginary": arguments[1]}
-        return s.make(complex_.Create.build(given, [kind]))
+        return s.make(complex_.Create.build(given, [element_type]))
 
     return mapped(context, [real, imaginary], op.y, body)
 

@@ -47,8 +47,8 @@ def reshaped(context: Context, x: Value, source: Sequence[Dim], target: Sequence
     collapsed = tuple([size_of([source[a] for a in left]) for left, _ in groups])
     if any(len(left) > 1 for left, _ in groups) or len(groups) < len(source):
         given = tuple([tuple(left) for left, _ in groups])
-        kind = TensorType(element, collapsed)
-        x = tensor.CollapseShape.build({"src": x, "reassociation": given}, [kind]).result_
+        type = TensorType(element, collapsed)
+        x = tensor.CollapseShape.build({"src": x, "reassociation": given}, [type]).result_
     if tuple(collapsed) == tuple(target):
         return x
     x = _as_divided(x, collapsed, [[target[a] for a in right] for _, right in groups])

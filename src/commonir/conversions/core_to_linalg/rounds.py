@@ -84,12 +84,12 @@ def _beside(
 
 @rule(core.Cumulative)
 def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
-    sizes, kind = sizes_of(op.x), tensor_type(op.x).element
+    sizes, element_type = sizes_of(op.x), tensor_type(op.x).element
     axis = axis_of(op.axis, len(sizes))
     length = sizes[axis]
     if not isinstance(length, int) or length <= COUNTED:
         return Mismatch("a short axis, or one of a length that is not known, is a kernel")
-    wide, t = accumulator(kind), traced("x", x)
+    wide, t = accumulator(element_type), traced("x", x)
     s = indices("s", t.rank)
     extents = dict(zip(s, sizes, strict=True))
     element = cast(t[s], wide)
@@ -98,4 +98,4 @@ def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
         element = select(is_there, cast(t[at], wide), lift(identity(op.fn, wide), wide))
     first = computed(context, element.by(*s).where(extents), {"x": x})
     found = cumulated(context, first, axis, op.fn, reverse=op.reverse)
-    return computed(context, cast(traced("y", found)[s], kind).by(*s).where(extents), {"y": found})
+    return computed(context, cast(traced("y", found)[s], element_type).by(*s).where(extents), {"y": found})

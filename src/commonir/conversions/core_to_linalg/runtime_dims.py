@@ -54,10 +54,10 @@ class Loose(Scalars):
         return self.make(arith.Select(is_below, self.make(arith.AddI(position, size)), position))
 
 
-def measured(context: Context, kind: TensorType, sizes: Sequence[Value]) -> tuple[tuple[int, ...], tuple[Value, ...]]:
+def measured(context: Context, type: TensorType, sizes: Sequence[Value]) -> tuple[tuple[int, ...], tuple[Value, ...]]:
     """The sizes of a type, with values in place of those that it leaves open."""
     del context
-    shape = kind.shape or ()
+    shape = type.shape or ()
     static = tuple([d if isinstance(d, int) else DYNAMIC for d in shape])
     return static, tuple([v for v, d in zip(sizes, shape, strict=True) if not isinstance(d, int)])
 
@@ -79,8 +79,8 @@ def sizes(op: core.ShapeOf, context: Context, x: Value) -> Result:
 @rule(core.Range)
 def numbers(op: core.Range, context: Context, start: Value, limit: Value, step: Value) -> Result:
     s = Loose(context)
-    kind = tensor_type(op.y)
-    element = kind.element
+    type = tensor_type(op.y)
+    element = type.element
     first, last, by = [s.element(v) for v in (start, limit, step)]
     span = s.apply("subtract", (last, first), element)
     if element.is_float:
@@ -89,8 +89,8 @@ def numbers(op: core.Range, context: Context, start: Value, limit: Value, step: 
     else:
         count = s.make(arith.CeilDivSI(s.to_index(span, element), s.to_index(by, element)))
     count = s.larger(count, index_constant(context, 0))
-    dynamic = measured(context, kind, [count])[1]
-    target = tensor.Empty.build({"dynamic_sizes": dynamic}, [kind]).results[0]
+    dynamic = measured(context, type, [count])[1]
+    target = tensor.Empty.build({"dynamic_sizes": dynamic}, [type]).results[0]
 
     def body(inner: Scalars, arguments: Sequence[Value]) -> Sequence[Value]:
         del arguments
@@ -120,17 +120,17 @@ def reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -
         whole = s.make(arith.MulI(whole, axis_size(context, x, a)))
     rest = s.make(arith.DivSI(whole, s.larger(known, one)))
     expected = [s.make(arith.Select(o, rest, g)) for g, o in zip(given, is_open, strict=True)]
-    kind = tensor_type(op.y)
-    if kind.shape is None:
-        kind = kind.with_shape((None,) * rank)
+    type = tensor_type(op.y)
+    if type.shape is None:
+        type = type.with_shape((None,) * rank)
     elements = tensor.FromElements.build({"elements": tuple(expected)}, [TensorType(index, (rank,))]).results[0]
-    return tensor.Reshape.build({"source": x, "shape": elements}, [kind])
+    return tensor.Reshape.build({"source": x, "shape": elements}, [type])
 
 
 @rule(core.DynamicSlice)
 def slice_(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Result:
     s = Loose(context)
-    kind = tensor_type(op.y)
+    type = tensor_type(op.y)
     zero = index_constant(context, 0)
     offsets: list[Value] = []
     counts: list[Value] = []
@@ -145,7 +145,7 @@ def slice_(op: core.DynamicSlice, context: Context, x: Value, starts: Value, sto
         offsets.append(first)
         counts.append(s.larger(count, zero))
     if min(op.steps, default=1) > 0:
-        static, dynamic = measured(context, kind, counts)
+        static, dynamic = measured(context, type, counts)
         arguments = {
             "source": x,
             "static_offsets": (DYNAMIC,) * len(offsets),
@@ -154,8 +154,8 @@ def slice_(op: core.DynamicSlice, context: Context, x: Value, starts: Value, sto
             "sizes": dynamic,
             "static_strides": op.steps,
         }
-        return tensor.ExtractSlice.build(arguments, [kind])
-    target = tensor.Empty.build({"dynamic_sizes": measured(context, kind, counts)[1]}, [kind]).results[0]
+        return tensor.ExtractSlice.build(arguments, [type])
+    target = tensor.Empty.build({"dynamic_sizes": measured(context, type, counts)[1]}, [type]).results[0]
 
     def body(inner: Scalars, arguments: Sequence[Value]) -> Sequence[Value]:
         del arguments
@@ -163,7 +163,7 @@ def slice_(op: core.DynamicSlice, context: Context, x: Value, starts: Value, sto
         for a, step in enumerate(op.steps):
             moved = inner.make(arith.MulI(inner.make(Index_(a)), index_constant(context, step)))
             places.append(inner.make(arith.AddI(offsets[a], moved)))
-        element = signless(kind.element)
+        element = signless(type.element)
         return (inner.make(tensor.Extract.build({"tensor": x, "indices": tuple(places)}, [element])),)
 
     rank = len(op.steps)
@@ -193,9 +193,9 @@ def pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: V
         "sizes": tuple(left),
         "static_strides": (1,) * rank,
     }
-    kind = tensor_type(op.x)
-    cut = tensor.ExtractSlice.build(arguments, [kind.with_shape((None,) * rank)]).results[0]
-    element = kind.element
+    type = tensor_type(op.x)
+    cut = tensor.ExtractSlice.build(arguments, [type.with_shape((None,) * rank)]).results[0]
+    element = type.element
     number: float = bool(op.value) if element.kind == "bool" else int(op.value) if element.is_integer else op.value
     fill = s.constant(number, element)
     return padded_with(cut, tensor_type(op.y), (open_, tuple(more[0])), (open_, tuple(more[1])), fill)

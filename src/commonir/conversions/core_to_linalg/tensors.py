@@ -23,8 +23,8 @@ from commonir.symbolic import Dim
 
 def empty(context: Context, element: ElementType, shape: Sequence[Dim]) -> Value:
     """A tensor whose elements are nothing in particular."""
-    kind = TensorType(element, tuple(shape))
-    return tensor.Empty.build({"dynamic_sizes": dynamic_sizes(context, shape)}, [kind]).result_
+    type = TensorType(element, tuple(shape))
+    return tensor.Empty.build({"dynamic_sizes": dynamic_sizes(context, shape)}, [type]).result_
 
 
 def filled(context: Context, value: Number, element: ElementType, shape: Sequence[Dim]) -> Value:
@@ -114,7 +114,7 @@ def amounts(context: Context, dims: Sequence[Dim]) -> Amounts:
     return static_sizes(dims), dynamic_sizes(context, dims)
 
 
-def padded_with(x: Value, kind: TensorType, before: Amounts, after: Amounts, fill: Value) -> Value:
+def padded_with(x: Value, type: TensorType, before: Amounts, after: Amounts, fill: Value) -> Value:
     """A tensor continued by an element on both sides of each axis."""
     block = Block([index] * len(before[0]))
     block.append(tensor.Yield(fill))
@@ -126,12 +126,12 @@ def padded_with(x: Value, kind: TensorType, before: Amounts, after: Amounts, fil
         "high": after[1],
         "region_": Region([block]),
     }
-    return tensor.Pad.build(arguments, [kind]).results[0]
+    return tensor.Pad.build(arguments, [type]).results[0]
 
 
-def cast_to(x: Value, kind: TensorType) -> Value:
+def cast_to(x: Value, type: TensorType) -> Value:
     """A tensor under a type that knows more or less of its sizes."""
-    return x if erased(x.type) is erased(kind) else tensor.Cast.build({"source": x}, [kind]).dest
+    return x if erased(x.type) is erased(type) else tensor.Cast.build({"source": x}, [type]).dest
 
 
 def part(context: Context, x: Value, offsets: Sequence[Dim], sizes: Sequence[Dim], steps: Sequence[int]) -> Value:

@@ -148,9 +148,9 @@ class _Work:
         diagnostics.raise_errors()
 
 
-def _legal_type(kind: Type) -> Type:
+def _legal_type(type: Type) -> Type:
     """The type of an argument of a block that a reference made."""
-    return kind.with_element(mil_element(kind.element)) if isinstance(kind, TensorType) else kind
+    return type.with_element(mil_element(type.element)) if isinstance(type, TensorType) else type
 
 
 def _is_function(op: Operation) -> bool:

@@ -111,8 +111,8 @@ def plain_data(value: Value | None) -> Data | None:
 
 def computed(element: ElementType, shape: tuple[int, ...], compute: Callable[[], Array]) -> Value:
     """A constant whose elements are computed when they are needed."""
-    kind = TensorType(element, shape)
-    return const(computed_data(kind, compute))
+    type = TensorType(element, shape)
+    return const(computed_data(type, compute))
 
 
 # -- casts

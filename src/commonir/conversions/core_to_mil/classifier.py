@@ -74,8 +74,8 @@ def _labels_of(function: ml_program.Func) -> Labels | None:
 
 def _is_label(value: Value) -> bool:
     """Whether an output is one label."""
-    kind = value.type
-    return isinstance(kind, TensorType) and kind.element in (string, i64) and isinstance(value.owner, core.Gather)
+    type = value.type
+    return isinstance(type, TensorType) and type.element in (string, i64) and isinstance(value.owner, core.Gather)
 
 
 def _without_label(function: ml_program.Func, name: str) -> None:
@@ -84,7 +84,7 @@ def _without_label(function: ml_program.Func, name: str) -> None:
     if len(kept) == len(function.output_names):
         return
     outputs = [function.outputs[n] for n in kept]
-    kind = FunctionType(function.function_type.inputs, tuple([v.type for v in outputs]))
+    type = FunctionType(function.function_type.inputs, tuple([v.type for v in outputs]))
     body, attributes = function.body, function.res_attrs
     last = body.last
     if last is not None:
@@ -92,7 +92,7 @@ def _without_label(function: ml_program.Func, name: str) -> None:
     body.append(ml_program.Return(tuple(outputs)))
     built = ml_program.Func(
         function.sym_name,
-        kind,
+        type,
         function.body_region.take(),
         tuple([function.output_names[n] for n in kept]),
         function.sym_visibility,

@@ -91,29 +91,29 @@ def _static(kind: object) -> tuple[int, ...]:
 
 def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     """The feature of an input. A size that is not fixed needs a range with an end."""
-    kind, port = value.type, border.inputs.get(value.name, NO_PORT)
-    if not isinstance(kind, TensorType) or kind.shape is None:
+    type, port = value.type, border.inputs.get(value.name, NO_PORT)
+    if not isinstance(type, TensorType) or type.shape is None:
         found.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
         return Feature(value.name, MultiArray(None, ()))
-    if 0 in kind.shape:
+    if 0 in type.shape:
         found.add(
             UNSUPPORTED_CONVERSION,
             f"the input '{value.name}' is empty, and there are no tensors without elements in Core ML",
         )
-        return Feature(value.name, MultiArray(kind.element, ()))
-    open_axes = [n for n, d in enumerate(kind.shape) if not isinstance(d, int)]
+        return Feature(value.name, MultiArray(type.element, ()))
+    open_axes = [n for n, d in enumerate(type.shape) if not isinstance(d, int)]
     shapes, ranges = port.shapes, port.ranges
     if open_axes and not shapes and not _is_bounded(ranges, open_axes):
         _report_unbounded(value.name, open_axes, border.sizes.get(value.name, ()), found)
-        return Feature(value.name, MultiArray(kind.element, ()))
+        return Feature(value.name, MultiArray(type.element, ()))
     if not open_axes:
         shapes, ranges = (), ()
-    shape = _default_shape(kind, port, shapes, ranges)
+    shape = _default_shape(type, port, shapes, ranges)
     image = port.image
     if image is not None:
-        return Feature(value.name, _image(image, kind, shape, shapes, ranges), summary=port.doc)
+        return Feature(value.name, _image(image, type, shape, shapes, ranges), summary=port.doc)
     is_optional = port.default is not None
-    array = MultiArray(kind.element, shape or (1,), shapes, ranges, port.default)
+    array = MultiArray(type.element, shape or (1,), shapes, ranges, port.default)
     return Feature(value.name, array, is_optional, port.doc)
 
 
@@ -134,9 +134,9 @@ def _is_bounded(ranges: tuple[SizeRange, ...], open_axes: list[int]) -> bool:
 
 
 def _default_shape(
-    kind: TensorType, port: Port, shapes: tuple[tuple[int, ...], ...], ranges: tuple[SizeRange, ...]
+    type: TensorType, port: Port, shapes: tuple[tuple[int, ...], ...], ranges: tuple[SizeRange, ...]
 ) -> tuple[int, ...]:
-    dims = kind.shape or ()
+    dims = type.shape or ()
     if len(port.shape) == len(dims) and all(
         not isinstance(d, int) or d == n for d, n in zip(dims, port.shape, strict=True)
     ):
@@ -148,12 +148,12 @@ def _default_shape(
 
 def _image(
     order: ColorSpace,
-    kind: TensorType,
+    type: TensorType,
     shape: tuple[int, ...],
     shapes: tuple[tuple[int, ...], ...],
     ranges: tuple[SizeRange, ...],
 ) -> Image:
-    color = "GRAYSCALE_FLOAT16" if kind.element is f16 and order is ColorSpace.GRAYSCALE else _COLORS[order]
+    color = "GRAYSCALE_FLOAT16" if type.element is f16 and order is ColorSpace.GRAYSCALE else _COLORS[order]
     height, width = shape[-2:]
     sizes = tuple([(s[-1], s[-2]) for s in shapes])
     if not ranges or all(r.lower == r.upper for r in ranges):
@@ -162,22 +162,22 @@ def _image(
 
 
 def _output(name: str, value: Value, port: Port) -> Feature:
-    kind = value.type
-    if isinstance(kind, MapType):
-        key = kind.key if isinstance(kind.key, TensorType) else None
+    type = value.type
+    if isinstance(type, MapType):
+        key = type.key if isinstance(type.key, TensorType) else None
         return Feature(name, Dictionary(None if key is None else key.element), summary=port.doc)
-    if not isinstance(kind, TensorType):
+    if not isinstance(type, TensorType):
         return Feature(name, MultiArray(None, ()), summary=port.doc)
-    if kind.element.kind == "string" or (kind.element.name == "i64" and not kind.shape):
-        return Feature(name, Scalar(kind.element), summary=port.doc)
-    fixed = kind.is_static
-    shape = kind.static_shape if fixed else ()
+    if type.element.kind == "string" or (type.element.name == "i64" and not type.shape):
+        return Feature(name, Scalar(type.element), summary=port.doc)
+    fixed = type.is_static
+    shape = type.static_shape if fixed else ()
     if port.image is not None and len(shape) == 4:
         color = (
-            "GRAYSCALE_FLOAT16" if kind.element is f16 and port.image is ColorSpace.GRAYSCALE else _COLORS[port.image]
+            "GRAYSCALE_FLOAT16" if type.element is f16 and port.image is ColorSpace.GRAYSCALE else _COLORS[port.image]
         )
         return Feature(name, Image(shape[-1], shape[-2], color), summary=port.doc)
     if port.image is not None:
         unbounded = SizeRange(1, None)
         return Feature(name, Image(1, 1, _COLORS[port.image], (), unbounded, unbounded), summary=port.doc)
-    return Feature(name, MultiArray(kind.element, shape), summary=port.doc)
+    return Feature(name, MultiArray(type.element, shape), summary=port.doc)

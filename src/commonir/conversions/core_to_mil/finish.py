@@ -179,9 +179,9 @@ def _forget_symbols(function: Func) -> None:
     """Sizes that are expressions are unknown in a file."""
     for block in _blocks(function):
         for v in (*block.arguments, *(r for op in block.operations for r in op.results)):
-            kind = v.type
-            if isinstance(kind, TensorType) and kind.shape is not None:
-                v.retype(kind.with_shape(tuple([None if isinstance(d, DimExpr) else d for d in kind.shape])))
+            type = v.type
+            if isinstance(type, TensorType) and type.shape is not None:
+                v.retype(type.with_shape(tuple([None if isinstance(d, DimExpr) else d for d in type.shape])))
 
 
 # -- names

@@ -48,16 +48,16 @@ class _Imaging(Transcription):
 
     def argument_type(self, argument: Value) -> Type:
         image = self.images.get(argument.name)
-        kind = argument.type
-        if image is None or argument.owner is not self.source.body or not isinstance(kind, TensorType):
-            return kind
-        shape = kind.shape or ()
+        type = argument.type
+        if image is None or argument.owner is not self.source.body or not isinstance(type, TensorType):
+            return type
+        shape = type.shape or ()
         channels = image.color.channels
-        if len(shape) != 4 or shape[0] != 1 or shape[1] != channels or not kind.element.is_float:
-            message = f"the input '{argument.name}' of type {kind} is not an image in {image.color.value}"
+        if len(shape) != 4 or shape[0] != 1 or shape[1] != channels or not type.element.is_float:
+            message = f"the input '{argument.name}' of type {type} is not an image in {image.color.value}"
             help = f"an image is a tensor of floats [1, {channels}, height, width]"
             self.found.add(UNSUPPORTED_CONVERSION, message, help=help)
-        return kind.with_element(f32)
+        return type.with_element(f32)
 
     def function(self) -> ml_program.Func:
         result = super().function()
@@ -70,11 +70,11 @@ class _Imaging(Transcription):
 
     def prepare(self) -> None:
         for argument in self.source.inputs:
-            image, kind = self.images.get(argument.name), argument.type
-            if image is not None and isinstance(kind, TensorType):
+            image, type = self.images.get(argument.name), argument.type
+            if image is not None and isinstance(type, TensorType):
                 value = self.placed(_adjusted(self.values[argument], image))
                 self.values[argument] = (
-                    self.placed(core.cast(value, kind.element)) if kind.element is not f32 else value
+                    self.placed(core.cast(value, type.element)) if type.element is not f32 else value
                 )
 
 

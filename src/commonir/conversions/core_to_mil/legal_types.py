@@ -53,14 +53,14 @@ def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -
         named = [(v.name, v, "input") for v in function.inputs]
         named += [(n, v, "output") for n, v in zip(function.output_names, function.outputs, strict=True)]
         for name, value, what in named:
-            kind = value.type
-            if not isinstance(kind, TensorType) or kind.element is string:
+            type = value.type
+            if not isinstance(type, TensorType) or type.element is string:
                 continue
             try:
-                built = policy.at_border(kind.element)
+                built = policy.at_border(type.element)
             except DiagnosticError as error:
                 place = f"{function.sym_name}.{what} '{name}'"
                 raise DiagnosticError(*[d.located(where=place) for d in error.diagnostics]) from None
-            if built is not kind.element:
-                text = f"the {what} '{name}' of '{function.sym_name}' becomes {built} instead of {kind.element}"
+            if built is not type.element:
+                text = f"the {what} '{name}' of '{function.sym_name}' becomes {built} instead of {type.element}"
                 lost.add(CHANGED_IN_CONVERSION, text)

@@ -50,8 +50,8 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     return (*found[:count], *[_joined(v, every, s) for v, s in zip(found[count + 1 :], stacked, strict=True)])
 
 
-def _rank(kind: Type) -> int | None:
-    return kind.rank if isinstance(kind, TensorType) else None
+def _rank(type: Type) -> int | None:
+    return type.rank if isinstance(type, TensorType) else None
 
 
 def _whole(value: int) -> Const:
@@ -59,17 +59,17 @@ def _whole(value: int) -> Const:
     return Const(data_of(i32, (), (value,)))
 
 
-def _held(kind: TensorType) -> TensorType:
+def _held(type: TensorType) -> TensorType:
     """The type of the elements of a list: no scalars, no bools."""
-    element = i32 if kind.element is boolean else kind.element
-    return TensorType(element, kind.shape or (1,))
+    element = i32 if type.element is boolean else type.element
+    return TensorType(element, type.shape or (1,))
 
 
-def _empty(kind: TensorType) -> Value:
+def _empty(type: TensorType) -> Value:
     """A list whose elements are still to be written, of a length that changes."""
-    sizes = tuple([_whole(n).output for n in kind.static_shape])
-    result = lists.MakeList(_whole(1).output, True, sizes, DATA_TYPES[kind.element]).output
-    result.retype(ListType(kind))
+    sizes = tuple([_whole(n).output for n in type.static_shape])
+    result = lists.MakeList(_whole(1).output, True, sizes, DATA_TYPES[type.element]).output
+    result.retype(ListType(type))
     return result
 
 
@@ -92,11 +92,11 @@ def _write(context: Context, block: Block, count: int, kinds: Sequence[TensorTyp
     last.erase()
 
 
-def _as_element(put: Callable[[Op], Value], value: Value, kind: TensorType) -> Value:
+def _as_element(put: Callable[[Op], Value], value: Value, type: TensorType) -> Value:
     held = put(elementwise.Cast(value, DataType.INT32)) if element_of(value) is boolean else value
-    if shape_of(value) == kind.shape:
+    if shape_of(value) == type.shape:
         return held
-    sizes = put(Const(data_of(i32, (len(kind.static_shape),), kind.static_shape)))
+    sizes = put(Const(data_of(i32, (len(type.static_shape),), type.static_shape)))
     return put(Reshape(held, sizes))
 
 

@@ -39,8 +39,8 @@ def lower_ranks(module: Module) -> Module:
     return result
 
 
-def _is_high(kind: Type) -> bool:
-    return isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) > MAX_RANK
+def _is_high(type: Type) -> bool:
+    return isinstance(type, TensorType) and type.shape is not None and len(type.shape) > MAX_RANK
 
 
 def _is_compressed(op: Operation) -> bool:
@@ -59,13 +59,13 @@ class _Lowering(Transcription):
     """The lowering of one function."""
 
     def argument_type(self, argument: Value) -> Type:
-        kind = argument.type
-        if not _is_high(kind) or not isinstance(kind, TensorType):
-            return kind
+        type = argument.type
+        if not _is_high(type) or not isinstance(type, TensorType):
+            return type
         if argument.owner is self.source.body:
-            message = f"the input '{argument.name}' has rank {kind.rank}, and Core ML has tensors of rank at most 5"
+            message = f"the input '{argument.name}' has rank {type.rank}, and Core ML has tensors of rank at most 5"
             self.found.add(UNSUPPORTED_CONVERSION, message)
-        return kind.with_shape((size_of(sizes_of(argument)),))
+        return type.with_shape((size_of(sizes_of(argument)),))
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         for name, old in zip(self.source.output_names, self.source.outputs, strict=True):

@@ -22,18 +22,18 @@ def with_vectors(module: Module) -> Module:
     return with_functions(module, [_Widening(f, Diagnostics()).function() for f in functions])
 
 
-def _is_scalar(kind: Type) -> bool:
-    return isinstance(kind, TensorType) and kind.shape == ()
+def _is_scalar(type: Type) -> bool:
+    return isinstance(type, TensorType) and type.shape == ()
 
 
 class _Widening(Transcription):
     """Gives the scalar inputs of one function an axis."""
 
     def argument_type(self, argument: Value) -> Type:
-        kind = argument.type
-        if argument.owner is self.source.body and isinstance(kind, TensorType) and kind.shape == ():
-            return kind.with_shape((1,))
-        return kind
+        type = argument.type
+        if argument.owner is self.source.body and isinstance(type, TensorType) and type.shape == ():
+            return type.with_shape((1,))
+        return type
 
     def prepare(self) -> None:
         for argument in self.source.inputs:

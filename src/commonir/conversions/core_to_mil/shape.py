@@ -165,8 +165,8 @@ def _inferred(x: Value) -> tuple[Dim | None, ...]:
     if isinstance(owner, slicing.SliceByIndex) and (known_data(owner.begin) is None or known_data(owner.end) is None):
         # Of bounds that are computed only those that are left out say something about sizes.
         return tuple([None for _ in shape_of(x)])
-    kind = infer(owner).types[x.index] if isinstance(owner, MilOp) and not owner.regions else x.type
-    return (kind.shape or ()) if isinstance(kind, TensorType) else ()
+    type = infer(owner).types[x.index] if isinstance(owner, MilOp) and not owner.regions else x.type
+    return (type.shape or ()) if isinstance(type, TensorType) else ()
 
 
 @rule(core.Unsqueeze)

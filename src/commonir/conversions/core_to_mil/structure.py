@@ -44,23 +44,23 @@ def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
 # -- states
 
 
-def _state(context: Context, name: str, kind: TensorType) -> Value:
+def _state(context: Context, name: str, type: TensorType) -> Value:
     """The input of the function that holds a state."""
     key = ("state", name)
     if key not in context.memo:
-        context.memo[key] = context.prologue.add_argument(StateType(kind), name)
+        context.memo[key] = context.prologue.add_argument(StateType(type), name)
     return context.memo[key]
 
 
 def _half(op: ml_program.GlobalLoad | ml_program.GlobalStore) -> tuple[ml_program.Global, TensorType] | Mismatch:
     """The global that is used, and the type of the state that holds it."""
     result = op.target
-    kind = None if result is None else result.type
-    if result is None or not isinstance(kind, TensorType) or not kind.is_static:
+    type = None if result is None else result.type
+    if result is None or not isinstance(type, TensorType) or not type.is_static:
         return Mismatch("a state of Core ML has a fixed shape")
-    if not kind.element.is_float:
-        return Mismatch(f"a state of Core ML holds half precision, not {kind.element}")
-    return result, kind.with_element(f16)
+    if not type.element.is_float:
+        return Mismatch(f"a state of Core ML holds half precision, not {type.element}")
+    return result, type.with_element(f16)
 
 
 @rule(ml_program.GlobalLoad)

@@ -79,33 +79,33 @@ def _arranged(
 
 
 def _arranged_data(data: Data, layout: _BlockLayout, element: ElementType) -> Data | Mismatch:
-    kind = TensorType(element, layout.shape)
-    if element is data.element and kind.count == data.count:
-        return DeferredData(kind, lambda: InlineData(kind, data.buffer()))
+    type = TensorType(element, layout.shape)
+    if element is data.element and type.count == data.count:
+        return DeferredData(type, lambda: InlineData(type, data.buffer()))
     if element.is_integer and element is not data.element:
         low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
         high = low + (1 << element.bits)
         if data.count > _MOST_OFFSETS or any(not low <= v < high or v != int(v) for v in _numbers(data)):
             return Mismatch("offsets are not integers of the type of what they belong to")
-    return DeferredData(kind, lambda: _spread(data, kind))
+    return DeferredData(type, lambda: _spread(data, type))
 
 
 def _numbers(data: Data) -> list[float]:
     return [float(v) for v in data.values()]
 
 
-def _spread(data: Data, kind: TensorType) -> Data:
+def _spread(data: Data, type: TensorType) -> Data:
     """Data in another element type, repeated along axes of size 1."""
     from commonir.base.arrays import converted  # noqa: PLC0415  loads numpy
 
-    array = converted(data.array(), kind.element.name)
+    array = converted(data.array(), type.element.name)
     if data.count == 1:
         # One for all, which has the rank of what it belongs to, whatever the rank here.
         array = array.reshape(())
-    if kind.count != data.count:
+    if type.count != data.count:
         xp = array.__array_namespace__()
-        return ArrayData(kind, xp.broadcast_to(array, kind.static_shape))
-    return ArrayData(kind, array.reshape(kind.static_shape))
+        return ArrayData(type, xp.broadcast_to(array, type.static_shape))
+    return ArrayData(type, array.reshape(type.static_shape))
 
 
 @rule(core.Dequantize)
@@ -179,8 +179,8 @@ def table_lookup(op: core.TableLookup, context: Context, positions: Value, table
         return Mismatch("there are several tables, or entries of several elements")
     at, table = known_data(op.positions), known_data(op.tables)
     if at is not None and at.element.bits < u8.bits:
-        kind = TensorType(u8, at.shape)
-        positions = onnx.Initializer(DeferredData(kind, lambda: _spread(at, kind))).output
+        type = TensorType(u8, at.shape)
+        positions = onnx.Initializer(DeferredData(type, lambda: _spread(at, type))).output
     if table is None:
         line = onnx.Reshape(tables, integers(context, (entries,))).reshaped
     else:

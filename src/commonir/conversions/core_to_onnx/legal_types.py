@@ -70,8 +70,8 @@ class _LegalTypes(ElementPolicy):
 
     def changes(self, value: Value) -> bool:
         """Whether a value gets another element type."""
-        kind = value.type
-        return isinstance(kind, TensorType) and self.inside(kind.element) is not kind.element
+        type = value.type
+        return isinstance(type, TensorType) and self.inside(type.element) is not type.element
 
     def report(self, function: ml_program.Func, found: Diagnostics) -> None:
         """Reports inputs and outputs whose element type changes."""
@@ -79,6 +79,6 @@ class _LegalTypes(ElementPolicy):
         named += [("output", n, v) for n, v in zip(function.output_names, function.outputs, strict=True)]
         for what, name, value in named:
             if self.changes(value) and isinstance(value.type, TensorType):
-                kind, built = value.type.element, self.inside(value.type.element)
-                text = f"the {what} '{name}' becomes {built} instead of {kind}, which opset {self._opset} does not have"
+                type, built = value.type.element, self.inside(value.type.element)
+                text = f"the {what} '{name}' becomes {built} instead of {type}, which opset {self._opset} does not have"
                 found.add(CHANGED_IN_CONVERSION, text)

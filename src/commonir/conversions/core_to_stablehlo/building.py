@@ -37,11 +37,11 @@ def held(context: Context, data: Data) -> Value:
 
 def _widened(data: Data, element: ElementType) -> Data:
     if element.bits == 1:
-        kind = data.type.with_element(boolean)
-        return computed_data(kind, lambda: data.array().astype(bool))
+        type = data.type.with_element(boolean)
+        return computed_data(type, lambda: data.array().astype(bool))
     wide = integer_type(next(w for w in _WIDTHS if w > max(element.bits, 4)), signedness_of(element))
-    kind = data.type.with_element(wide)
-    return DeferredData(kind, lambda: data_of(wide, data.shape, data.values()))
+    type = data.type.with_element(wide)
+    return DeferredData(type, lambda: data_of(wide, data.shape, data.values()))
 
 
 def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
@@ -165,9 +165,9 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
     """A tensor whose axes become those named of a shape, along the others of which it is repeated."""
     if sizes_of(x) == tuple(shape) and list(axes) == list(range(len(shape))):
         return x
-    kind = TensorType(element_of(x), tuple(shape))
+    type = TensorType(element_of(x), tuple(shape))
     if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
-        return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [kind]).results[0]
+        return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [type]).results[0]
     x, axes = _before_ones(x, axes)
     pairs = list(enumerate(zip(sizes_of(x), [shape[a] for a in axes], strict=True)))
     arguments = {
@@ -177,7 +177,7 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
         "known_expanding_dimensions": tuple([n for n, (d, to) in pairs if d == 1 and to != 1]) or None,
         "known_nonexpanding_dimensions": tuple([n for n, (d, to) in pairs if d == to]) or None,
     }
-    return hlo.DynamicBroadcastInDim.build(arguments, [kind]).results[0]
+    return hlo.DynamicBroadcastInDim.build(arguments, [type]).results[0]
 
 
 def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
@@ -226,34 +226,34 @@ def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     """A tensor in another shape; itself when it has that."""
     if sizes_of(x) == tuple(shape):
         return x
-    kind = TensorType(element_of(x), tuple(shape))
+    type = TensorType(element_of(x), tuple(shape))
     if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
-        return hlo.Reshape.build({"operand": x}, [kind]).results[0]
+        return hlo.Reshape.build({"operand": x}, [type]).results[0]
     held_, expected = [n for n, d in enumerate(sizes_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
     if [sizes_of(x)[n] for n in held_] == [shape[n] for n in expected]:
         # Compilers have code for this, and not for reshapes by computed shapes.
         return placed(context, _without_ones(context, x, held_), expected, shape)
     arguments = {"operand_": x, "output_shape": vector(context, shape)}
-    return hlo.DynamicReshape.build(arguments, [kind]).results[0]
+    return hlo.DynamicReshape.build(arguments, [type]).results[0]
 
 
 def _without_ones(context: Context, x: Value, kept: Sequence[int]) -> Value:
     """A tensor without axes of size 1: reductions over them, which change no number."""
-    sizes, kind = sizes_of(x), element_of(x)
+    sizes, element_type = sizes_of(x), element_of(x)
     axes = tuple([n for n in range(len(sizes)) if n not in kept])
     if not axes:
         return x
-    if kind is boolean:
-        start, definition = scalar(context, False, kind), hlo.Or
+    if element_type is boolean:
+        start, definition = scalar(context, False, element_type), hlo.Or
     else:
-        start, definition = scalar(context, lowest(kind), kind), hlo.Max
+        start, definition = scalar(context, lowest(element_type), element_type), hlo.Max
     arguments = {
         "inputs": (x,),
         "init_values": (start,),
         "dimensions": axes,
-        "body": combining(kind, definition),
+        "body": combining(element_type, definition),
     }
-    return hlo.Reduce.build(arguments, [TensorType(kind, tuple([sizes[n] for n in kept]))]).results[0]
+    return hlo.Reduce.build(arguments, [TensorType(element_type, tuple([sizes[n] for n in kept]))]).results[0]
 
 
 def lowest(element: ElementType) -> float:
@@ -292,11 +292,11 @@ def _count(length: Dim, step: int) -> Dim:
 
 def iota(context: Context, shape: Sequence[Dim], axis: int, element: ElementType = i64) -> Value:
     """Numbers from 0 along an axis."""
-    kind = TensorType(element, tuple(shape))
+    type = TensorType(element, tuple(shape))
     if numbers_of(shape) is not None:
-        return hlo.Iota.build({"iota_dimension": axis}, [kind]).results[0]
+        return hlo.Iota.build({"iota_dimension": axis}, [type]).results[0]
     arguments = {"output_shape": vector(context, shape), "iota_dimension": axis}
-    return hlo.DynamicIota.build(arguments, [kind]).results[0]
+    return hlo.DynamicIota.build(arguments, [type]).results[0]
 
 
 def converted(x: Value, element: ElementType) -> Value:
@@ -319,8 +319,8 @@ def together(xs: Sequence[Value], axis: int) -> Value:
     length = shapes[0][axis]
     for s in shapes[1:]:
         length = length + s[axis]
-    kind = TensorType(element_of(xs[0]), (*shapes[0][:axis], length, *shapes[0][axis + 1 :]))
-    return hlo.Concatenate.build({"inputs": tuple(xs), "dimension": axis}, [kind]).results[0]
+    type = TensorType(element_of(xs[0]), (*shapes[0][:axis], length, *shapes[0][axis + 1 :]))
+    return hlo.Concatenate.build({"inputs": tuple(xs), "dimension": axis}, [type]).results[0]
 
 
 # -- nested programs

@@ -140,9 +140,9 @@ def relu(op: core.Relu, context: Context, x: Value) -> Value:
 
 @rule(core.Clip)
 def clip(op: core.Clip, context: Context, x: Value) -> Value:
-    kind = element_of(x)
-    low, high = [v if kind.is_float else _whole(v, kind.bits) for v in (op.low, op.high)]
-    return hlo.Clamp(scalar(context, low, kind), x, scalar(context, high, kind)).result_
+    element_type = element_of(x)
+    low, high = [v if element_type.is_float else _whole(v, element_type.bits) for v in (op.low, op.high)]
+    return hlo.Clamp(scalar(context, low, element_type), x, scalar(context, high, element_type)).result_
 
 
 def _whole(value: float, bits: int) -> int:
@@ -159,11 +159,11 @@ def select(op: core.Select, context: Context, condition: Value, a: Value, b: Val
 
 @rule(core.Cast)
 def cast(op: core.Cast, context: Context, x: Value) -> Result:
-    kind, expected = element_of(x), op.to
-    if isinstance(kind, ComplexType) or isinstance(expected, ComplexType):
+    element_type, expected = element_of(x), op.to
+    if isinstance(element_type, ComplexType) or isinstance(expected, ComplexType):
         return Mismatch("conversions of complex numbers are stated by their parts")
-    if expected is boolean and kind is not boolean:
-        return compared(x, like(context, 0.0 if kind.is_float else 0, x), ComparisonDirection.NE)
+    if expected is boolean and element_type is not boolean:
+        return compared(x, like(context, 0.0 if element_type.is_float else 0, x), ComparisonDirection.NE)
     return converted(x, expected)
 
 
@@ -172,8 +172,8 @@ def bit_cast(op: core.BitCast, context: Context, x: Value) -> Result:
     if boolean in (element_of(x), op.to):
         # A bool is a byte that is 0 or 1.
         return converted(x, op.to) if op.to is not boolean else cast_to_truth(context, x)
-    kind = TensorType(op.to, sizes_of(op.y))
-    return hlo.BitcastConvert.build({"operand": x}, [kind]).results[0]
+    type = TensorType(op.to, sizes_of(op.y))
+    return hlo.BitcastConvert.build({"operand": x}, [type]).results[0]
 
 
 def cast_to_truth(context: Context, x: Value) -> Value:

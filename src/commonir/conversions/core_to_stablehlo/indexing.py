@@ -59,18 +59,18 @@ def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Res
 def _gathered(
     context: Context, x: Value, positions: Value, dims: GatherDims, parts: Sequence[Dim], shape: Sequence[Dim]
 ) -> Value:
-    kind = TensorType(element_of(x), tuple(shape))
+    type = TensorType(element_of(x), tuple(shape))
     known = numbers_of(parts)
     if known is not None:
         arguments = {"operand_": x, "start_indices": positions, "dimension_numbers": dims, "slice_sizes": known}
-        return hlo.Gather.build(arguments, [kind]).results[0]
+        return hlo.Gather.build(arguments, [type]).results[0]
     given = {
         "operand_": x,
         "start_indices": positions,
         "slice_sizes": vector(context, parts),
         "dimension_numbers": dims,
     }
-    return hlo.DynamicGather.build(given, [kind]).results[0]
+    return hlo.DynamicGather.build(given, [type]).results[0]
 
 
 @rule(core.GatherNd)
@@ -261,12 +261,12 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
 @rule(core.Range)
 def range_(op: core.Range, context: Context, start: Value, limit: Value, step: Value) -> Result:
     """As many numbers as fit, which is computed."""
-    kind = element_of(start)
-    wide = i64 if kind.is_integer else kind
+    element_type = element_of(start)
+    wide = i64 if element_type.is_integer else element_type
     first, last, by = [reshaped(context, converted(v, wide), (1,)) for v in (start, limit, step)]
     length = hlo.Subtract(last, first).result_
     none = integers(context, (0,))
-    if kind.is_integer:
+    if element_type.is_integer:
         one = integers(context, (1,))
         is_upward = compared(by, none, ComparisonDirection.GT)
         rest = hlo.Select(is_upward, hlo.Subtract(by, one).result_, hlo.Add(by, one).result_).result_
@@ -280,4 +280,4 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
     arguments = {"output_shape": count, "iota_dimension": 0}
     counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0], wide)
     factor, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
-    return converted(hlo.Add(hlo.Mul(counted, factor).result_, offset).result_, kind)
+    return converted(hlo.Add(hlo.Mul(counted, factor).result_, offset).result_, element_type)

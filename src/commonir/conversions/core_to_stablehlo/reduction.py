@@ -77,23 +77,23 @@ REDUCTIONS = tuple(LegalizationRule(source, _reduction(*kind)) for source, kind 
 
 @rule(core.ReduceMean)
 def reduce_mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
-    kind = element_of(x)
-    if not kind.is_float:
+    element_type = element_of(x)
+    if not element_type.is_float:
         return Mismatch("the mean of integers is rounded in another way")
-    wide = accumulator(kind)
-    total = core.reduce_sum(core.cast(x, wide) if wide is not kind else x, op.axes, op.keep_dims)
+    wide = accumulator(element_type)
+    total = core.reduce_sum(core.cast(x, wide) if wide is not element_type else x, op.axes, op.keep_dims)
     count = size_of([sizes_of(x)[a] for a in _axes(op)])
     if isinstance(count, int):
         mean = core.div(total, core.splat(float(count), total))
     else:
         mean = core.div(total, core.cast(core.dims((count,), i64, True), wide))
-    return core.cast(mean, kind) if wide is not kind else mean
+    return core.cast(mean, element_type) if wide is not element_type else mean
 
 
 def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
     def along(op: core.ArgReduce, context: Context, x: Value) -> Result:
-        axis, kind = axis_of(op.axis, rank_of(x)), element_of(x)
-        start = _start(context, name, kind), scalar(context, (1 << 62), i64)
+        axis, element_type = axis_of(op.axis, rank_of(x)), element_of(x)
+        start = _start(context, name, element_type), scalar(context, (1 << 62), i64)
         places = iota(context, sizes_of(x), axis)
 
         def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
@@ -113,7 +113,7 @@ PLACES = (
 
 def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
     def along(op: core.Cumulative, context: Context, x: Value) -> Result:
-        shape, kind = sizes_of(x), element_of(x)
+        shape, element_type = sizes_of(x), element_of(x)
         axis, wide = axis_of(op.axis, len(shape)), accumulator(element_of(x))
         size = shape[axis]
         if not isinstance(size, int):
@@ -134,7 +134,7 @@ def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable
             shape,
             combining(wide, definition),
         )
-        return converted(found, kind)
+        return converted(found, element_type)
 
     return along
 

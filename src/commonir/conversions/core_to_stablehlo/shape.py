@@ -144,8 +144,12 @@ def _inside(context: Context, at: Value, whole: Value) -> Value:
 def pad(op: core.Pad, context: Context, x: Value) -> Value:
     if op.mode is not core.PadMode.CONSTANT:
         return continued(x, op.mode, op.before, op.after)
-    kind = element_of(x)
-    value = scalar(context, bool(op.value) if kind is boolean else op.value if kind.is_float else int(op.value), kind)
+    element_type = element_of(x)
+    value = scalar(
+        context,
+        bool(op.value) if element_type is boolean else op.value if element_type.is_float else int(op.value),
+        element_type,
+    )
     sizes = tuple([n + a + b for n, a, b in zip(sizes_of(x), op.before, op.after, strict=True)])
     arguments = {
         "operand_": x,
@@ -192,8 +196,8 @@ def dynamic_reshape(op: core.DynamicReshape, context: Context, x: Value, shape: 
 def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Result:
     if op.mode is not core.PadMode.CONSTANT:
         return Mismatch("padding whose amounts are data and that repeats elements")
-    kind = element_of(x)
-    value = scalar(context, op.value, kind) if kind.is_float else zero(context, kind)
+    element_type = element_of(x)
+    value = scalar(context, op.value, element_type) if element_type.is_float else zero(context, element_type)
     low, high = converted(before, i64), converted(after, i64)
     arguments = {
         "operand_": x,

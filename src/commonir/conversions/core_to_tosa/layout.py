@@ -236,8 +236,8 @@ def arg_max(op: core.ArgMax, context: Context, x: Value) -> Result:
         return reason
     shape = sizes_of(op.x)
     axis = axis_of(op.axis, len(shape))
-    kind = TensorType(i32, (*shape[:axis], *shape[axis + 1 :]))
-    found = tosa.ArgMax.build({"input": x, "axis": axis}, [kind]).results[0]
+    type = TensorType(i32, (*shape[:axis], *shape[axis + 1 :]))
+    found = tosa.ArgMax.build({"input": x, "axis": axis}, [type]).results[0]
     wide = found if op.element is i32 else core.cast(found, op.element)
     return core.unsqueeze(wide, (axis,)) if op.keep_dims else wide
 

@@ -35,8 +35,8 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
         a3, b3 = stacked
     wide = accumulator(element)
     zero = zero_point(context, element)
-    kind = TensorType(wide, (sizes_of(a3)[0], sizes_of(a3)[1], sizes_of(b3)[2]))
-    found = tosa.MatMul.build({"a": a3, "b": b3, "a_zp": zero, "b_zp": zero}, [kind]).results[0]
+    type = TensorType(wide, (sizes_of(a3)[0], sizes_of(a3)[1], sizes_of(b3)[2]))
+    found = tosa.MatMul.build({"a": a3, "b": b3, "a_zp": zero, "b_zp": zero}, [type]).results[0]
     shaped = core.reshape(found, sizes_of(op.y))
     return shaped if wide is element else core.cast(shaped, element)
 
@@ -282,8 +282,8 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
         return Mismatch("tosa computes with no unsigned integers")
     given = {"input": pooled[0], "kernel": op.kernel, "stride": pooled[2], "pad": tuple(pooled[1])}
     shape = sizes_of(op.y)
-    kind = TensorType(element_of(op.x), (shape[0], *shape[2:], shape[1]))
-    return channels_first(tosa.MaxPool2D.build(given, [kind]).results[0])
+    type = TensorType(element_of(op.x), (shape[0], *shape[2:], shape[1]))
+    return channels_first(tosa.MaxPool2D.build(given, [type]).results[0])
 
 
 @rule(core.AveragePool)
@@ -309,5 +309,5 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
         "acc_type": accumulator(element),
     }
     shape = sizes_of(op.y)
-    kind = TensorType(element, (shape[0], *shape[2:], shape[1]))
-    return channels_first(tosa.AvgPool2D.build(given, [kind]).results[0])
+    type = TensorType(element, (shape[0], *shape[2:], shape[1]))
+    return channels_first(tosa.AvgPool2D.build(given, [type]).results[0])

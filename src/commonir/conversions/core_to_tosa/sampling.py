@@ -46,8 +46,8 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
         "mode": ResizeMode.NEAREST_NEIGHBOR if is_nearest else ResizeMode.BILINEAR,
     }
     count, channels = _image(shape[:-2])
-    kind = TensorType(wide, (count, *target[-2:], channels))
-    result = core.reshape(channels_first(tosa.Resize.build(arguments, [kind]).results[0]), target)
+    type = TensorType(wide, (count, *target[-2:], channels))
+    result = core.reshape(channels_first(tosa.Resize.build(arguments, [type]).results[0]), target)
     return result if wide is element else core.cast(result, element)
 
 

@@ -38,11 +38,11 @@ def constant_value(data: Data) -> DataAttr:
     element = signless(data.element)
     if element is data.element:
         return DataAttr(data)
-    kind = data.type.with_element(element)
+    type = data.type.with_element(element)
     if element is boolean:
         # Of one bit each there, packed, and one byte here.
-        return DataAttr(computed_data(kind, lambda: data.array().astype(bool)))
-    return DataAttr(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
+        return DataAttr(computed_data(type, lambda: data.array().astype(bool)))
+    return DataAttr(DeferredData(type, lambda: InlineData(type, data.buffer())))
 
 
 MOST_TRUTH_VALUES = 100
@@ -53,8 +53,8 @@ def bytes_of_truth(data: Data) -> Data | None:
     """Bools as integers of 8 bits, where there are so many that a text would have their bytes."""
     if signless(data.element) is not boolean or data.count <= MOST_TRUTH_VALUES:
         return None
-    kind = data.type.with_element(i8)
-    return computed_data(kind, lambda: data.array().astype("int8"))
+    type = data.type.with_element(i8)
+    return computed_data(type, lambda: data.array().astype("int8"))
 
 
 def finish(module: Module) -> None:

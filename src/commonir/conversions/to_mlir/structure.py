@@ -22,8 +22,8 @@ def function(op: ml_program.Func, context: Context) -> Operation | Mismatch:
     for value in (*content.block.arguments, *outputs):
         if not isinstance(value.type, TensorType) or value.type.element.kind == "string":
             return Mismatch(f"MLIR has no values of type {value.type}")
-    kind = FunctionType(tuple([a.type for a in content.block.arguments]), tuple([v.type for v in outputs]))
-    return func.Func(op.sym_name, kind, content, op.output_names, op.sym_visibility, op.arg_attrs, op.res_attrs)
+    type = FunctionType(tuple([a.type for a in content.block.arguments]), tuple([v.type for v in outputs]))
+    return func.Func(op.sym_name, type, content, op.output_names, op.sym_visibility, op.arg_attrs, op.res_attrs)
 
 
 @rule(ml_program.Return)

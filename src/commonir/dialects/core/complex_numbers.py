@@ -60,11 +60,11 @@ class MakeComplex(CoreOp, name="core.complex", traits=(traits.Pure, traits.Eleme
     C = COMPLEX
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.real)
-        built = ELEMENT_TYPES.get(f"complex<{kind.element}>")
+        type = tensor_type(self.real)
+        built = ELEMENT_TYPES.get(f"complex<{type.element}>")
         if built is None:
-            raise NotationError(f"there are no complex numbers of {kind.element}")
-        return (kind.with_element(built),)
+            raise NotationError(f"there are no complex numbers of {type.element}")
+        return (type.with_element(built),)
 
     def reference(self, real: Array, imaginary: Array) -> Array:
         xp = real.__array_namespace__()
@@ -98,9 +98,9 @@ class Imaginary(_Part, name="core.imag"):
         return x.imag.copy()
 
 
-def part_type(kind: TensorType) -> TensorType:
+def part_type(type: TensorType) -> TensorType:
     """The type of the parts of complex numbers."""
-    return kind.with_element(ELEMENT_TYPES[kind.element.name.removeprefix("complex<").removesuffix(">")])
+    return type.with_element(ELEMENT_TYPES[type.element.name.removeprefix("complex<").removesuffix(">")])
 
 
 make_complex = function(MakeComplex)

@@ -65,20 +65,20 @@ class Decoded(CoreOp, traits=(traits.Pure,)):
         """The elements, for arrays of the operands. Raises: ValueError when they contradict each other."""
 
     def constant_data(self) -> Data | None:
-        kind = self.results[0].type
+        type = self.results[0].type
         given = [None if v is None else known_data(v) for v in self.grouped_operands() if not isinstance(v, tuple)]
         is_known = all(d is not None or v is None for d, v in zip(given, self.grouped_operands(), strict=True))
-        if not is_known or not isinstance(kind, TensorType) or not kind.is_static:
+        if not is_known or not isinstance(type, TensorType) or not type.is_static:
             return None
         name, decode = self.name, self.decoded
 
         def compute() -> Data:
             try:
-                return ArrayData(kind, decode(*[None if d is None else d.array() for d in given]))
+                return ArrayData(type, decode(*[None if d is None else d.array() for d in given]))
             except ValueError as error:
                 raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{name}: {error}")) from None
 
-        return DeferredData(kind, compute)
+        return DeferredData(type, compute)
 
 
 def _block_position(at: Dim, size: Dim, count: Dim, what: str, label: str) -> tuple[Dim, tuple[Constraint, ...]]:

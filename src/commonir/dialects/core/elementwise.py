@@ -606,8 +606,8 @@ class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
         source = known_data(self.x)
         if source is None or not (source.element.is_float and self.to.is_float):
             return None
-        kind = source.type.with_element(self.to)
-        return DeferredData(kind, lambda: _converted(source, kind))
+        type = source.type.with_element(self.to)
+        return DeferredData(type, lambda: _converted(source, type))
 
     def fold(self) -> Value | None:
         return self.x if self.x.type is self.y.type else None

@@ -450,12 +450,12 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
         return True if size is None else require(self.k, "<=", size, "k")
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
-        if kind.shape is None:
-            return kind, TensorType(i64, None)
-        a = axis_of(self.axis, len(kind.shape))
-        shape = (*kind.shape[:a], self.k, *kind.shape[a + 1 :])
-        return kind.with_shape(shape), TensorType(i64, shape)
+        type = tensor_type(self.x)
+        if type.shape is None:
+            return type, TensorType(i64, None)
+        a = axis_of(self.axis, len(type.shape))
+        shape = (*type.shape[:a], self.k, *type.shape[a + 1 :])
+        return type.with_shape(shape), TensorType(i64, shape)
 
     def reference(self, x: Array) -> tuple[Array, ...]:
         if not isinstance(self.k, int):
@@ -478,10 +478,10 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
     T = REALS
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
-        if kind.shape is not None:
-            axis_of(self.axis, len(kind.shape))
-        return (kind.with_element(i64),)
+        type = tensor_type(self.x)
+        if type.shape is not None:
+            axis_of(self.axis, len(type.shape))
+        return (type.with_element(i64),)
 
     def reference(self, x: Array) -> Array:
         return _order(x, self.axis, self.descending).astype("int64")
@@ -505,8 +505,8 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
     T = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
-        shape = kind.shape
+        type = tensor_type(self.x)
+        shape = type.shape
         found: Shape | None = None if shape is None else (None,)
         whole: Dim | None = None
         if self.axis is None:
@@ -515,7 +515,7 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
             a = axis_of(self.axis, len(shape))
             found, whole = (*shape[:a], None, *shape[a + 1 :]), shape[a]
         some = TensorType(i64, (None,))
-        return kind.with_shape(found), some, TensorType(i64, (whole,)), some
+        return type.with_shape(found), some, TensorType(i64, (whole,)), some
 
     def reference(self, x: Array) -> tuple[Array, ...]:
         xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type sorting by several keys

@@ -25,8 +25,8 @@ class Det(CoreOp, name="core.det", traits=(traits.Pure,)):
     T = FLOATS
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
-        return (kind.with_shape(None if kind.shape is None else kind.shape[:-2]),)
+        type = tensor_type(self.x)
+        return (type.with_shape(None if type.shape is None else type.shape[:-2]),)
 
     def reference(self, x: Array) -> Array:
         import numpy as np  # noqa: PLC0415  loads numpy

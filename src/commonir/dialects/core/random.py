@@ -51,8 +51,8 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
         return all(not isinstance(d, int) or d >= 0 for d in known_dims(self.shape) or ())
 
     def infer(self) -> tuple[Type, ...]:
-        kind = self.shape.type
-        rank = kind.shape[0] if isinstance(kind, TensorType) and kind.shape else None
+        type = self.shape.type
+        rank = type.shape[0] if isinstance(type, TensorType) and type.shape else None
         unknown = (None,) * rank if isinstance(rank, int) else None
         return (TensorType(self.element, known_dims(self.shape) or unknown),)
 

@@ -148,23 +148,23 @@ def _bits_type(element: ElementType) -> ElementType:
 def copy_sign(x: Value, sign: Value) -> Value:
     """The magnitude of one number with the sign of another, also of zeros and NaN."""
     element = tensor_type(x).element
-    kind = _bits_type(element)
-    top = -(1 << (kind.bits - 1))
-    bits, other = bit_cast(x, kind), bit_cast(sign, kind)
+    element_type = _bits_type(element)
+    top = -(1 << (element_type.bits - 1))
+    bits, other = bit_cast(x, element_type), bit_cast(sign, element_type)
     magnitude = bitwise_and(bits, splat(-top - 1, bits))
     return bit_cast(bitwise_or(magnitude, bitwise_and(other, splat(top, bits))), element)
 
 
 def _next_away(x: Value) -> Value:
     """The number after one when going away from zero."""
-    kind = _bits_type(tensor_type(x).element)
-    bits = bit_cast(x, kind)
+    element_type = _bits_type(tensor_type(x).element)
+    bits = bit_cast(x, element_type)
     return bit_cast(add(bits, splat(1, bits)), tensor_type(x).element)
 
 
 def _next_toward_zero(x: Value) -> Value:
-    kind = _bits_type(tensor_type(x).element)
-    bits = bit_cast(x, kind)
+    element_type = _bits_type(tensor_type(x).element)
+    bits = bit_cast(x, element_type)
     return bit_cast(sub(bits, splat(1, bits)), tensor_type(x).element)
 
 

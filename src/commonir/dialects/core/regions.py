@@ -184,9 +184,9 @@ def _spans(first: int, last: int, parts: int, size: int) -> list[tuple[int, int]
 
 def _regions_type(x: Value, boxes: Value, sizes: tuple[int, ...]) -> Type:
     """The type of one value for each part of each region and channel."""
-    kind, count = tensor_type(x), tensor_type(boxes).shape
-    channels = None if kind.shape is None else kind.shape[1]
-    return kind.with_shape((None if count is None else count[0], channels, *sizes))
+    type, count = tensor_type(x), tensor_type(boxes).shape
+    channels = None if type.shape is None else type.shape[1]
+    return type.with_shape((None if count is None else count[0], channels, *sizes))
 
 
 region_align = function(RegionAlign)

@@ -180,11 +180,11 @@ class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
         return self.mode is ResizeMode.NEAREST or tensor_type(self.x).element.is_float
 
     def infer(self) -> tuple[Type, ...]:
-        kind, (count,) = tensor_type(self.x), tensor_type(self.sizes).shape or (None,)
-        if kind.shape is None or not isinstance(count, int):
-            return (kind.with_shape(None),)
+        type, (count,) = tensor_type(self.x), tensor_type(self.sizes).shape or (None,)
+        if type.shape is None or not isinstance(count, int):
+            return (type.with_shape(None),)
         sizes: tuple[Dim | None, ...] = known_dims(self.sizes) or (None,) * count
-        return (kind.with_shape((*kind.shape[: len(kind.shape) - count], *sizes)),)
+        return (type.with_shape((*type.shape[: len(type.shape) - count], *sizes)),)
 
     def reference(self, x: Array, sizes: Array) -> Array:
         first = x.ndim - len(sizes)

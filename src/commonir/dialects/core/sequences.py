@@ -185,12 +185,12 @@ class ListConcat(CoreOp, name="core.list_concat", traits=(traits.Pure,)):
     T = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
-        kind = _tensor_element(self.x)
-        if kind.shape is None:
-            return (kind,)
-        a = axis_of(self.axis, len(kind.shape) + self.new_axis)
-        shape: Shape = (*kind.shape[:a], None, *kind.shape[a + (not self.new_axis) :])
-        return (kind.with_shape(shape),)
+        type = _tensor_element(self.x)
+        if type.shape is None:
+            return (type,)
+        a = axis_of(self.axis, len(type.shape) + self.new_axis)
+        shape: Shape = (*type.shape[:a], None, *type.shape[a + (not self.new_axis) :])
+        return (type.with_shape(shape),)
 
     def reference(self, x: ArrayList) -> Array:
         if not x:
@@ -215,11 +215,11 @@ class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
     P = _POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
-        kind, sizes, pieces = tensor_type(self.x), known_dims(self.sizes), tensor_type(self.sizes)
-        if kind.shape is None:
-            return (ListType(kind),)
-        a = axis_of(self.axis, len(kind.shape))
-        whole, size, count = kind.shape[a], None, None
+        type, sizes, pieces = tensor_type(self.x), known_dims(self.sizes), tensor_type(self.sizes)
+        if type.shape is None:
+            return (ListType(type),)
+        a = axis_of(self.axis, len(type.shape))
+        whole, size, count = type.shape[a], None, None
         if pieces.rank == 1 and pieces.shape is not None:
             count = pieces.shape[0]
             if sizes is not None and isinstance(whole, int) and all(isinstance(s, int) for s in sizes):
@@ -229,7 +229,7 @@ class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
             count = ceil_div(whole, sizes[0])
             size = sizes[0] if (isinstance(whole, int) and whole % sizes[0] == 0) or sizes[0] == 1 else None
         middle = (size,) if self.keep_axis else ()
-        return (ListType(kind.with_shape((*kind.shape[:a], *middle, *kind.shape[a + 1 :])), count),)
+        return (ListType(type.with_shape((*type.shape[:a], *middle, *type.shape[a + 1 :])), count),)
 
     def reference(self, x: Array, sizes: Array) -> ArrayList:
         xp: Any = x.__array_namespace__()

@@ -99,11 +99,11 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
     P = _POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
-        kind, known = tensor_type(self.x), known_dims(self.shape)
+        type, known = tensor_type(self.x), known_dims(self.shape)
         if known is not None:
-            return (kind.with_shape(tuple([_rest(kind, known) if d == -1 else d for d in known])),)
+            return (type.with_shape(tuple([_rest(type, known) if d == -1 else d for d in known])),)
         (rank,) = tensor_type(self.shape).shape or (None,)
-        return (kind.with_shape((None,) * rank if isinstance(rank, int) else None),)
+        return (type.with_shape((None,) * rank if isinstance(rank, int) else None),)
 
     def reference(self, x: Array, shape: Array) -> Array:
         sizes: tuple[int, ...] = tuple(shape.tolist())
@@ -112,12 +112,12 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
         return x.reshape(sizes)
 
 
-def _rest(kind: TensorType, known: Sequence[Dim]) -> int | None:
+def _rest(type: TensorType, known: Sequence[Dim]) -> int | None:
     """Returns the dim that -1 stands for in a reshape; None when it is not known."""
     others = [d for d in known if isinstance(d, int) and d > 0]
-    if not kind.is_static or len(others) != len(known) - 1 or kind.count % prod(others):
+    if not type.is_static or len(others) != len(known) - 1 or type.count % prod(others):
         return None
-    return kind.count // prod(others)
+    return type.count // prod(others)
 
 
 class BroadcastTo(Movement, name="core.broadcast_to"):
@@ -320,14 +320,14 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
         return 0 not in self.steps
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
+        type = tensor_type(self.x)
         starts, stops = known_dims(self.starts), known_dims(self.stops)
-        if kind.shape is None:
-            return (kind,)
+        if type.shape is None:
+            return (type,)
         if starts is None or stops is None:
-            return (kind.with_shape((None,) * len(kind.shape)),)
-        sizes = zip(kind.shape, starts, stops, self.steps, strict=True)
-        return (kind.with_shape(tuple([None if n is None else slice_range(n, a, b, s)[1] for n, a, b, s in sizes])),)
+            return (type.with_shape((None,) * len(type.shape)),)
+        sizes = zip(type.shape, starts, stops, self.steps, strict=True)
+        return (type.with_shape(tuple([None if n is None else slice_range(n, a, b, s)[1] for n, a, b, s in sizes])),)
 
     def reference(self, x: Array, starts: Array, stops: Array) -> Array:
         cuts: list[slice] = []
@@ -430,13 +430,13 @@ class DynamicPad(Movement, name="core.dynamic_pad"):
         return rank is None or count is None or require(count, "==", rank, "number of amounts")
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
-        if kind.shape is None:
-            return (kind,)
-        unknown = (None,) * len(kind.shape)
-        amounts = zip(kind.shape, known_dims(self.before) or unknown, known_dims(self.after) or unknown, strict=True)
+        type = tensor_type(self.x)
+        if type.shape is None:
+            return (type,)
+        unknown = (None,) * len(type.shape)
+        amounts = zip(type.shape, known_dims(self.before) or unknown, known_dims(self.after) or unknown, strict=True)
         sizes = [None if n is None or b is None or a is None else n + b + a for n, b, a in amounts]
-        return (kind.with_shape(tuple(sizes)),)
+        return (type.with_shape(tuple(sizes)),)
 
     def reference(self, x: Array, before: Array, after: Array) -> Array:
         xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type the modes of `pad` as one

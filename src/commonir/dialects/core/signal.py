@@ -49,14 +49,14 @@ class Dft(CoreOp, name="core.dft", traits=(traits.Pure,)):
         return not isinstance(shape[-1], int) or shape[-1] in (1, 2)
 
     def infer(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.x)
-        if kind.shape is None:
-            return (kind,)
-        sizes = list(kind.shape)
+        type = tensor_type(self.x)
+        if type.shape is None:
+            return (type,)
+        sizes = list(type.shape)
         halved = self.onesided and not self.inverse
         sizes[axis_of(self.axis, len(sizes))] = floor_div(self.length, 2) + 1 if halved else self.length
         sizes[-1] = 1 if self.onesided and self.inverse else 2
-        return (kind.with_shape(tuple(sizes)),)
+        return (type.with_shape(tuple(sizes)),)
 
     def reference(self, x: Array) -> Array:
         xp, length = x.__array_namespace__(), self.length

@@ -78,8 +78,8 @@ class Compressed(Constexpr):
 
 def _reshaped(data: Data, shape: tuple[int, ...], element: ElementType | None = None) -> Data:
     """The same bytes as elements of another shape, and perhaps of another type."""
-    kind = TensorType(element or data.element, shape)
-    return DeferredData(kind, lambda: InlineData(kind, data.buffer()[: kind.element.size_bytes(kind.count)]))
+    type = TensorType(element or data.element, shape)
+    return DeferredData(type, lambda: InlineData(type, data.buffer()[: type.element.size_bytes(type.count)]))
 
 
 def _integers(data: Data) -> tuple[int, ...]:

@@ -147,8 +147,8 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_one_label_each(self) -> Condition:
         """classes is a list of strings or integers, with one entry for each probability."""
-        kind, labels = self._label_type(), known_data(self.classes)
-        if kind is None or labels is None:
+        type, labels = self._label_type(), known_data(self.classes)
+        if type is None or labels is None:
             return False
         sizes = [d for d in dims_of(self.probabilities) if d is not None]
         if len(sizes) != len(dims_of(self.probabilities)):
@@ -169,13 +169,13 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
         return texts or tuple([int(v) for v in found if not isinstance(v, str)])
 
     def _label_type(self) -> TensorType | None:
-        kind = self.classes.type
-        label = kind.element if isinstance(kind, ListType) else None
+        type = self.classes.type
+        label = type.element if isinstance(type, ListType) else None
         return label if isinstance(label, TensorType) else None
 
     def infer(self) -> tuple[Type, ...]:
-        kind = self._label_type() or TensorType(f64, ())
-        return kind, MapType(kind, tensor(f64))
+        type = self._label_type() or TensorType(f64, ())
+        return type, MapType(type, tensor(f64))
 
     def verify(self) -> Iterator[Diagnostic]:
         following: Operation | None = self.next
@@ -201,8 +201,8 @@ class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.Re
         return isinstance(self.input.type, StateType)
 
     def infer(self) -> tuple[Type, ...]:
-        kind = self.input.type
-        return (kind.element if isinstance(kind, StateType) else kind,)
+        type = self.input.type
+        return (type.element if isinstance(type, StateType) else type,)
 
 
 class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.WritesState,)):
@@ -217,8 +217,8 @@ class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.
     @constraint("C1")
     def _fits_state(self) -> bool:
         """input is a state of the type of data."""
-        kind = self.input.type
-        return isinstance(kind, StateType) and are_compatible(kind.element, self.data.type)
+        type = self.input.type
+        return isinstance(type, StateType) and are_compatible(type.element, self.data.type)
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -367,20 +367,20 @@ def feature_attribute(feature: Feature) -> DictionaryAttr:
     fields: dict[str, Attribute] = {"name": StringAttr(feature.name)}
     if feature.summary:
         fields["shortDescription"] = StringAttr(feature.summary)
-    kind = _type_fields(feature.type)
+    type = _type_fields(feature.type)
     if feature.is_optional:
-        kind["isOptional"] = BoolAttr(True)
-    fields["type"] = _message(kind)
+        type["isOptional"] = BoolAttr(True)
+    fields["type"] = _message(type)
     return _message(fields)
 
 
-def _type_fields(kind: FeatureType) -> dict[str, Attribute]:
+def _type_fields(type: FeatureType) -> dict[str, Attribute]:
     empty = _message({})
-    match kind:
+    match type:
         case MultiArray():
-            return {"multiArrayType": _multi_array_fields(kind)}
+            return {"multiArrayType": _multi_array_fields(type)}
         case Image():
-            return {"imageType": _image_fields(kind)}
+            return {"imageType": _image_fields(type)}
         case Scalar(element=element):
             return {name: empty for name, e in _SCALAR_TYPES.items() if e is element}
         case Dictionary(key=key):

@@ -97,10 +97,10 @@ class OfList(MilOp):
     @property
     def element(self) -> TensorType:
         """The type of its elements."""
-        kind = self.ls.type
-        if not isinstance(kind, ListType) or not isinstance(kind.element, TensorType):
-            raise NotationError(f"expected a list of tensors, found {kind}", label="C1")
-        return kind.element
+        type = self.ls.type
+        if not isinstance(type, ListType) or not isinstance(type.element, TensorType):
+            raise NotationError(f"expected a list of tensors, found {type}", label="C1")
+        return type.element
 
     def grown(self, ls: Value, count: Value, sizes: tuple[Value, ...]) -> Value:
         """Returns the tensor of a list, with at least `count` elements if its length may change."""
@@ -241,6 +241,6 @@ class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
 
 def _rest(value: Value) -> TensorType:
     """The type of the slices of a tensor along its first axis."""
-    kind = core.tensor_type(value)
+    type = core.tensor_type(value)
     sizes: tuple[Dim | None, ...] = dims_of(value)
-    return kind.with_shape(sizes[1:])
+    return type.with_shape(sizes[1:])

@@ -117,14 +117,14 @@ class HandOver(StatedResults, MilOp, name="mil.hand_over"):
     output: Value = result("any")
 
     def reference(self, input: Value) -> Value:
-        kind = self.output.type
-        if not isinstance(kind, TensorType):
+        type = self.output.type
+        if not isinstance(type, TensorType):
             return input
-        if self.as_image and not kind.element.is_integer:
+        if self.as_image and not type.element.is_integer:
             input = core.minimum(core.maximum(core.round(input), core.splat(0, input)), core.splat(255, input))
         elif self.as_image:
             input = core.round(input) if not core.tensor_type(input).element.is_integer else input
-        return core.cast(input, kind.element)
+        return core.cast(input, type.element)
 
 
 class OpaqueModel(StatedResults, MilOp, name="mil.opaque_model"):
@@ -180,8 +180,8 @@ class PickTop(StatedResults, MilOp, name="mil.pick_top"):
         """Rows filled up with zeros, or cut off."""
         if not self.least and not self.most:
             return rows
-        kind = core.tensor_type(rows)
-        columns = None if kind.shape is None else kind.shape[1]
+        type = core.tensor_type(rows)
+        columns = None if type.shape is None else type.shape[1]
         if columns is None:
             raise NotationError("the number of classes is not known")
         count = core.dim(rows, 0)

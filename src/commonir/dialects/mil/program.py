@@ -366,11 +366,11 @@ def _renamed(key: Data | Compound, names: Mapping[str, str]) -> Data | Compound:
 
 def vector_of(value: Compound) -> Data | None:
     """A list of scalars as a vector, None when it is something else."""
-    kind = value.type
-    if not isinstance(kind, ListType) or not isinstance(kind.element, TensorType) or kind.element.shape != ():
+    type = value.type
+    if not isinstance(type, ListType) or not isinstance(type.element, TensorType) or type.element.shape != ():
         return None
     scalars = [v for v in value.values if isinstance(v, Data)]
-    element = kind.element.element
+    element = type.element.element
     if element.kind == "string":
         return TextData(tensor(element, len(scalars)), [str(s.values()[0]) for s in scalars])
     if element.bits % 8:

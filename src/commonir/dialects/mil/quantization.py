@@ -47,8 +47,8 @@ def _along(values: Value, axis: int | None, rank: int) -> Value:
     data = known_data(values)
     if data is None:
         return core.reshape(values, (*(1,) * at, -1, *(1,) * (rank - at - 1)))
-    kind = TensorType(data.element, (*(1,) * at, data.count, *(1,) * (rank - at - 1)))
-    return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
+    type = TensorType(data.element, (*(1,) * at, data.count, *(1,) * (rank - at - 1)))
+    return core.constant(DeferredData(type, lambda: InlineData(type, data.buffer())))
 
 
 class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_7):

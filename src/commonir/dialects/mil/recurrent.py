@@ -75,14 +75,14 @@ def _stacked(parts: tuple[Value, ...], order: tuple[int, ...] = (0,)) -> Value:
 
 
 def _stacked_data(contents: list[Data], order: tuple[int, ...]) -> Data:
-    kind = TensorType(contents[0].element, (len(contents), *contents[0].shape))
+    type = TensorType(contents[0].element, (len(contents), *contents[0].shape))
 
     def compute() -> Data:
         from commonir.dialects.mil.gate_order import stacked  # noqa: PLC0415  loads numpy
 
-        return ArrayData(kind, stacked([d.array() for d in contents], order))
+        return ArrayData(type, stacked([d.array() for d in contents], order))
 
-    return DeferredData(kind, compute)
+    return DeferredData(type, compute)
 
 
 def _ordered(weight: Value, order: tuple[int, ...]) -> Value:

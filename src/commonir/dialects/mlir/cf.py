@@ -152,8 +152,8 @@ class Switch(
         data = known(self.flag)
         if data is None:
             return None
-        kind = self.flag.type
-        bits = kind.bits if isinstance(kind, ElementType) else 64
+        type = self.flag.type
+        bits = type.bits if isinstance(type, ElementType) else 64
         flag = int(data.values()[0]) % (1 << bits)
         return next((n + 1 for n, case in enumerate(self.cases) if case % (1 << bits) == flag), 0)
 

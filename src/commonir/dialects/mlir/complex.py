@@ -173,8 +173,8 @@ class Create(
     complex: Value = result(FloatComplex)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        kind = self.real.type
-        return (ComplexType(kind),) if isinstance(kind, ElementType) else None
+        type = self.real.type
+        return (ComplexType(type),) if isinstance(type, ElementType) else None
 
     def reference(self, real: Value, imaginary: Value) -> Value:
         return core.make_complex(real, imaginary)
@@ -204,11 +204,11 @@ class Constant(
         return numbers if len(numbers) == len(found) == 2 else ()
 
     def constant_data(self) -> Data | None:
-        kind = core_type(self.complex.type)
+        type = core_type(self.complex.type)
         codes = [p.bits.to_bytes(p.type.bits // 8, "little") for p in self.parts if isinstance(p, FloatAttr)]
-        if not isinstance(kind, TensorType) or len(codes) != 2:
+        if not isinstance(type, TensorType) or len(codes) != 2:
             return None
-        return InlineData(kind, b"".join(codes))
+        return InlineData(type, b"".join(codes))
 
     def verify(self) -> Iterable[Diagnostic]:
         parts = self.parts

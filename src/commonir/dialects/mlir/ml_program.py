@@ -324,8 +324,8 @@ class _StoreForm:
         use = reader.use()
         tokens = _older_ordering(reader)
         reader.expect(":")
-        kind = reader.type()
-        value = reader.resolve(use, kind)
+        type = reader.type()
+        value = reader.resolve(use, type)
         if tokens is None:
             tokens = _older_ordering(reader)
             if tokens is not None:
@@ -359,9 +359,9 @@ def _older_ordering(reader: FormReader) -> tuple[Value, ...] | None:
     else:
         uses = reader.uses()
     reader.expect("->")
-    kind = reader.type()
+    type = reader.type()
     reader.expect(")")
-    return reader.resolve_all(uses, [kind] * len(uses))
+    return reader.resolve_all(uses, [type] * len(uses))
 
 
 class GlobalStore(_GlobalStore, name="ml_program.global_store"):

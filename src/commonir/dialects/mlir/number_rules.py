@@ -76,14 +76,14 @@ def filled(maker: type[HoldsData], type: Type, number: Number) -> Value | None:
     return result.results[0] if isinstance(result, Op) else None
 
 
-def splat(kind: TensorType, number: Number) -> Data:
+def splat(type: TensorType, number: Number) -> Data:
     """Contents whose elements are all one number, wrapped around as integers of its type are."""
-    element = kind.element
+    element = type.element
     if element.kind == "int":
         number = _wrapped(int(number), element)
     elif element.kind == "bool":
         number = bool(number)
-    return data_of(element, kind.static_shape, (number,) * kind.count)
+    return data_of(element, type.static_shape, (number,) * type.count)
 
 
 def _wrapped(number: int, element: ElementType) -> int:

@@ -43,11 +43,11 @@ class Poison(
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 
     def reference(self) -> Value:
-        kind = core_type(self.result_.type)
-        if not isinstance(kind, TensorType) or kind.shape is None:
+        type = core_type(self.result_.type)
+        if not isinstance(type, TensorType) or type.shape is None:
             raise NotationError(f"the core has no value of type {self.result_.type} to be nothing in particular")
-        zero = core.scalar(False if kind.element is boolean else 0, kind.element)
-        return core.broadcast_to(zero, tuple([d if isinstance(d, int) else 0 for d in kind.shape]))
+        zero = core.scalar(False if type.element is boolean else 0, type.element)
+        return core.broadcast_to(zero, tuple([d if isinstance(d, int) else 0 for d in type.shape]))
 
 
 class Unreachable(MlirOp, name="ub.unreachable", traits=(traits.Terminator,), assembly="attr-dict"):

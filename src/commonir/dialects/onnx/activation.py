@@ -192,12 +192,12 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
     T = NUMBERS_1
 
     def reference(self, input: Value) -> Value:
-        kind = element_of(input)
-        end, bias = (self.lambd, self.bias) if kind.is_float else (whole(self.lambd), whole(self.bias))
+        element_type = element_of(input)
+        end, bias = (self.lambd, self.bias) if element_type.is_float else (whole(self.lambd), whole(self.bias))
         shift, zero = core.splat(abs(bias), input), core.splat(0, input)
         closer, farther = (core.sub, core.add) if bias >= 0 else (core.add, core.sub)
         above = core.select(core.greater(input, core.splat(end, input)), closer(input, shift), zero)
-        if kind.kind == "uint" and end >= 0:
+        if element_type.kind == "uint" and end >= 0:
             return above
         return core.select(core.less(input, core.splat(-end, input)), farther(input, shift), above)
 

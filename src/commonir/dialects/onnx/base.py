@@ -138,8 +138,8 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         """Returns the dims that the reference computes from the types and known elements of operands."""
         if self.form is not Form.COMPOSITE or self.regions or len(self.results) != 1:
             return None
-        kind = self.results[0].type
-        if not isinstance(kind, TensorType) or kind.element not in _FOLLOWED or not is_short(kind):
+        type = self.results[0].type
+        if not isinstance(type, TensorType) or type.element not in _FOLLOWED or not is_short(type):
             return None
         elements = tuple([(v.type, _elements(v)) for v in self.operands])
         key = ("elements", elements, self.operand_offsets, self.attribute_values)
@@ -276,13 +276,13 @@ def known_numbers(value: Value, name: str) -> tuple[float, ...]:
     return tuple(map(float, data.values()))
 
 
-def with_unknown(kind: TensorType, axes: Iterable[int] | None) -> TensorType:
+def with_unknown(type: TensorType, axes: Iterable[int] | None) -> TensorType:
     """A type without the sizes of some axes, or of all when none are named."""
-    if kind.shape is None:
-        return kind
-    rank = len(kind.shape)
+    if type.shape is None:
+        return type
+    rank = len(type.shape)
     open_axes = set(range(rank)) if axes is None else {axis_from_start(a, rank) for a in axes}
-    return kind.with_shape(tuple([None if a in open_axes else n for a, n in enumerate(kind.shape)]))
+    return type.with_shape(tuple([None if a in open_axes else n for a, n in enumerate(type.shape)]))
 
 
 def axis_from_start(axis: int, rank: int) -> int:

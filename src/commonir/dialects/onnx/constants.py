@@ -223,8 +223,8 @@ class EyeLike(OnnxOp, name="onnx.EyeLike"):
         return core.cast(core.equal(offset, core.scalar(self.k, i64)), self.dtype or element_of(input))
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.input)
-        return (TensorType(self.dtype or kind.element, kind.shape or (None, None)),)
+        type = tensor_type(self.input)
+        return (TensorType(self.dtype or type.element, type.shape or (None, None)),)
 
 
 class Range(OnnxOp, name="onnx.Range"):

@@ -137,11 +137,11 @@ def _scalar(value: Value) -> Value:
     return value if value.type in (_COUNTER, _ANSWER) else core.reshape(value, ())
 
 
-def _receive(block: Block, number: int, kind: TensorType) -> Value:
+def _receive(block: Block, number: int, type: TensorType) -> Value:
     """Makes an argument of a nested graph one of rank 0; the graph sees it under the shape that it declares."""
     argument = block.arguments[number]
     declared = argument.type
-    argument.retype(kind)
+    argument.retype(type)
     if isinstance(declared, TensorType) and declared.shape not in ((), None):
         users = argument.users
         shaped = core.Reshape(argument, (1,))

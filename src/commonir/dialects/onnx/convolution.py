@@ -178,12 +178,12 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
         return core.reshape(y, (n, channels, *image))
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind, sizes = tensor_type(self.input), tensor_type(self.image_shape).shape
+        type, sizes = tensor_type(self.input), tensor_type(self.image_shape).shape
         count = sizes[0] if sizes is not None and len(sizes) == 1 else None
-        if not kind.shape or not isinstance(count, int):
-            return (kind.with_shape(None),)
+        if not type.shape or not isinstance(count, int):
+            return (type.with_shape(None),)
         image = known_dims(self.image_shape) or (None,) * count
-        return (kind.with_shape((kind.shape[0], None, *image)),)
+        return (type.with_shape((type.shape[0], None, *image)),)
 
 
 class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset27"):

@@ -270,11 +270,11 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     T3 = by_version(opset9=ANY_1, opset28=ANY_13)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        places, kind = tensor_type(self.indices), tensor_type(self.values)
+        places, type = tensor_type(self.indices), tensor_type(self.values)
         if places.shape is None:
-            return (kind.with_shape(None),)
+            return (type.with_shape(None),)
         a = axis_from_start(self.axis, len(places.shape) + 1)
-        return (kind.with_shape((*places.shape[:a], None, *places.shape[a:])),)
+        return (type.with_shape((*places.shape[:a], None, *places.shape[a:])),)
 
     def reference(self, indices: Value, depth: Value, values: Value) -> Value:
         return one_hot(indices, depth, values, self.axis)
@@ -389,8 +389,8 @@ class TopK(OnnxOp, name="onnx.TopK"):
     I = element_type(i64)  # noqa: E741  the name of the standard
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = with_unknown(tensor_type(self.X), (self.axis,))
-        return kind, kind.with_element(i64)
+        type = with_unknown(tensor_type(self.X), (self.axis,))
+        return type, type.with_element(i64)
 
     def reference(self, X: Value, K: Value) -> tuple[Value, ...]:
         return core.top_k(X, single_size(K, "K"), self.axis, self.largest)

@@ -229,5 +229,5 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         return core.pad(y, (0,) * len(built), amounts)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.X)
-        return (with_unknown(kind, range(2, len(kind.shape or ()))),)
+        type = tensor_type(self.X)
+        return (with_unknown(type, range(2, len(type.shape or ()))),)

@@ -172,8 +172,8 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
 
     def dense(self) -> Data:
         """The constant with its zeros."""
-        kind = TensorType(self.values.element, self.dims)
-        return DeferredData(kind, lambda: self._densified(kind))
+        type = TensorType(self.values.element, self.dims)
+        return DeferredData(type, lambda: self._densified(type))
 
     def misplaced(self) -> Iterator[Diagnostic]:
         """Yields the faults of the places of the elements."""
@@ -191,25 +191,25 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
         elif not all(a < b for a, b in pairwise(rows)):
             yield Diagnostic(MALFORMED_VALUE, "G9: places must be in ascending order, each once")
 
-    def _densified(self, kind: TensorType) -> Data:
+    def _densified(self, type: TensorType) -> Data:
         """The elements at their places. Raises: DiagnosticError when there are none."""
         wrong = tuple(self.misplaced())
         if wrong:
             raise DiagnosticError(*wrong)
-        return _densified(kind, self.values, self.indices)
+        return _densified(type, self.values, self.indices)
 
 
-def _densified(kind: TensorType, values: Data, indices: Data) -> Data:
+def _densified(type: TensorType, values: Data, indices: Data) -> Data:
     """A dense constant from elements and their places."""
     import numpy as np  # noqa: PLC0415  heavy
 
-    out = np.zeros(kind.static_shape, values.array().dtype)
+    out = np.zeros(type.static_shape, values.array().dtype)
     places = indices.array().astype(np.int64)
     if places.ndim == 1:
         out.reshape(-1)[places] = values.array()
     else:
         out[tuple(places.T)] = values.array()
-    return ArrayData(kind, out)
+    return ArrayData(type, out)
 
 
 def _names_in(attribute: Attribute | None, key: str) -> Iterator[str]:

@@ -48,8 +48,8 @@ def _lying(values: Value, axis: int, x: Value) -> Value:
     data = known_data(values)
     if data is None:
         return core.reshape(values, expected)
-    kind = data.type.with_shape(expected)
-    return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
+    type = data.type.with_shape(expected)
+    return core.constant(DeferredData(type, lambda: InlineData(type, data.buffer())))
 
 
 def _repeated(values: Value, at: int, size: Dim, block: int) -> Value:

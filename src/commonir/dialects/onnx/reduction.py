@@ -55,21 +55,21 @@ class Reduction(OnnxOp):
 
     def infer(self) -> tuple[Type, ...]:
         """Returns the types even for unknown axes: their number determines the rank, and `keepdims` preserves it."""
-        kind = tensor_type(self.data)
-        named, count = self._named(kind.rank)
+        type = tensor_type(self.data)
+        named, count = self._named(type.rank)
         if count == 0 and self.noop_with_empty_axes:
-            return (kind,)
-        if kind.shape is None:
-            return (kind.with_shape(() if count == 0 and not self.keepdims else None),)
-        rank = len(kind.shape)
+            return (type,)
+        if type.shape is None:
+            return (type.with_shape(() if count == 0 and not self.keepdims else None),)
+        rank = len(type.shape)
         if named is None:
             left = rank if self.keepdims else None if count is None else rank - count
-            return (kind.with_shape(None if left is None else (None,) * left),)
+            return (type.with_shape(None if left is None else (None,) * left),)
         folded = {axis_from_start(a, rank) for a in named} or set(range(rank))
         if named and len(folded) != len(named):
             raise NotationError(f"axes {list(named)} name one axis twice")
-        kept = [1 if a in folded else n for a, n in enumerate(kind.shape) if self.keepdims or a not in folded]
-        return (kind.with_shape(tuple(kept)),)
+        kept = [1 if a in folded else n for a, n in enumerate(type.shape) if self.keepdims or a not in folded]
+        return (type.with_shape(tuple(kept)),)
 
     def _named(self, rank: int | None) -> tuple[tuple[int, ...] | None, int | None]:
         """The axes that are named, if known, and how many they are; as many as the rank are all."""

@@ -315,10 +315,10 @@ def _narrow(y: Value, like: Value) -> Value:
 
 def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | None) -> Type:
     """The type of the tensor resampled, as far as its sizes follow from what is known."""
-    kind = tensor_type(x)
-    if kind.shape is None:
-        return kind
-    shape = list(kind.shape)
+    type = tensor_type(x)
+    if type.shape is None:
+        return type
+    shape = list(type.shape)
     try:
         for a in _axes(how, x, scales, sizes):
             shape[a.axis] = a.m
@@ -336,7 +336,7 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
                 shape[a] = expected[n]
             elif found is not None and size is not None and not _is_given(sizes):
                 shape[a] = _scaled(a, size, _fractions(found)[n]).m
-    return TensorType(kind.element, tuple(shape))
+    return TensorType(type.element, tuple(shape))
 
 
 class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):

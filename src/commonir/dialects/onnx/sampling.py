@@ -99,11 +99,11 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
         return core.narrowed(core.reshape(placed, (n, *sizes, rank)), theta)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.theta)
-        rank = kind.shape[1] if kind.shape is not None and len(kind.shape) == 3 else None
-        if kind.shape is None or not isinstance(rank, int):
-            return (kind.with_shape(None),)
-        return (kind.with_shape((kind.shape[0], *(None,) * rank, rank)),)
+        type = tensor_type(self.theta)
+        rank = type.shape[1] if type.shape is not None and len(type.shape) == 3 else None
+        if type.shape is None or not isinstance(rank, int):
+            return (type.with_shape(None),)
+        return (type.with_shape((type.shape[0], *(None,) * rank, rank)),)
 
     def _number(self, size: Dim, like: Value) -> Value:
         return core.cast(core.dims((size,), i64, True), element_of(like))

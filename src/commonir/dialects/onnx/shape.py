@@ -429,14 +429,14 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
     Tind = POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
-        kind, expected = tensor_type(self.input_data), known_dims(self.shape)
-        if kind.shape is None:
-            return (kind,)
-        sizes = list(kind.shape)
+        type, expected = tensor_type(self.input_data), known_dims(self.shape)
+        if type.shape is None:
+            return (type,)
+        sizes = list(type.shape)
         rank = len(sizes)
         for n, a in enumerate(range(rank) if self.axes is None else [axis_from_start(a, rank) for a in self.axes]):
             sizes[a] = expected[n] if expected is not None and n < len(expected) else None
-        return (kind.with_shape(tuple(sizes)),)
+        return (type.with_shape(tuple(sizes)),)
 
     def reference(self, input_data: Value, shape: Value) -> Value:
         source, expected = shape_of(input_data), known(shape, "shape")
@@ -549,9 +549,9 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset2
     T = MOVED_TO_25
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.data)
+        type = tensor_type(self.data)
         gone = None if self.axes is None else _length(self.axes)
-        return (kind.with_shape(None if gone is None or kind.rank is None else (None,) * (kind.rank - gone)),)
+        return (type.with_shape(None if gone is None or type.rank is None else (None,) * (type.rank - gone)),)
 
     def reference(self, data: Value, axes: Value | None) -> Value:
         return squeezed(data, None if axes is None else fixed(axes, "axes"))
@@ -578,8 +578,8 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 op
     T = MOVED_TO_25
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind, new = tensor_type(self.data), _length(self.axes)
-        return (kind.with_shape(None if new is None or kind.rank is None else (None,) * (kind.rank + new)),)
+        type, new = tensor_type(self.data), _length(self.axes)
+        return (type.with_shape(None if new is None or type.rank is None else (None,) * (type.rank + new)),)
 
     def reference(self, data: Value, axes: Value) -> Value:
         return core.unsqueeze(data, fixed(axes, "axes"))
@@ -594,12 +594,12 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
     T = MOVED
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind, count = tensor_type(self.input), _length(self.shape)
-        if count is None or kind.shape is None:
-            return (kind.with_shape(None),)
+        type, count = tensor_type(self.input), _length(self.shape)
+        if count is None or type.shape is None:
+            return (type.with_shape(None),)
         # A size other than 1 stays what it is, or the two shapes do not broadcast.
-        sizes = [d if isinstance(d, int) and d != 1 else None for d in kind.shape]
-        return (kind.with_shape((*(None,) * (count - len(sizes)), *sizes)),)
+        sizes = [d if isinstance(d, int) and d != 1 else None for d in type.shape]
+        return (type.with_shape((*(None,) * (count - len(sizes)), *sizes)),)
 
     def reference(self, input: Value, shape: Value) -> Value:
         return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])

@@ -41,11 +41,11 @@ def transformed(x: Value, length: Value | None, axis: int, *, inverse: bool, one
 
 def transformed_type(x: Value, length: Value | None, axis: int | None, *, inverse: bool, onesided: bool) -> Type:
     """The type of a transform of which the length or the axis is not known: all of an axis gives one as long."""
-    kind = tensor_type(x)
-    if kind.shape is None:
-        return kind
-    changed = range(len(kind.shape) - 1) if axis is None else (axis,)
-    some = with_unknown(kind, changed) if onesided or length is not None else kind
+    type = tensor_type(x)
+    if type.shape is None:
+        return type
+    changed = range(len(type.shape) - 1) if axis is None else (axis,)
+    some = with_unknown(type, changed) if onesided or length is not None else type
     return some.with_shape((*(some.shape or ())[:-1], 1 if inverse and onesided else 2))
 
 
@@ -119,8 +119,8 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
         return core.dft(parts, size, -2, False, self.onesided)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = tensor_type(self.signal)
-        return (kind.with_shape((kind.shape[0], None, None, 2) if kind.shape else None),)
+        type = tensor_type(self.signal)
+        return (type.with_shape((type.shape[0], None, None, 2) if type.shape else None),)
 
     def _size(self, length: Dim, window: Value | None, frame_length: Value | None) -> Dim:
         """The length of a frame: as given, that of the window, or that of the signal."""

@@ -72,13 +72,13 @@ def _hold(value: Value, array: Array, name: str, file: str) -> list[Diagnostic]:
     """Gives one tensor its contents."""
     from commonir.base.arrays import name_of  # noqa: PLC0415  loads numpy
 
-    kind, owner = value.type, value.owner
-    if not isinstance(kind, TensorType) or not isinstance(owner, ark.HoldsView):
+    type, owner = value.type, value.owner
+    if not isinstance(type, TensorType) or not isinstance(owner, ark.HoldsView):
         return []
-    if name_of(array.dtype) != kind.element.name or array.shape != kind.shape:
-        message = f"'{name}' must be {kind}, found {name_of(array.dtype)} of the shape {list(array.shape)}"
+    if name_of(array.dtype) != type.element.name or array.shape != type.shape:
+        message = f"'{name}' must be {type}, found {name_of(array.dtype)} of the shape {list(array.shape)}"
         return [Diagnostic(ARK_WEIGHTS, message, file=file, where=name)]
-    built = owner.with_attributes(content=ArrayData(kind, array))
+    built = owner.with_attributes(content=ArrayData(type, array))
     if owner.parent is not None:
         owner.parent.insert_before(owner, built)
         built.location = owner.location

@@ -163,16 +163,16 @@ class _Writer:
         return dict(zip(OP, parts, strict=True))
 
     def _argument(self, op: ark.ArkOp, name: str, field: Field) -> Json:
-        kind = "" if field.type is None else field.type.name
+        type = "" if field.type is None else field.type.name
         value: object = op.field_value(field)
-        if kind == "DIMS" and is_sequence(value):
-            return {kind: [n for n in value if isinstance(n, int)]}
+        if type == "DIMS" and is_sequence(value):
+            return {type: [n for n in value if isinstance(n, int)]}
         match value:
             case float() if not isfinite(value):
                 found = f"{self._rank.sym_name}: {op.name} '{op.op_name}' has the argument '{name}' of {value}"
                 raise _refused(f"{found}, which files cannot say", help="give the operation a tensor that holds it")
             case bool() | int() | float():
-                return {kind: float(value) if kind == "FLOAT" else value}
+                return {type: float(value) if type == "FLOAT" else value}
             case _:
                 raise _refused(f"{self._rank.sym_name}: {op.name} '{op.op_name}' has no argument '{name}'")
 

@@ -152,8 +152,8 @@ class DeclarationReader:
 
     def formal(self, proto: AttributeProto, place: str) -> DictionaryAttr:
         """Returns a formal attribute of a function: its name, type and default."""
-        kind = proto.type
-        text = _FORMAL_TYPES.get(kind, "any")
+        type = proto.type
+        text = _FORMAL_TYPES.get(type, "any")
         entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
         has_value = any(f.name not in ("name", "type", "doc_string") for f, _ in proto.ListFields())
         default = self._default(proto, place) if has_value else None

@@ -261,10 +261,10 @@ def element_of(proto: TensorTypeProto | SparseProto) -> ElementType | None:
 class ValueTypes(TypeReader):
     """Reads types of values: those of ONNX, and those that only Common IR has. A shape with a wildcard is unknown."""
 
-    def _is_exact(self, kind: Type, proto: TypeProto) -> bool:
+    def _is_exact(self, type: Type, proto: TypeProto) -> bool:
         again = create(TypeProto)
         try:
-            write_value_type(kind, again)
+            write_value_type(type, again)
         except ValueError:
             return False
         return again == proto

@@ -69,12 +69,12 @@ class ValueReader:
 
         Raises: ValueError, which says what is wrong.
         """
-        kind = proto.type or self._own_kind(proto) or kind_of(proto)
-        literal = literal_of(proto, kind)
+        type = proto.type or self._own_kind(proto) or kind_of(proto)
+        literal = literal_of(proto, type)
         if literal is not None:
             return literal
         try:
-            return self._other(proto, kind)
+            return self._other(proto, type)
         except TensorError as error:
             raise ValueError(str(error)) from None
 

@@ -155,11 +155,11 @@ class ProgramBuilder:
         self.findings.add(UNDEFINED_VALUE, text, place, part, notes=notes, help=help)
         return Value(none, name=name)
 
-    def literal(self, value: Data | Compound | None, kind: Type, block: Block) -> Value:
+    def literal(self, value: Data | Compound | None, type: Type, block: Block) -> Value:
         """The value of an anonymous operation for a literal; None stands for one that could not be decoded."""
         arguments = {} if value is None else {"val": value}
         definition = CompoundLiteral if isinstance(value, Compound) else Literal
-        return block.append(definition.build(arguments, (kind,))).result
+        return block.append(definition.build(arguments, (type,))).result
 
     # -- operations
 
@@ -302,18 +302,18 @@ class ProgramBuilder:
 
     def _declared(self, field: Field, value: Data | Compound, out: dict[str, object], at: ProtoPlace) -> bool:
         """Adds a declared attribute to the arguments; False when the constant is not of its kind."""
-        kind = field.type
-        if kind is None:
+        type = field.type
+        if type is None:
             return False
         try:
-            out[field.name] = kind.coerce(value)
+            out[field.name] = type.coerce(value)
         except ValueError as error:
             reason = error
         else:
             return True
-        if isinstance(value, Data) and kind.from_elements is not None:
+        if isinstance(value, Data) and type.from_elements is not None:
             try:
-                out[field.name] = kind.from_elements(value.shape, value.values())
+                out[field.name] = type.from_elements(value.shape, value.values())
             except ValueError as error:
                 reason = error
             else:

@@ -106,11 +106,11 @@ def _number(value: float) -> Const:
     return Const.build({"val": data_of(f64, (), (value,))}, [tensor(f64)])
 
 
-def _rows_of(kind: Type) -> Type:
+def _rows_of(type: Type) -> Type:
     """The type of some of the rows of a matrix."""
-    if isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) == 2:
-        return kind.with_shape((None, kind.shape[1]))
-    return kind
+    if isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 2:
+        return type.with_shape((None, type.shape[1]))
+    return type
 
 
 def _row_limits(interface: Interface, outputs: tuple[str, ...]) -> tuple[int, int]:
@@ -193,27 +193,27 @@ def _main_of(module: Module) -> Function | None:
     return module.functions.get(module.entry or MAIN)
 
 
-def _handed_over(block: Block, source: Value, kind: Type, port: Port, *, is_outside: bool) -> Value:
+def _handed_over(block: Block, source: Value, type: Type, port: Port, *, is_outside: bool) -> Value:
     """A value as a model receives it."""
     as_image = port.image is not None and not is_outside
-    have, want = source.type, kind
+    have, want = source.type, type
     same = isinstance(have, TensorType) and isinstance(want, TensorType) and have.element is want.element
     if not as_image and (same or not isinstance(want, TensorType)):
         return source
-    built = HandOver.build({"input": source, "as_image": as_image}, [kind])
+    built = HandOver.build({"input": source, "as_image": as_image}, [type])
     built.results[0].name = source.name
     return block.append(built).results[0]
 
 
-def _filled(block: Block, kind: TensorType, port: Port) -> Value:
+def _filled(block: Block, type: TensorType, port: Port) -> Value:
     """Returns the value that replaces a missing optional input."""
-    shape = port.shape if kind.shape is None or not kind.is_static else kind.static_shape
+    shape = port.shape if type.shape is None or not type.is_static else type.static_shape
     value = port.default if port.default is not None else 0
     count = 1
     for n in shape:
         count *= n
-    data = data_of(kind.element, shape, [value] * count)
-    return block.append(Const.build({"val": data}, [TensorType(kind.element, shape)])).results[0]
+    data = data_of(type.element, shape, [value] * count)
+    return block.append(Const.build({"val": data}, [TensorType(type.element, shape)])).results[0]
 
 
 def _finish(module: Module, block: Block, outputs: list[tuple[str, Value]], defaults: Defaults) -> None:

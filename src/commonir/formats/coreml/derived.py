@@ -89,40 +89,40 @@ def _features(
     values: Iterable[tuple[str, Value]], where: str, faults: list[Diagnostic], *, is_input: bool
 ) -> Iterator[Feature]:
     for name, value in values:
-        kind = _feature_type(value.type, is_input=is_input)
-        if kind is None:
+        type = _feature_type(value.type, is_input=is_input)
+        if type is None:
             message = f"{'input' if is_input else 'output'} '{name}' is {value.type}, which no model may have there"
             faults.append(Diagnostic(NOT_IN_FORMAT, message, where=where))
         else:
-            yield Feature(name, kind)
+            yield Feature(name, type)
 
 
-def _feature_type(kind: Type, *, is_input: bool) -> FeatureType | None:
-    match kind:
+def _feature_type(type: Type, *, is_input: bool) -> FeatureType | None:
+    match type:
         case StateType(element=TensorType() as element):
             array = _multi_array(element, is_input=is_input)
             return None if array is None else State(array)
-        case TensorType() if not is_input and _is_label(kind):
-            return Scalar(kind.element)
+        case TensorType() if not is_input and _is_label(type):
+            return Scalar(type.element)
         case TensorType():
-            return _multi_array(kind, is_input=is_input)
+            return _multi_array(type, is_input=is_input)
         case MapType(key=TensorType(element=key), value=TensorType(element=element)) if element is f64:
             return Dictionary(key)
         case _:
             return None
 
 
-def _is_label(kind: Type) -> bool:
-    return isinstance(kind, TensorType) and kind.shape == () and kind.element in (string, i64)
+def _is_label(type: Type) -> bool:
+    return isinstance(type, TensorType) and type.shape == () and type.element in (string, i64)
 
 
-def _multi_array(kind: TensorType, *, is_input: bool) -> MultiArray | None:
-    if kind.element not in ARRAY_TYPES.values() or kind.shape is None:
+def _multi_array(type: TensorType, *, is_input: bool) -> MultiArray | None:
+    if type.element not in ARRAY_TYPES.values() or type.shape is None:
         return None
-    if kind.is_static:
+    if type.is_static:
         # A scalar is given as a vector of one element.
-        return MultiArray(kind.element, kind.static_shape or ((1,) if is_input else ()))
+        return MultiArray(type.element, type.static_shape or ((1,) if is_input else ()))
     if not is_input:
-        return MultiArray(kind.element, ())
-    ranges = tuple([SizeRange(d, d) if isinstance(d, int) else _ANY_SIZE for d in kind.shape])
-    return MultiArray(kind.element, tuple([r.lower for r in ranges]), ranges=ranges)
+        return MultiArray(type.element, ())
+    ranges = tuple([SizeRange(d, d) if isinstance(d, int) else _ANY_SIZE for d in type.shape])
+    return MultiArray(type.element, tuple([r.lower for r in ranges]), ranges=ranges)

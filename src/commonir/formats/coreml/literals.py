@@ -34,10 +34,10 @@ def parameter_data(op: Op, field: Field, value: object) -> Data:
 
     Raises: ValueError when no constant holds the value.
     """
-    kind = field.type
-    if kind is None:
+    type = field.type
+    if type is None:
         raise ValueError(f"'{field.name}' takes no constant")
-    held = _plain(kind.to_attribute(value))
+    held = _plain(type.to_attribute(value))
     scalars = _flat(held)
     element = _stated_element(op, field) or _natural_element(scalars)
     return data_of(element, _shape(held), scalars)
@@ -131,5 +131,5 @@ def _stated_element(op: Op, field: Field) -> ElementType | None:
 
 def _element(held: object) -> ElementType | None:
     first = held[0] if is_sequence(held) and held else held
-    kind = first.type if isinstance(first, Value) else None
-    return kind.element if isinstance(kind, TensorType) else None
+    type = first.type if isinstance(first, Value) else None
+    return type.element if isinstance(type, TensorType) else None

@@ -224,11 +224,11 @@ class ProgramReader:
         name, value = out.name, second.value
         if first.key != OPERATION_NAME or second.key != _VALUE or self._plain_text(first.value) != name:
             return False
-        kind = self._types.decode(out.type)
-        if kind is not self._types.decode(value.type) or kind.has_residue or value.docString:
+        type = self._types.decode(out.type)
+        if type is not self._types.decode(value.type) or type.has_residue or value.docString:
             return False
         try:
-            data = self._values.decode(value, kind)
+            data = self._values.decode(value, type)
         except DiagnosticError:
             # Reported when it is read again.
             return False
@@ -291,8 +291,8 @@ class ProgramReader:
             self._findings.add(UNDEFINED_VALUE, "the parameter is bound to nothing", at, f".{part}")
             return Value(none)
         value = self._value(binding.value, at, f"inputs['{key}']", f".value.arguments[{n}].value", part)
-        kind = self._types.decode(binding.value.type).type if value is None else value.type
-        return self._builder.literal(value, kind, block)
+        type = self._types.decode(binding.value.type).type if value is None else value.type
+        return self._builder.literal(value, type, block)
 
     def _nested(self, message: BlockMessage, n: int, count: int, at: _ReadingOperation) -> Region:
         reading = _Reading(f"{at}.block[{n}]" if count > 1 else str(at))

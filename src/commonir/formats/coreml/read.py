@@ -155,8 +155,8 @@ class _ModelReading:
 
         outer = _apart(content, self.file)
         if not place and outer.program is None and outer.type not in PIPELINES:
-            kind = f"it is of type '{outer.type}'" if outer.type else "it has no content"
-            message = f"the model holds no ML Program: {kind}"
+            type = f"it is of type '{outer.type}'" if outer.type else "it has no content"
+            message = f"the model holds no ML Program: {type}"
             raise DiagnosticError(Diagnostic(NO_PROGRAM, message, file=self.file))
         if depth > self._limits.max_nesting_depth:
             message = f"pipelines are nested more than {self._limits.max_nesting_depth} deep"

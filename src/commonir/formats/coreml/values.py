@@ -162,8 +162,8 @@ class ValueDecoder:
             out.append(value)
         return out
 
-    def _tensor(self, message: TensorValueMessage, kind: TensorType, count: int) -> Data:
-        element = kind.element
+    def _tensor(self, message: TensorValueMessage, type: TensorType, count: int) -> Data:
+        element = type.element
         expected = FIELDS.get(element, PACKED)
         found = message.WhichOneof("value")
         if found != expected:
@@ -175,28 +175,28 @@ class ValueDecoder:
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, text))
         if expected == PACKED:
             packed = message.bytes.values
-            if len(packed) != kind.element.size_bytes(count):
-                raise _fault(f"{kind} takes {element.size_bytes(count)} bytes, found {len(packed)}")
-            return immediate_data(kind, packed)
+            if len(packed) != type.element.size_bytes(count):
+                raise _fault(f"{type} takes {element.size_bytes(count)} bytes, found {len(packed)}")
+            return immediate_data(type, packed)
         if element is string:
             texts = message.strings.values
-            _check_count(len(texts), kind, count)
-            return TextData(kind, texts)
+            _check_count(len(texts), type, count)
+            return TextData(type, texts)
         holder: NumbersMessage = getattr(message, expected)
         numbers = holder.values
-        _check_count(len(numbers), kind, count)
+        _check_count(len(numbers), type, count)
         if element in (f32, f64):
             # Python's floats would lose the payload of a NaN.
             size = element.size_bytes(count)
             start = 1 + -(-size.bit_length() // 7)
-            return immediate_data(kind, holder.SerializeToString()[start : start + size])
-        return _numbers(kind, numbers)
+            return immediate_data(type, holder.SerializeToString()[start : start + size])
+        return _numbers(type, numbers)
 
 
-def immediate_data(kind: TensorType, content: bytes) -> Data:
+def immediate_data(type: TensorType, content: bytes) -> Data:
     """Data inside the program, marked when a weight file might hold it."""
-    is_marked = element_may_be_blob(kind.element) and kind.count >= _BLOB_ELEMENTS
-    return (ImmediateData if is_marked else InlineData)(kind, content)
+    is_marked = element_may_be_blob(type.element) and type.count >= _BLOB_ELEMENTS
+    return (ImmediateData if is_marked else InlineData)(type, content)
 
 
 def element_may_be_blob(element: ElementType) -> bool:
@@ -204,17 +204,17 @@ def element_may_be_blob(element: ElementType) -> bool:
     return element in BLOB_CODES
 
 
-def _numbers(kind: TensorType, numbers: Sequence[int | float | bool]) -> Data:
-    element = kind.element
+def _numbers(type: TensorType, numbers: Sequence[int | float | bool]) -> Data:
+    element = type.element
     if element is u64:
         # `longInts` are signed: the upper half of the unsigned range is written as negative numbers.
         numbers = [int(n) % _U64_RANGE for n in numbers]
     try:
-        data = data_of(element, kind.static_shape, tuple(numbers))
+        data = data_of(element, type.static_shape, tuple(numbers))
     except (struct.error, OverflowError):
         worst = next(n for n in numbers if not _fits(element, n))
         raise _fault(f"{worst} is not a value of type {MIL_NAMES[element]}") from None
-    return immediate_data(kind, bytes(data.buffer()))
+    return immediate_data(type, bytes(data.buffer()))
 
 
 def _fits(element: ElementType, value: float) -> bool:
@@ -224,9 +224,9 @@ def _fits(element: ElementType, value: float) -> bool:
     return low <= value < low + 2**element.bits
 
 
-def _check_count(found: int, kind: TensorType, count: int) -> None:
+def _check_count(found: int, type: TensorType, count: int) -> None:
     if found != count:
-        raise _fault(f"{kind} has {count} elements, found {found}")
+        raise _fault(f"{type} has {count} elements, found {found}")
 
 
 def _known_count(decoded: DecodedType) -> int:

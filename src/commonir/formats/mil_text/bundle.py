@@ -314,19 +314,19 @@ def _feature(feature: Feature, schema: _Schema) -> Feature:
     )
 
 
-def _feature_type(kind: FeatureType, schema: _Schema) -> FeatureType:
+def _feature_type(type: FeatureType, schema: _Schema) -> FeatureType:
     color = schema.text("colorspace").upper()
-    if schema.text("type") == "Image" and isinstance(kind, MultiArray):
+    if schema.text("type") == "Image" and isinstance(type, MultiArray):
         known = color if color in COLOR_SPACES.values() else ""
         return Image(schema.number("width"), schema.number("height"), known)
-    if not isinstance(kind, MultiArray):
-        return kind
+    if not isinstance(type, MultiArray):
+        return type
     ranges = tuple([SizeRange(*r) for r in schema.rows("shapeRange") if len(r) == 2])
     shapes = schema.rows("enumeratedShapes")
     shape = _integers(_loaded(schema.text("shape")))
     if ranges:
-        return kind._replace(shape=shape or kind.shape, ranges=ranges, shapes=())
-    return kind._replace(shape=shape or kind.shape, shapes=shapes, ranges=()) if shapes else kind
+        return type._replace(shape=shape or type.shape, ranges=ranges, shapes=())
+    return type._replace(shape=shape or type.shape, shapes=shapes, ranges=()) if shapes else type
 
 
 def _loaded(text: str) -> object:
@@ -359,21 +359,21 @@ def has_flexible_shapes(module: Module) -> bool:
 
 
 def _flexible(feature: Feature, stated: Mapping[str, object]) -> Feature:
-    kind = feature.type
-    if not isinstance(kind, MultiArray):
+    type = feature.type
+    if not isinstance(type, MultiArray):
         return feature
-    default = _tensor(_mapping(stated.get("DefaultShapes")).get(feature.name)) or kind.shape
+    default = _tensor(_mapping(stated.get("DefaultShapes")).get(feature.name)) or type.shape
     bounds = _mapping(stated.get("RangeDims")).get(feature.name)
     listed = _mapping(stated.get("EnumeratedShapes")).values()
     shapes = [s for s in [_tensor(_mapping(one).get(feature.name)) for one in listed] if s]
     if isinstance(bounds, Compound):
         pairs = [_tensor(row) for row in bounds.values]
         ranges = tuple([SizeRange(p[0], None if p[1] < 0 else p[1]) for p in pairs if len(p) == 2])
-        return feature._replace(type=kind._replace(shape=default, ranges=ranges))
+        return feature._replace(type=type._replace(shape=default, ranges=ranges))
     if shapes:
         # The default shape stands first, and none twice.
         distinct = tuple(dict.fromkeys([default, *shapes]))
-        return feature._replace(type=kind._replace(shape=default, shapes=distinct, ranges=()))
+        return feature._replace(type=type._replace(shape=default, shapes=distinct, ranges=()))
     return feature
 
 

@@ -213,7 +213,7 @@ class ConstantReader:
     def _fault(self, message: str, at: int) -> None:
         self._report(DiagnosticError(Diagnostic(MALFORMED_VALUE, message)), at)
 
-    def _payload(self, kind: Type, depth: int) -> Value | None:
+    def _payload(self, type: Type, depth: int) -> Value | None:
         scanner = self._scanner
         if depth > self._limits.max_nesting_depth:
             limit = self._limits.max_nesting_depth
@@ -221,27 +221,27 @@ class ConstantReader:
         if scanner.at("..."):
             message = "the elements of this constant were left out when the text was printed"
             scanner.fail(message, code=ELIDED_CONSTANT, help="print it again with all contents: `--no-elide`")
-        match kind:
+        match type:
             case TensorType():
-                return self._tensor_payload(kind)
+                return self._tensor_payload(type)
             case ListType():
                 scanner.expect("[")
-                items, at = self._items("]", [kind.element], depth)
-                if items is not None and kind.length is not None and kind.length != len(items):
-                    self._fault(f"{type_name(kind)} is declared, but the list has {len(items)} values", at)
+                items, at = self._items("]", [type.element], depth)
+                if items is not None and type.length is not None and type.length != len(items):
+                    self._fault(f"{type_name(type)} is declared, but the list has {len(items)} values", at)
                     return None
-                return None if items is None else Compound(kind, items)
+                return None if items is None else Compound(type, items)
             case TupleType():
                 scanner.expect("(")
-                items, at = self._items(")", kind.elements, depth)
-                if items is not None and len(items) != len(kind.elements):
-                    self._fault(f"{type_name(kind)} is declared, but the tuple has {len(items)} values", at)
+                items, at = self._items(")", type.elements, depth)
+                if items is not None and len(items) != len(type.elements):
+                    self._fault(f"{type_name(type)} is declared, but the tuple has {len(items)} values", at)
                     return None
-                return None if items is None else Compound(kind, items)
+                return None if items is None else Compound(type, items)
             case MapType():
-                return self._dictionary(kind, depth)
+                return self._dictionary(type, depth)
             case _:
-                return scanner.fail(f"there are no constants of type {type_name(kind)}", code=MALFORMED_TYPE)
+                return scanner.fail(f"there are no constants of type {type_name(type)}", code=MALFORMED_TYPE)
 
     def _items(self, close: str, kinds: Sequence[Type], depth: int) -> tuple[list[Value] | None, int]:
         """Constants up to a closing mark, and where they begin; the last type is that of all further ones."""
@@ -260,7 +260,7 @@ class ConstantReader:
         scanner.expect(close)
         return (out if is_complete else None), begin
 
-    def _dictionary(self, kind: MapType, depth: int) -> Compound | None:
+    def _dictionary(self, type: MapType, depth: int) -> Compound | None:
         scanner = self._scanner
         scanner.expect("{")
         out: list[Value] = []
@@ -268,7 +268,7 @@ class ConstantReader:
         while not scanner.at("}"):
             at = scanner.start
             scanner.expect("{")
-            pair, _ = self._items("}", (kind.key, kind.value), depth)
+            pair, _ = self._items("}", (type.key, type.value), depth)
             if pair is not None and len(pair) != 2:
                 self._fault(f"an entry of a dictionary is a key and a value, found {len(pair)} constants", at)
                 pair = None
@@ -277,7 +277,7 @@ class ConstantReader:
             if not scanner.take(","):
                 break
         scanner.expect("}")
-        return Compound(kind, out) if is_complete else None
+        return Compound(type, out) if is_complete else None
 
     def _item(self, expected: Type, depth: int) -> Value | None:
         """A constant inside another, of a type that is known; it may state its type again."""
@@ -293,20 +293,20 @@ class ConstantReader:
 
     # -- tensors
 
-    def _tensor_payload(self, kind: TensorType) -> Data | None:
+    def _tensor_payload(self, type: TensorType) -> Data | None:
         scanner = self._scanner
         at = scanner.start
         if scanner.at(BLOB):
-            return self._blob(kind)
+            return self._blob(type)
         if scanner.at("["):
-            return self._shaped(kind, self._list_of_scalars(kind), at)
-        text = self._scalar_text(kind.element)
-        if kind.shape != ():
-            self._fault(f"{type_name(kind)} takes a list of elements, found {text}", at)
+            return self._shaped(type, self._list_of_scalars(type), at)
+        text = self._scalar_text(type.element)
+        if type.shape != ():
+            self._fault(f"{type_name(type)} takes a list of elements, found {text}", at)
             return None
-        return self._made(kind, [text], [at], at)
+        return self._made(type, [text], [at], at)
 
-    def _blob(self, kind: TensorType) -> Data | None:
+    def _blob(self, type: TensorType) -> Data | None:
         scanner = self._scanner
         at = scanner.start
         scanner.advance()
@@ -323,11 +323,11 @@ class ConstantReader:
         if not isinstance(path, str) or isinstance(offset, str | float | bool | None) or len(found) != 2:
             self._fault(f"{BLOB} takes 'path', a string, and 'offset', a uint64", at)
             return None
-        if not kind.is_static:
-            self._fault(f"the type of a constant must have no unknown dimension, found {type_name(kind)}", at)
+        if not type.is_static:
+            self._fault(f"the type of a constant must have no unknown dimension, found {type_name(type)}", at)
             return None
         try:
-            return self._weights(path, offset, kind)
+            return self._weights(path, offset, type)
         except DiagnosticError as error:
             self._report(error, at)
         return None
@@ -350,11 +350,11 @@ class ConstantReader:
             return word
         return scanner.unexpected(f"a constant of type {MIL_NAMES[element]}")
 
-    def _list_of_scalars(self, kind: TensorType) -> _Elements:
+    def _list_of_scalars(self, type: TensorType) -> _Elements:
         """The elements of a list at whose bracket the scanner is."""
         source, start = self._scanner.source, self._scanner.start
         depth = 0
-        for found in _BRACKET.finditer(source, start) if kind.element is not string else ():
+        for found in _BRACKET.finditer(source, start) if type.element is not string else ():
             depth += 1 if found[0] == "[" else -1
             if depth == 0:
                 segment = source[start : found.end()]
@@ -364,7 +364,7 @@ class ConstantReader:
                 texts = segment.translate(_NO_BRACKETS).split(",")
                 structure = _NOT_STRUCTURE.sub("", segment)
                 return _Elements(structure, texts if any(map(str.strip, texts)) else [], None)
-        return self._tokens_of_list(kind.element)
+        return self._tokens_of_list(type.element)
 
     def _tokens_of_list(self, element: ElementType) -> _Elements:
         """Reads the same token by token: strings, lists with comments, and malformed lists, to report errors."""
@@ -397,40 +397,40 @@ class ConstantReader:
             else:
                 scanner.unexpected("',' or ']'")
 
-    def _shaped(self, kind: TensorType, given: _Elements, at: int) -> Data | None:
+    def _shaped(self, type: TensorType, given: _Elements, at: int) -> Data | None:
         """The tensor of a list that is nested as its shape is, or flat."""
         found = _shape_of(given)
-        shape = kind.shape
+        shape = type.shape
         if shape is None or None in shape:
             if shape is not None and (len(found) != len(shape) or not _agree(found, shape)):
-                self._fault(f"{type_name(kind)} is declared, but the list has shape {list(found)}", at)
+                self._fault(f"{type_name(type)} is declared, but the list has shape {list(found)}", at)
                 return None
-            kind = TensorType(kind.element, found)
-        count = kind.count
+            type = TensorType(type.element, found)
+        count = type.count
         if len(given.texts) != count:
-            self._fault(f"{type_name(kind)} has {count} elements, found {len(given.texts)}", at)
+            self._fault(f"{type_name(type)} has {count} elements, found {len(given.texts)}", at)
             return None
         is_flat = given.structure == f"[{',' * (count - 1)}]"
         # The structure of a tensor with elements has no more of brackets than those elements allow.
         is_nested = (
-            given.structure == _structure(kind.static_shape) if count else kind.static_shape[: len(found)] == found
+            given.structure == _structure(type.static_shape) if count else type.static_shape[: len(found)] == found
         )
         if not is_flat and not is_nested:
-            self._fault(f"the list is neither flat nor nested like {type_name(kind)}", at)
+            self._fault(f"the list is neither flat nor nested like {type_name(type)}", at)
             return None
-        return self._made(kind, given.texts, given.offsets, at)
+        return self._made(type, given.texts, given.offsets, at)
 
-    def _made(self, kind: TensorType, texts: list[str], offsets: list[int] | None, at: int) -> Data | None:
-        element = kind.element
+    def _made(self, type: TensorType, texts: list[str], offsets: list[int] | None, at: int) -> Data | None:
+        element = type.element
         limit = self._limits.max_immediate_elements
         if len(texts) > limit:
             message = f"a constant of {len(texts):,} elements inside the program exceeds the limit of {limit:,}"
             self._report(DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message)), at)
             return None
         if element is string:
-            return TextData(kind, texts)
+            return TextData(type, texts)
         try:
-            return immediate_data(kind, bytes(_numbers(kind, texts).buffer()))
+            return immediate_data(type, bytes(_numbers(type, texts).buffer()))
         except (ValueError, struct.error, OverflowError):
             n = next(n for n, text in enumerate(texts) if not _is_element(element, text))
             place = at if offsets is None else offsets[n]
@@ -439,21 +439,21 @@ class ConstantReader:
             return None
 
 
-def _numbers(kind: TensorType, texts: Sequence[str]) -> Data:
+def _numbers(type: TensorType, texts: Sequence[str]) -> Data:
     """The tensor of scalars that are written out.
 
     Raises: ValueError, struct.error, OverflowError.
     """
-    element = kind.element
+    element = type.element
     if element is boolean:
-        return data_of(element, kind.static_shape, [_truth(text) for text in texts])
+        return data_of(element, type.static_shape, [_truth(text) for text in texts])
     if element.is_integer:
         integers = [_integer(text) for text in texts]
         low = -(2 ** (element.bits - 1)) if element.kind == "int" else 0
         if integers and not low <= min(integers) <= max(integers) < low + 2**element.bits:
             raise ValueError("out of range")
-        return data_of(element, kind.static_shape, integers)
-    data = data_of(element, kind.static_shape, [_float(text) for text in texts])
+        return data_of(element, type.static_shape, integers)
+    data = data_of(element, type.static_shape, [_float(text) for text in texts])
     patterns = [(n, text) for n, text in enumerate(texts) if text.startswith("nan(")]
     return _with_patterns(data, patterns) if patterns else data
 
@@ -539,14 +539,14 @@ def _agree(found: Sequence[int], declared: Shape) -> bool:
     return all(d is None or d == n for n, d in zip(found, declared, strict=True))
 
 
-def type_name(kind: Type) -> str:
+def type_name(type: Type) -> str:
     """A type as text, in the syntax with plain scalars."""
-    return "".join(type_tokens(kind, scalars_as_tensors=False))
+    return "".join(type_tokens(type, scalars_as_tensors=False))
 
 
-def type_tokens(kind: Type, *, scalars_as_tensors: bool) -> Iterator[str]:
+def type_tokens(type: Type, *, scalars_as_tensors: bool) -> Iterator[str]:
     """The text of a type, piece by piece; one that MIL text does not have is named as in MLIR."""
-    pending: list[Type | str] = [kind]
+    pending: list[Type | str] = [type]
     while pending:
         match pending.pop():
             case str() as text:
@@ -574,9 +574,9 @@ def _dim_text(dim: Dim | None) -> str:
     return str(dim) if isinstance(dim, int) else "?"
 
 
-def missing_type(kind: Type) -> Type | None:
+def missing_type(type: Type) -> Type | None:
     """The part of a type that MIL text does not have; None when it has all of it."""
-    pending: list[Type] = [kind]
+    pending: list[Type] = [type]
     while pending:
         match pending.pop():
             case TensorType(element=element):

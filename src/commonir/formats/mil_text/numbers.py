@@ -67,12 +67,12 @@ def nested(texts: Sequence[str], shape: Sequence[int]) -> str:
 
 def is_inferable(expected: Type, value: Data | Compound) -> bool:
     """Whether a constant inside another, given without its type, is read back with its type."""
-    kind = value.type
-    if kind is expected or not isinstance(kind, TensorType) or not isinstance(expected, TensorType):
-        return kind is expected
-    sizes = kind.static_shape
+    type = value.type
+    if type is expected or not isinstance(type, TensorType) or not isinstance(expected, TensorType):
+        return type is expected
+    sizes = type.static_shape
     return (
-        kind.element is expected.element
+        type.element is expected.element
         and expected.shape is not None
         and len(sizes) == len(expected.shape)
         and bool(sizes)

@@ -151,8 +151,8 @@ class _Parser:
         at = None if place is None else self._places.get(place[0])
         return found if at is None else self._scanner.about(found, at)
 
-    def _weight(self, name: str, offset: int, kind: TensorType) -> Data:
-        return self._weights.data(name, offset, kind)
+    def _weight(self, name: str, offset: int, type: TensorType) -> Data:
+        return self._weights.data(name, offset, type)
 
     def _report(self, error: DiagnosticError, at: int) -> None:
         """Records what is wrong with a constant."""

@@ -255,14 +255,14 @@ class _Printer:
 
     # -- types and constants
 
-    def _type(self, kind: Type) -> str:
-        known = self._types.get(kind)
+    def _type(self, type: Type) -> str:
+        known = self._types.get(type)
         if known is None:
-            missing = missing_type(kind)
+            missing = missing_type(type)
             if missing is not None and self._found is not None:
                 self._found.add(NOT_IN_FORMAT, f"an ML Program has no type {missing}")
-            tokens = type_tokens(kind, scalars_as_tensors=self._syntax == SCALAR_SYNTAX)
-            known = self._types[kind] = "".join(tokens)
+            tokens = type_tokens(type, scalars_as_tensors=self._syntax == SCALAR_SYNTAX)
+            known = self._types[type] = "".join(tokens)
         return known
 
     def _value(self, value: Data | Compound) -> str:

@@ -58,37 +58,37 @@ class Contents(InMessage):
         self._files: dict[str, MappedFile | None] = {}
         self._checksums: dict[tuple[str, str], str] = {}
 
-    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
+    def __call__(self, proto: TensorProto, type: TensorType) -> Data:
         if proto.data_location == _EXTERNAL:
-            return self._external(proto, kind)
+            return self._external(proto, type)
         place = self._cut.place_of(proto.raw_data)
         if place is None:
-            return read_contents(proto, kind)
+            return read_contents(proto, type)
         first = place.pieces[0].offset
         if place.is_typed:
             built = packed_contents(
-                kind, place.field, [self._whole[p.offset : p.offset + p.length] for p in place.pieces]
+                type, place.field, [self._whole[p.offset : p.offset + p.length] for p in place.pieces]
             )
-            is_mapped = self._file is not None and is_fixed(kind.element) and len(place.pieces) == 1
-            return FileData(kind, self._file, first) if is_mapped and self._file is not None else built
-        if kind.element is string or kind.element.size_bytes(kind.count) != place.length:
-            expected = kind.element.size_bytes(kind.count)
-            raise TensorError(f"{kind} takes {expected} bytes, found {place.length}")
+            is_mapped = self._file is not None and is_fixed(type.element) and len(place.pieces) == 1
+            return FileData(type, self._file, first) if is_mapped and self._file is not None else built
+        if type.element is string or type.element.size_bytes(type.count) != place.length:
+            expected = type.element.size_bytes(type.count)
+            raise TensorError(f"{type} takes {expected} bytes, found {place.length}")
         if self._file is not None:
-            return FileData(kind, self._file, first)
-        return InlineData(kind, self._whole[first : first + place.length])
+            return FileData(type, self._file, first)
+        return InlineData(type, self._whole[first : first + place.length])
 
     def is_typed(self, proto: TensorProto, present: set[int]) -> bool:
         place = self._cut.place_of(proto.raw_data)
         return super().is_typed(proto, present) if place is None else place.is_typed
 
-    def _external(self, proto: TensorProto, kind: TensorType) -> Data:
+    def _external(self, proto: TensorProto, type: TensorType) -> Data:
         given = external_of(proto)
-        if kind.element is string:
+        if type.element is string:
             raise TensorError("strings cannot lie in a file of their own")
-        size = kind.element.size_bytes(kind.count)
+        size = type.element.size_bytes(type.count)
         if given.length is not None and given.length != size:
-            raise TensorError(f"{kind} takes {size} bytes, but the length of its external data is {given.length}")
+            raise TensorError(f"{type} takes {size} bytes, but the length of its external data is {given.length}")
         file = self._opened(given)
         if given.offset + size > file.size_bytes:
             end = given.offset + size
@@ -96,7 +96,7 @@ class Contents(InMessage):
             raise TensorError(text)
         if given.checksum:
             self._checksums.setdefault((given.location, given.checksum), proto.name)
-        return FileData(kind, file, given.offset)
+        return FileData(type, file, given.offset)
 
     def _opened(self, given: External) -> MappedFile:
         """The file of a location, opened once. Raises: DiagnosticError for the first tensor in it, ToldError after."""

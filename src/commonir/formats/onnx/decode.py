@@ -284,10 +284,10 @@ class ModelDecoder(NodeDecoder):
     # -- what is said of values
 
     def _type(self, info: ValueInfoProto) -> Type:
-        kind, _ = self.types.read(info.type)
-        if kind is unknown and info.type.WhichOneof("value") is not None:
+        type, _ = self.types.read(info.type)
+        if type is unknown and info.type.WhichOneof("value") is not None:
             self.report(MALFORMED_TYPE, "the element type is not known", f"value '{info.name}'")
-        return kind
+        return type
 
     def _keep_graph(
         self, end: onnx.Return, proto: GraphProto, block: Block, frozen: frozenset[str] | set[str], given: set[str]
@@ -326,9 +326,9 @@ class ModelDecoder(NodeDecoder):
 
     def _is_plain(self, info: ValueInfoProto, v: Value) -> bool:
         """Whether a message says a name and the type of a value, and no more."""
-        kind, is_exact = self.types.read(info.type)
-        present = 1 if kind is unknown else 2
-        return is_exact and kind is v.type and len(info.ListFields()) == present and not self.keeps_unknown
+        type, is_exact = self.types.read(info.type)
+        present = 1 if type is unknown else 2
+        return is_exact and type is v.type and len(info.ListFields()) == present and not self.keeps_unknown
 
     def _keep_infos(
         self,
@@ -373,8 +373,8 @@ class ModelDecoder(NodeDecoder):
     def _initializer(self, tensor: TensorProto, block: Block, scope: NameScope) -> None:
         part = f"initializer '{tensor.name}'"
         data = self.tensor(tensor, part)
-        kind = scope.stated.get(tensor.name, unknown) if data is None else data.type
-        new_op = onnx.Initializer.build({"value": MISSING if data is None else data}, [kind])
+        type = scope.stated.get(tensor.name, unknown) if data is None else data.type
+        new_op = onnx.Initializer.build({"value": MISSING if data is None else data}, [type])
         block.append(new_op)
         self.keep_tensor(new_op, tensor)
         new_op.output.name = tensor.name

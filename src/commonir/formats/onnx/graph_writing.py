@@ -244,8 +244,8 @@ class GraphEncoder:
         form = None if holder is None else unknown_fields.kept(holder, unknown_fields.TYPE_FORMS).get(f"{part} {name}")
         if form is not None and holder is not None:
             self._merge(form, into, holder)
-            kind, _ = self._types.read(into.type)
-            if kind in (v.type, unknown) or part == "value" or isinstance(v.owner, onnx.Initializer):
+            type, _ = self._types.read(into.type)
+            if type in (v.type, unknown) or part == "value" or isinstance(v.owner, onnx.Initializer):
                 return
             into.ClearField("type")
         into.name = name

@@ -342,8 +342,8 @@ class NodeDecoder(ABC):
         function = self.local_functions.get(symbol)
         # Functions are read before the graph; where one calls another, the types of its operands are not known yet.
         if function is not None and unknown in types and unknown not in [v.type for v in op.inputs]:
-            for v, kind in zip(op.results, self._result_types(op, function), strict=False):
-                v.retype(kind if v.type is unknown else v.type)
+            for v, type in zip(op.results, self._result_types(op, function), strict=False):
+                v.retype(type if v.type is unknown else v.type)
         return op
 
     def _result_types(self, op: onnx.Call, function: onnx.LocalFunction) -> tuple[Type, ...]:
@@ -395,7 +395,7 @@ class NodeDecoder(ABC):
         rests: Rest = []
         graphs: list[tuple[str, Region]] = []
         for attribute in attributes:
-            kind = kind_of(attribute)
+            element_type = kind_of(attribute)
             try:
                 read = self.attribute(attribute, scope)
             except Malformed as fault:
@@ -405,7 +405,7 @@ class NodeDecoder(ABC):
             if isinstance(read.value, Region):
                 graphs.append((attribute.name, read.value))
             elif not read.reference:
-                value = literal_of(attribute, kind) or _attribute_of(read.value)
+                value = literal_of(attribute, element_type) or _attribute_of(read.value)
                 entries.append((attribute.name, value or form_of(attribute)))
                 if value is None:
                     rest = []
@@ -426,24 +426,24 @@ class NodeDecoder(ABC):
             plain = PLAIN_VALUES.get(declared) if first.number == _NAME and last.number == _TYPE else None
             if plain is not None and field.number == plain.number:
                 return ReadAttribute(plain.decoded(held))
-        kind = kind_of(attribute)
+        element_type = kind_of(attribute)
         if attribute.ref_attr_name:
             return ReadAttribute(
                 None, self.leftover(attribute, frozenset({_NAME, _REFERENCE})), "", attribute.ref_attr_name
             )
-        number = VALUE_NUMBERS.get(kind)
+        number = VALUE_NUMBERS.get(element_type)
         if number is None:
             raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is not a kind of attribute")
         rest: Rest = []
         storage = ""
-        if len(present) != (2 if is_repeated(kind) and not _has(present, number) else 3) or self.keeps_unknown:
+        if len(present) != (2 if is_repeated(element_type) and not _has(present, number) else 3) or self.keeps_unknown:
             rest = self.leftover(attribute, frozenset({_NAME, _TYPE, number}))
             if not attribute.type:
                 storage = unknown_fields.UNTYPED
-            elif not is_repeated(kind) and not _has(present, number):
+            elif not is_repeated(element_type) and not _has(present, number):
                 storage = unknown_fields.IMPLICIT
         try:
-            value, more, held = self._value(attribute, kind, scope)
+            value, more, held = self._value(attribute, element_type, scope)
         except TensorError as error:
             raise Malformed(WRONG_ATTRIBUTE, f"attribute '{attribute.name}': {error}") from None
         except DiagnosticError as error:

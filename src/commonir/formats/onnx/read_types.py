@@ -96,12 +96,12 @@ class TypeReader:
         kind = self._read(proto)
         return kind, self._is_exact(kind, proto)
 
-    def _is_exact(self, kind: Type, proto: TypeProto) -> bool:
-        if kind is unknown:
+    def _is_exact(self, type: Type, proto: TypeProto) -> bool:
+        if type is unknown:
             return not proto.ListFields()
         again = create(TypeProto)
         try:
-            write_type(kind, again)
+            write_type(type, again)
         except ValueError:
             return False
         return again == proto

@@ -19,7 +19,7 @@ class WrongReference(NamedTuple):
 
 def kinds_of(formals: Iterable[AttributeProto]) -> dict[str, int]:
     """The kinds of the attributes of a function that have one, by name."""
-    return {a.name: kind for a in formals if (kind := kind_of(a)) != AttributeType.UNDEFINED}
+    return {a.name: element_type for a in formals if (element_type := kind_of(a)) != AttributeType.UNDEFINED}
 
 
 def wrong_references(nodes: Iterable[NodeProto], formals: Mapping[str, int]) -> Iterator[WrongReference]:

@@ -126,12 +126,12 @@ def _check_node(
 def _check_spec(
     spec: ShardingSpecProto, types: Mapping[str, Type], devices: int | None, where: str
 ) -> Iterator[Diagnostic]:
-    kind = types.get(spec.tensor_name)
-    if kind is None:
+    type = types.get(spec.tensor_name)
+    if type is None:
         near = did_you_mean(spec.tensor_name, types)
         yield _wrong("S4", f"the node has no input or output '{spec.tensor_name}'", where, near)
     yield from _check_devices(spec, devices, where)
-    shape = kind.shape if isinstance(kind, TensorType) else None
+    shape = type.shape if isinstance(type, TensorType) else None
     axes: set[int] = set()
     shards = 1
     for dim in spec.sharded_dim:

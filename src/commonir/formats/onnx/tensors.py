@@ -54,7 +54,7 @@ ReadTensor = Callable[[TensorProto, TensorType], Data]
 class TensorReader(Protocol):
     """Provides the contents of tensors, and how files store them."""
 
-    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
+    def __call__(self, proto: TensorProto, type: TensorType) -> Data:
         """The contents of a tensor. Raises: TensorError."""
         ...
 
@@ -66,8 +66,8 @@ class TensorReader(Protocol):
 class InMessage:
     """Contents that messages hold themselves."""
 
-    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
-        return read_contents(proto, kind)
+    def __call__(self, proto: TensorProto, type: TensorType) -> Data:
+        return read_contents(proto, type)
 
     def is_typed(self, proto: TensorProto, present: set[int]) -> bool:
         return present.isdisjoint(_ELSEWHERE) and proto.data_type != _STRING
@@ -76,27 +76,27 @@ class InMessage:
 IN_MESSAGE = InMessage()
 
 
-def read_contents(proto: TensorProto, kind: TensorType) -> Data:
+def read_contents(proto: TensorProto, type: TensorType) -> Data:
     """The elements that a message holds itself.
 
     Raises: TensorError.
     """
-    if kind.element is string:
-        return _texts(proto, kind)
+    if type.element is string:
+        return _texts(proto, type)
     raw = proto.raw_data
-    expected = kind.element.size_bytes(kind.count)
+    expected = type.element.size_bytes(type.count)
     if not raw and expected:
-        raw = _packed(proto, kind.element)
+        raw = _packed(proto, type.element)
     if len(raw) != expected:
-        raise TensorError(f"{kind} takes {expected} bytes, found {len(raw)}")
-    return InlineData(kind, raw)
+        raise TensorError(f"{type} takes {expected} bytes, found {len(raw)}")
+    return InlineData(type, raw)
 
 
-def _texts(proto: TensorProto, kind: TensorType) -> Data:
+def _texts(proto: TensorProto, type: TensorType) -> Data:
     texts = [text_of(content) for content in proto.string_data]
-    if len(texts) != kind.count:
-        raise TensorError(f"{kind} has {kind.count} elements, found {len(texts)}")
-    return TextData(kind, texts)
+    if len(texts) != type.count:
+        raise TensorError(f"{type} has {type.count} elements, found {len(texts)}")
+    return TextData(type, texts)
 
 
 def _field(element: ElementType) -> tuple[str, str]:
@@ -124,29 +124,29 @@ def _packed(proto: TensorProto, element: ElementType) -> bytes:
         raise TensorError(f"an element of '{name}' is not of type {element}") from None
 
 
-def packed_contents(kind: TensorType, field: str, pieces: Sequence[memoryview]) -> Data:
+def packed_contents(type: TensorType, field: str, pieces: Sequence[memoryview]) -> Data:
     """The elements of a field by type, given as they lie on the wire.
 
     Numbers of fixed width are taken as they are; others are checked, and decoded when something first needs them.
     Raises: TensorError.
     """
-    element = kind.element
+    element = type.element
     name, code = _field(element)
-    expected = 0 if element is string or name != field else element.size_bytes(kind.count)
+    expected = 0 if element is string or name != field else element.size_bytes(type.count)
     if is_fixed(element):
         found = sum(map(len, pieces))
     else:
         found = varint_count(pieces) * struct.calcsize(code)
     if found != expected:
-        raise TensorError(f"{kind} takes {element.size_bytes(kind.count)} bytes, found {found if name == field else 0}")
+        raise TensorError(f"{type} takes {element.size_bytes(type.count)} bytes, found {found if name == field else 0}")
     if is_fixed(element):
-        return InlineData(kind, pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        return InlineData(type, pieces[0] if len(pieces) == 1 else b"".join(pieces))
     is_narrow = name == "int32_data"
     try:
         check_varints(pieces, code, is_narrow=is_narrow)
     except PackedError:
         raise TensorError(f"an element of '{name}' is not of type {element}") from None
-    return DeferredData(kind, lambda: InlineData(kind, packed_varints(pieces, code, is_narrow=is_narrow)))
+    return DeferredData(type, lambda: InlineData(type, packed_varints(pieces, code, is_narrow=is_narrow)))
 
 
 def is_fixed(element: ElementType) -> bool:

@@ -204,10 +204,10 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     for c in derived.constraints:
         if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
             yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
-    for v, kind in zip(op.results, derived.types, strict=False):
-        if not isinstance(v.type, TensorType) or not isinstance(kind, TensorType) or v.type.rank != kind.rank:
+    for v, type in zip(op.results, derived.types, strict=False):
+        if not isinstance(v.type, TensorType) or not isinstance(type, TensorType) or v.type.rank != type.rank:
             continue
-        for axis, (declared, found) in enumerate(zip(v.type.shape or (), kind.shape or (), strict=False)):
+        for axis, (declared, found) in enumerate(zip(v.type.shape or (), type.shape or (), strict=False)):
             if isinstance(declared, int) and isinstance(found, DimExpr):
                 reported = f"axis {axis} of '{v.name}' is stated as {declared}, and the operator gives {found}"
                 yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {reported}")

@@ -132,10 +132,10 @@ class _Printer:
         """An input, with the constant that stands for it when it is not given."""
         tensor = constants.get(info.name)
         text = self.value_info(info)
-        kind = info.type.tensor_type
-        if tensor is None or kind.elem_type != tensor.data_type:
+        type = info.type.tensor_type
+        if tensor is None or type.elem_type != tensor.data_type:
             return text
-        if [d.dim_value for d in kind.shape.dim] != list(tensor.dims):
+        if [d.dim_value for d in type.shape.dim] != list(tensor.dims):
             return text
         del constants[info.name]
         return f"{text} = {self.elements(tensor)}"
@@ -240,11 +240,11 @@ class _Printer:
         """The name, the kind and the value of an attribute."""
         if attribute.doc_string:
             self.lost.append("documentation of attributes")
-        kind = kind_of(attribute)
-        shown = AttributeType(kind).name.lower() if kind in AttributeType.__members__.values() else ""
+        element_type = kind_of(attribute)
+        shown = AttributeType(element_type).name.lower() if element_type in AttributeType.__members__.values() else ""
         if attribute.ref_attr_name:
             return f"{attribute.name}{f': {shown}' if shown else ''} = @{attribute.ref_attr_name}"
-        return f"{attribute.name}: {shown} = {self._value(attribute, kind, indent)}"
+        return f"{attribute.name}: {shown} = {self._value(attribute, element_type, indent)}"
 
     def _value(self, proto: AttributeProto, kind: int, indent: str) -> str:
         match kind:

@@ -48,12 +48,12 @@ def _holders(rank: ark.Rank) -> Iterator[ark.Tensor | ark.VirtualOp]:
 
 
 def _fill(holder: ark.Tensor | ark.VirtualOp, view: View, content: Data) -> None:
-    kind, block = holder.result_.type, holder.parent
-    assert isinstance(kind, TensorType)
+    type, block = holder.result_.type, holder.parent
+    assert isinstance(type, TensorType)
     assert block is not None
     expected = holder.view
     built = holder.with_attributes(
-        content=DeferredData(kind, lambda: ArrayData(kind, _part(content.array(), view, expected)))
+        content=DeferredData(type, lambda: ArrayData(type, _part(content.array(), view, expected)))
     )
     block.insert_before(holder, built)
     built.location = holder.location

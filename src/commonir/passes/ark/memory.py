@@ -130,9 +130,9 @@ class Memory:
             at = stop
         assert whole is not None
         self._place(whole)
-        kind = core.as_tensor(whole.type)
-        shape = kind.static_shape
-        view = View(buffer.parts[0].view.buffer, kind.element, shape, shape, (0,) * len(shape))
+        type = core.as_tensor(whole.type)
+        shape = type.static_shape
+        view = View(buffer.parts[0].view.buffer, type.element, shape, shape, (0,) * len(shape))
         buffer.parts = [_Part(view, whole)]
 
     def _joined(self, buffer: _Buffer, before: Value | None, parts: Sequence[_Part]) -> Value:

@@ -264,19 +264,19 @@ class _Lowering:
     def _arrived(self, event: Take, expected: View) -> Value:
         """Returns the received value as it was sent; as the expected type where that is not known."""
         message = self._messages.get((event.op, event.source))
-        kind = None if message is None else core.as_tensor(message.put.payload.type)
-        element, shape = (expected.element, expected.shape) if kind is None else (kind.element, kind.static_shape)
+        type = None if message is None else core.as_tensor(message.put.payload.type)
+        element, shape = (expected.element, expected.shape) if type is None else (type.element, type.static_shape)
         new_op = core.Recv(event.source, event.tag, shape, element)
         self._append(new_op)
         return new_op.y
 
     def _as(self, value: Value, view: View, op: ark.ArkOp) -> Value:
         """A value in the shape of a view. Raises: DiagnosticError when it does not fit."""
-        kind = core.as_tensor(value.type)
-        if kind.element is not view.element or prod(kind.static_shape) != prod(view.shape):
-            message = f"{op.name}: what arrives is {kind}, which does not fit {list(view.shape)} of {view.element}"
+        type = core.as_tensor(value.type)
+        if type.element is not view.element or prod(type.static_shape) != prod(view.shape):
+            message = f"{op.name}: what arrives is {type}, which does not fit {list(view.shape)} of {view.element}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
-        if kind.static_shape == view.shape:
+        if type.static_shape == view.shape:
             return value
         value = core.reshape(value, view.shape)
         self._place(value)

@@ -127,8 +127,8 @@ def on_parts(op: Op, operands: Sequence[Value], splits: Sequence[Split | None], 
 def _sizes_of_parts(op: Op, split: Split, ranks: int) -> Mapping[str, object]:
     match op:
         case core.Reshape() | core.BroadcastTo() | core.Iota():
-            kind = part_type(op.results[0].type, split, ranks)
-            return {"shape": kind.shape if isinstance(kind, TensorType) else None}
+            type = part_type(op.results[0].type, split, ranks)
+            return {"shape": type.shape if isinstance(type, TensorType) else None}
         case core.Split(axis=axis, sizes=sizes) if axis % len(_shape(op.x)) == split.axis:
             return {"sizes": tuple([n // ranks if isinstance(n, int) else n for n in sizes])}
         case core.Slice():

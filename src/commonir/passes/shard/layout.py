@@ -70,22 +70,22 @@ def reshaped(split: Split, source: tuple[Dim, ...], target: tuple[Dim, ...], ran
 
 def part_of(data: Data, split: Split, rank: int, ranks: int) -> Data:
     """The part of a constant that a rank has: of one that lies in a file or in memory in one piece, a view of it."""
-    kind = part_type(data.type, split, ranks)
-    assert isinstance(kind, TensorType)
+    type = part_type(data.type, split, ranks)
+    assert isinstance(type, TensorType)
     if isinstance(data, SplatData):
-        return SplatData(kind, data.element_bytes)
-    size_bytes = kind.element.size_bytes(kind.count)
+        return SplatData(type, data.element_bytes)
+    size_bytes = type.element.size_bytes(type.count)
     is_one_piece = all(n == 1 for n in data.shape[: split.axis]) and data.shape[split.axis] == split.period
-    if is_one_piece and not kind.element.bits % 8:
+    if is_one_piece and not type.element.bits % 8:
         if isinstance(data, FileData):
-            return FileData(kind, data.file, data.offset + rank * size_bytes)
+            return FileData(type, data.file, data.offset + rank * size_bytes)
         if isinstance(data, InlineData):
-            return InlineData(kind, data.buffer()[rank * size_bytes : (rank + 1) * size_bytes])
-    return DeferredData(kind, lambda: _cut(data, kind, split, rank, ranks))
+            return InlineData(type, data.buffer()[rank * size_bytes : (rank + 1) * size_bytes])
+    return DeferredData(type, lambda: _cut(data, type, split, rank, ranks))
 
 
-def _cut(data: Data, kind: TensorType, split: Split, rank: int, ranks: int) -> Data:
+def _cut(data: Data, type: TensorType, split: Split, rank: int, ranks: int) -> Data:
     shape, (axis, period) = data.shape, split
     blocks = data.array().reshape(*shape[:axis], shape[axis] // period, ranks, period // ranks, *shape[axis + 1 :])
     chosen = blocks[(slice(None),) * (axis + 1) + (rank,)]
-    return ArrayData(kind, chosen.reshape(kind.static_shape).copy())
+    return ArrayData(type, chosen.reshape(type.static_shape).copy())

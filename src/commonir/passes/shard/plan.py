@@ -279,8 +279,8 @@ def hand_on_summands(plan: Plan) -> None:
         alone = all(len(program.users.get(v, ())) == 1 for v in summands)
         taken = any((node, n) in plan.taken for n in range(len(op.operands)))
         sizes = [v.type.count if isinstance(v.type, TensorType) and v.type.is_static else -1 for v in op.operands]
-        kind = op.results[0].type
-        count = kind.count if isinstance(kind, TensorType) and kind.is_static else -1
+        type = op.results[0].type
+        count = type.count if isinstance(type, TensorType) and type.is_static else -1
         if len(summands) == len(op.operands) and alone and not taken and all(count <= n for n in sizes):
             plan.layouts[op.results[0]] = Partial.SUM
             plan.handed_on.add(node)

@@ -118,9 +118,9 @@ def _range(value: Value, axis: int, piece: _Piece) -> Value:
     assert data is not None
     shape = list(data.shape)
     shape[axis] = piece.size
-    kind = TensorType(data.element, tuple(shape))
+    type = TensorType(data.element, tuple(shape))
     cut = (slice(None),) * axis + (slice(piece.start, piece.start + piece.size),)
-    result = core.constant(DeferredData(kind, lambda: ArrayData(kind, data.array()[cut].copy())))
+    result = core.constant(DeferredData(type, lambda: ArrayData(type, data.array()[cut].copy())))
     result.name = value.name
     return result
 

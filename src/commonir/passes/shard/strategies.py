@@ -150,8 +150,8 @@ def _weight_name(program: Elementary, value: Value) -> str:
 
 
 def _size_bytes(value: Value) -> int:
-    kind = value.type
-    return kind.element.size_bytes(kind.count) if isinstance(kind, TensorType) and kind.is_static else 0
+    type = value.type
+    return type.element.size_bytes(type.count) if isinstance(type, TensorType) and type.is_static else 0
 
 
 # -- data parallelism

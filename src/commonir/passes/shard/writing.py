@@ -232,10 +232,10 @@ class RankWriter:
 
     def _cut(self, value: Value, split: Split) -> Value:
         """The part of a whole value that this rank has."""
-        kind = value.type
-        assert isinstance(kind, TensorType)
-        assert kind.shape is not None
-        sizes = tuple([d for d in kind.shape if d is not None])
+        type = value.type
+        assert isinstance(type, TensorType)
+        assert type.shape is not None
+        sizes = tuple([d for d in type.shape if d is not None])
         (axis, period), ranks = split, self._plan.ranks
         size, part = sizes[axis], period // ranks
         if size == period:
@@ -248,9 +248,9 @@ class RankWriter:
 
 def _range(value: Value, axis: int, first: int, count: int) -> Value:
     """Some positions of an axis, and all of the others."""
-    kind = value.type
-    assert isinstance(kind, TensorType)
-    sizes = tuple([d for d in kind.shape or () if d is not None])
+    type = value.type
+    assert isinstance(type, TensorType)
+    sizes = tuple([d for d in type.shape or () if d is not None])
     starts = tuple([first if n == axis else 0 for n in range(len(sizes))])
     stops = tuple([first + count if n == axis else d for n, d in enumerate(sizes)])
     return core.slice(value, starts, stops, (1,) * len(sizes))

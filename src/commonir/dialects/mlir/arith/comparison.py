@@ -155,17 +155,17 @@ class _SelectForm:
         second = reader.use()
         extra = reader.dictionary()
         reader.expect(":")
-        kind = declared = reader.type()
+        type = declared = reader.type()
         if reader.take(","):
-            kind = reader.type()
+            type = reader.type()
         else:
             declared = boolean
         values = {
             "condition": reader.resolve(condition, declared),
-            "true_value": reader.resolve(first, kind),
-            "false_value": reader.resolve(second, kind),
+            "true_value": reader.resolve(first, type),
+            "false_value": reader.resolve(second, type),
         }
-        return reader.make(values, [kind], extra)
+        return reader.make(values, [type], extra)
         yield
 
     def write(self, writer: FormWriter) -> None:

@@ -46,8 +46,8 @@ class Constant(
         return None if value is None else cls.build({"value": value}, (type,))
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        kind = type_of_attribute(self.value)
-        return None if kind is None else (kind,)
+        type = type_of_attribute(self.value)
+        return None if type is None else (type,)
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         value = self.value
@@ -63,17 +63,17 @@ class Constant(
         return ((self.result_, name),)
 
     def verify(self) -> Iterable[Diagnostic]:
-        kind = type_of_attribute(self.value)
-        if kind is None:
+        type = type_of_attribute(self.value)
+        if type is None:
             message = f"{self.name}: C1: value must be an integer, float, or elements attribute, found {self.value}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
             return
-        if kind is not self.result_.type:
-            message = f"{self.name}: C1: the value has type {kind}, but the result has type {self.result_.type}"
+        if type is not self.result_.type:
+            message = f"{self.name}: C1: the value has type {type}, but the result has type {self.result_.type}"
             yield Diagnostic(WRONG_TYPE, message)
-        if isinstance(kind, ElementType) and kind.is_integer and not is_signless(kind):
-            yield Diagnostic(WRONG_TYPE, f"{self.name}: C2: integer return type must be signless, found {kind}")
-        if isinstance(kind, VectorType) and any(kind.scalable) and not _is_splat(self.value):
+        if isinstance(type, ElementType) and type.is_integer and not is_signless(type):
+            yield Diagnostic(WRONG_TYPE, f"{self.name}: C2: integer return type must be signless, found {type}")
+        if isinstance(type, VectorType) and any(type.scalable) and not _is_splat(self.value):
             message = f"{self.name}: C3: a scalable vector can only be a splat"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 

@@ -227,10 +227,10 @@ def _exchanged(predicate: CmpIPredicate) -> CmpIPredicate:
 
 def _truth_like(operand: Value, is_true: bool) -> Value | None:
     built = CmpI(CmpIPredicate.EQ, operand, operand)
-    kind = built.result_.type
+    type = built.result_.type
     # Left as a user, it would keep the operand.
     built.erase()
-    return filled(Constant, kind, is_true)
+    return filled(Constant, type, is_true)
 
 
 def _compared_with_itself(predicate: CmpIPredicate, value: Value) -> Value | None:
@@ -290,10 +290,10 @@ _CHOICES: tuple[Rewrite, ...] = (
 def _choose_known(op: Select, editor: Editor) -> bool:
     """A choice between two numbers that are the condition, or its opposite, in another type."""
     one, zero = splat_of(op.true_value), splat_of(op.false_value)
-    kind = op.result_.type
-    if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or not is_number(kind) or kind is index:
+    type = op.result_.type
+    if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or not is_number(type) or type is index:
         return False
-    is_truth = kind is boolean
+    is_truth = type is boolean
     pair = (abs(int(one)), abs(int(zero))) if is_truth else (int(one), int(zero))
     if pair not in ((0, 1), (1, 0)):
         return False

@@ -50,13 +50,13 @@ class Scalars:
 
     def chosen(self, like: Value, *, whole: str = "", real: str = "", truth: str = "", complex: str = "") -> str:
         """The operation for a type. Raises: DiagnosticError (E0503) when there is none for it."""
-        kind = like.type
+        type = like.type
         result = ""
-        if isinstance(kind, ElementType):
+        if isinstance(type, ElementType):
             by_kind = {"float": real, "complex": complex, "bool": truth or whole, "int": whole, "index": whole}
-            result = by_kind.get(kind.kind, "")
+            result = by_kind.get(type.kind, "")
         if not result:
-            raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{self.name}: unsupported non numeric type {kind}"))
+            raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{self.name}: unsupported non numeric type {type}"))
         return result
 
     # -- what bodies are made of

@@ -209,13 +209,13 @@ def _constant(value: Value) -> str | None:
         return None
     if owner.name == CONSTANT:
         return str(owner.attribute_dictionary.get("value"))
-    source, kind = owner.operands[0].owner, value.type
+    source, type = owner.operands[0].owner, value.type
     held = source.attribute_dictionary.get("value") if isinstance(source, Operation) else None
-    if not isinstance(held, IntegerAttr) or not isinstance(kind, ElementType):
+    if not isinstance(held, IntegerAttr) or not isinstance(type, ElementType):
         return None
-    if kind.is_float:
-        return str(FloatAttr(float(held.value), kind))
-    return str(IntegerAttr(held.value, kind)) if abs(held.value) < 1 << (kind.bits - 1) else None
+    if type.is_float:
+        return str(FloatAttr(float(held.value), type))
+    return str(IntegerAttr(held.value, type)) if abs(held.value) < 1 << (type.bits - 1) else None
 
 
 def _untyped(

@@ -116,10 +116,10 @@ def _propagate_dims(op: StructuredOp, editor: Editor) -> bool:
                     known.setdefault(d, size)
     new: list[Value] = []
     for value, dims in zip(op.operands, places, strict=True):
-        kind, expected = value.type, value.type
-        if isinstance(kind, TensorType) and kind.shape is not None:
-            sizes = [n if isinstance(n, int) else known.get(d) for n, d in zip(kind.shape, dims, strict=True)]
-            expected = kind.with_shape(tuple(sizes))
+        type, expected = value.type, value.type
+        if isinstance(type, TensorType) and type.shape is not None:
+            sizes = [n if isinstance(n, int) else known.get(d) for n, d in zip(type.shape, dims, strict=True)]
+            expected = type.with_shape(tuple(sizes))
         cast = _cast(value, expected, op, editor)
         new.append(value if cast is None else cast)
     return new != [*op.operands] and _replace_on(op, new, editor)
@@ -226,17 +226,17 @@ def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
     order = tuple([sorted(left).index(axis) for axis in left])
     value = before.input
     if order != tuple(range(len(order))):
-        kind, sizes = value.type, _sizes_made(value, op, editor)
-        if not isinstance(kind, TensorType) or sizes is None:
+        type, sizes = value.type, _sizes_made(value, op, editor)
+        if not isinstance(type, TensorType) or sizes is None:
             return False
         turned_sizes = [sizes[n] for n in order]
-        expected = kind.with_shape(tuple([n if isinstance(n, int) else None for n in turned_sizes]))
+        expected = type.with_shape(tuple([n if isinstance(n, int) else None for n in turned_sizes]))
         dynamic = tuple([n for n in turned_sizes if isinstance(n, Value)])
         empty = editor.made("tensor.empty", (dynamic,), (expected,), op)
         if empty is None:
             return False
         fields = {"input": value, "init": empty.results[0], "permutation": order}
-        turned = Transpose.build({**fields, "region_": _moving(kind.element)}, (expected,))
+        turned = Transpose.build({**fields, "region_": _moving(type.element)}, (expected,))
         editor.insert(turned, op)
         value = turned.results[0]
     return _rearranged(op, Broadcast, value, dimensions, editor)

@@ -148,10 +148,10 @@ def _constant(matrix: Matrix, element: ElementType) -> Value:
 
 
 def _shape(value: Value) -> tuple[int, ...]:
-    kind = core.tensor_type(value)
-    if not kind.is_static:
+    type = core.tensor_type(value)
+    if not type.is_static:
         raise NotKnownError("a transform of tensors whose sizes are not known")
-    return kind.static_shape
+    return type.static_shape
 
 
 class _Transform(LinalgOp):

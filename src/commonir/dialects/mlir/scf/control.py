@@ -170,9 +170,9 @@ class _ForForm:
             types = reader.results()
             if len(types) != len(names):
                 reader.fail(f"{len(names)} values of the loop have {len(types)} types")
-        kind = reader.type() if reader.take(":") else index
-        entry = [Argument(u.name, u.at, t, {}) for u, t in zip([variable, *names], [kind, *types], strict=True)]
-        values = [reader.resolve(u, kind) for u in bounds]
+        type = reader.type() if reader.take(":") else index
+        entry = [Argument(u.name, u.at, t, {}) for u, t in zip([variable, *names], [type, *types], strict=True)]
+        values = [reader.resolve(u, type) for u in bounds]
         carried = reader.resolve_all(initial, types)
         body = yield reader.region(entry)
         end_region(body, Yield)

@@ -361,9 +361,9 @@ class _ReduceForm:
         if not uses:
             reader.fail("expected a shape")
         reader.expect(":")
-        kind = reader.type()
+        type = reader.type()
         types = reader.results() if reader.take("->") else ()
-        sizes = reader.resolve(uses[0], kind)
+        sizes = reader.resolve(uses[0], type)
         initial = reader.resolve_all(uses[1:], types)
         body = yield reader.region()
         attributes = reader.dictionary()

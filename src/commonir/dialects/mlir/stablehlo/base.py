@@ -526,9 +526,9 @@ def element(value: Value | Type) -> Type:
 
 def like(type: Type, shape: Shape | None, element: Type | None = None) -> Type:
     """A tensor type of the elements of another one, or of others."""
-    kind = element_of(type) if element is None else element
-    assert isinstance(kind, ElementType)
-    return TensorType(kind, shape)
+    element_type = element_of(type) if element is None else element
+    assert isinstance(element_type, ElementType)
+    return TensorType(element_type, shape)
 
 
 # -- values of the core

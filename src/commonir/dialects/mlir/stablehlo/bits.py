@@ -124,9 +124,9 @@ class ReducePrecision(
 
 def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
     """Floats rounded to fewer bits, halves to even; what is too large is infinite, what is too small is zero."""
-    kind = kind_of(x)
-    wide = x if kind in (f32, f64) else core.cast(x, f32)
-    mantissa, exponent, width = (52, 11, 64) if kind is f64 else (23, 8, 32)
+    element_type = kind_of(x)
+    wide = x if element_type in (f32, f64) else core.cast(x, f32)
+    mantissa, exponent, width = (52, 11, 64) if element_type is f64 else (23, 8, 32)
     bits_type = _unsigned(width)
     bits = core.bit_cast(wide, bits_type)
     sign = core.bitwise_and(bits, core.splat(1 << (width - 1), bits))
@@ -144,4 +144,4 @@ def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value
         bits = core.select(too_large, core.bitwise_or(sign, infinite), bits)
         bits = core.select(too_small, sign, bits)
     built = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))
-    return converted(built, kind)
+    return converted(built, element_type)

@@ -101,10 +101,10 @@ def _root_faults(op: HloOp, operands: Sequence[Value], *, has_root: bool) -> Ite
     elif has_root and len(operands) < 2:
         yield op.violated("with has_dynamic_root requires at least two operands (data and root)")
     elif has_root:
-        kind, count = operands[-1].type, len(operands) - 1
-        shape = kind.shape if isinstance(kind, TensorType) else None
+        type, count = operands[-1].type, len(operands) - 1
+        shape = type.shape if isinstance(type, TensorType) else None
         if element(operands[-1]) is not i32 or shape is None or len(shape) != 1:
-            yield op.violated(f"last operand with has_dynamic_root must be a rank-1 i32 tensor, got {kind}")
+            yield op.violated(f"last operand with has_dynamic_root must be a rank-1 i32 tensor, got {type}")
         elif isinstance(shape[0], int) and shape[0] != count:
             message = f"last operand with has_dynamic_root must have the number of data operands ({count}) of elements"
             yield op.violated(f"{message}, but got {shape[0]}")
@@ -601,9 +601,9 @@ class Rng(
     result_: Value = result(PredIntOrFloats)
 
     def verify(self) -> Iterator[Diagnostic]:
-        kind = element(self.a)
-        if self.rng_distribution is RngDistribution.NORMAL and getattr(kind, "kind", "") != "float":
-            yield self.violated(f"C1: expects float element type for NORMAL distribution, got {kind}")
+        element_type = element(self.a)
+        if self.rng_distribution is RngDistribution.NORMAL and getattr(element_type, "kind", "") != "float":
+            yield self.violated(f"C1: expects float element type for NORMAL distribution, got {element_type}")
         (count,) = shape_of(self.shape)
         if numbers_given(self.shape) is not None:
             yield from self.check_sizes_given(self.shape)
@@ -611,14 +611,14 @@ class Rng(
             yield from self.check_result((None,) * count)
 
     def reference(self, a: Value, b: Value, shape: Value) -> Value:
-        sizes, kind = sizes_in(shape), kind_of(a)
+        sizes, element_type = sizes_in(shape), kind_of(a)
         low, high = number_as(a, f32), number_as(b, f32)
         if self.rng_distribution is RngDistribution.NORMAL:
             drawn = core.random_normal(core.dims(sizes))
-            return number_as(core.add(core.mul(drawn, high), low), kind)
+            return number_as(core.add(core.mul(drawn, high), low), element_type)
         drawn = core.random_uniform(core.dims(sizes))
         found = core.add(core.mul(drawn, core.sub(high, low)), low)
-        return number_as(found if kind.is_float else core.floor(found), kind)
+        return number_as(found if element_type.is_float else core.floor(found), element_type)
 
 
 class RngBitGenerator(

@@ -43,8 +43,8 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
     output: Value = result(StaticTensor)
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
-        kind = element(self.results[0])
-        is_integer = isinstance(kind, ElementType) and kind.kind in ("bool", "int", "uint")
+        element_type = element(self.results[0])
+        is_integer = isinstance(element_type, ElementType) and element_type.kind in ("bool", "int", "uint")
         return ((self.results[0], "c" if is_integer else "cst"),)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -59,15 +59,15 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
 
 def carried(data: Data) -> Data:
     """Contents as the core holds them."""
-    kind = core_type(data.type)
-    if kind is data.type or not isinstance(kind, TensorType):
+    type = core_type(data.type)
+    if type is data.type or not isinstance(type, TensorType):
         return data
-    return DeferredData(kind, lambda: InlineData(kind, data.buffer()))
+    return DeferredData(type, lambda: InlineData(type, data.buffer()))
 
 
-def _counted(shape: Sequence[Dim], axis: int, kind: ElementType) -> Value:
-    counts = core.iota(tuple(shape), axis, kind if kind.is_integer else i64)
-    return counts if kind_of(counts) is kind else number_as(counts, kind)
+def _counted(shape: Sequence[Dim], axis: int, element_type: ElementType) -> Value:
+    counts = core.iota(tuple(shape), axis, element_type if element_type.is_integer else i64)
+    return counts if kind_of(counts) is element_type else number_as(counts, element_type)
 
 
 class Iota(
@@ -86,9 +86,9 @@ class Iota(
             yield self.violated("C1: iota dimension cannot go beyond the output rank")
 
     def reference(self) -> Value:
-        kind = element(self.output)
-        assert isinstance(kind, ElementType)
-        return _counted(sizes_in_numbers(self.output), self.iota_dimension, kind)
+        element_type = element(self.output)
+        assert isinstance(element_type, ElementType)
+        return _counted(sizes_in_numbers(self.output), self.iota_dimension, element_type)
 
 
 class DynamicIota(
@@ -109,12 +109,12 @@ class DynamicIota(
         yield from self.check_sizes_given(self.output_shape)
 
     def reference(self, output_shape: Value) -> Value:
-        kind = element(self.result_)
-        assert isinstance(kind, ElementType)
+        element_type = element(self.result_)
+        assert isinstance(element_type, ElementType)
         known = known_dims(output_shape)
         if known is not None:
-            return _counted(known, self.iota_dimension, kind)
-        return number_as(_counted_by(output_shape, self.iota_dimension), kind)
+            return _counted(known, self.iota_dimension, element_type)
+        return number_as(_counted_by(output_shape, self.iota_dimension), element_type)
 
 
 def all_numbered(shape: Value) -> Value:

@@ -502,15 +502,17 @@ class Fft(
     result_: Value = result(FloatsOrComplexes)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        shape, kind = stated_shape(self.operand), element(self.operand)
+        shape, element_type = stated_shape(self.operand), element(self.operand)
         if shape is None or not self.fft_length or len(shape) < len(self.fft_length):
             return None
         match self.fft_type:
-            case FftType.RFFT if isinstance(kind, ElementType) and not isinstance(kind, ComplexType):
+            case FftType.RFFT if isinstance(element_type, ElementType) and not isinstance(element_type, ComplexType):
                 last = self.fft_length[-1]
-                return (like(self.operand.type, (*shape[:-1], last // 2 + 1 if last else 0), ComplexType(kind)),)
-            case FftType.IRFFT if isinstance(kind, ComplexType):
-                return (like(self.operand.type, (*shape[:-1], self.fft_length[-1]), kind.part),)
+                return (
+                    like(self.operand.type, (*shape[:-1], last // 2 + 1 if last else 0), ComplexType(element_type)),
+                )
+            case FftType.IRFFT if isinstance(element_type, ComplexType):
+                return (like(self.operand.type, (*shape[:-1], self.fft_length[-1]), element_type.part),)
             case _:
                 return (self.operand.type,)
 

@@ -25,20 +25,20 @@ def layout_faults(what: str, held: Attribute | None, values: Sequence[Value]) ->
     if len(held.values) != len(types):
         yield f"number of {what}s must match the number of {what} layouts, {len(types)} != {len(held.values)}"
         return
-    for n, (kind, layout) in enumerate(zip(types, held.values, strict=True)):
-        if isinstance(kind, TupleType):
+    for n, (type, layout) in enumerate(zip(types, held.values, strict=True)):
+        if isinstance(type, TupleType):
             yield "tuple types are not fully supported with layout constraints yet"
         elif isinstance(layout, DataAttr):
-            yield from _order_faults(f"{what} #{n}", kind, [v for v in layout.data.values() if isinstance(v, int)])
+            yield from _order_faults(f"{what} #{n}", type, [v for v in layout.data.values() if isinstance(v, int)])
 
 
-def _order_faults(what: str, kind: Type, order: Sequence[int]) -> Iterator[str]:
-    if not isinstance(kind, TensorType):
+def _order_faults(what: str, type: Type, order: Sequence[int]) -> Iterator[str]:
+    if not isinstance(type, TensorType):
         if order:
-            yield f"only tensor types can have non-empty layout: {what} of type {kind} has layout {list(order)}"
-    elif kind.shape is not None and sorted(order) != list(range(len(kind.shape))):
-        rank = len(kind.shape)
-        yield f"incorrect layout {list(order)} for type {kind}, layout must be a permutation of [0, {rank})"
+            yield f"only tensor types can have non-empty layout: {what} of type {type} has layout {list(order)}"
+    elif type.shape is not None and sorted(order) != list(range(len(type.shape))):
+        rank = len(type.shape)
+        yield f"incorrect layout {list(order)} for type {type}, layout must be a permutation of [0, {rank})"
 
 
 def alias_faults(held: Attribute | None, operands: Sequence[Value], results: Sequence[Value]) -> Iterator[str]:

@@ -52,8 +52,8 @@ class Types:
     def read(self, reader: FormReader, count: int) -> Signature:
         """Reads them; `count` is the number of operands."""
         if reader.at("("):
-            kind = reader.function_type()
-            return Signature(kind.inputs, kind.results)
+            type = reader.function_type()
+            return Signature(type.inputs, type.results)
         return self.short(reader, count)
 
     def short(self, reader: FormReader, count: int) -> Signature:
@@ -80,8 +80,8 @@ class SameTypes(Types):
     """One type, when all operands and the result have it."""
 
     def short(self, reader: FormReader, count: int) -> Signature:
-        kind = reader.type()
-        return Signature([kind] * count, [kind])
+        type = reader.type()
+        return Signature([type] * count, [type])
 
     def shortly(self, writer: FormWriter, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
         (result,) = results
@@ -93,10 +93,10 @@ class ComplexTypes(Types):
 
     def short(self, reader: FormReader, count: int) -> Signature:
         at = reader.position
-        kind = reader.type()
-        if not isinstance(kind, TensorType) or not isinstance(kind.element, ComplexType):
+        type = reader.type()
+        if not isinstance(type, TensorType) or not isinstance(type.element, ComplexType):
             reader.fail("expected tensor with complex element type", at=at)
-        return Signature([TensorType(kind.element.part, kind.shape, kind.encoding)] * count, [kind])
+        return Signature([TensorType(type.element.part, type.shape, type.encoding)] * count, [type])
 
     def shortly(self, writer: FormWriter, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
         (result,) = results
@@ -114,8 +114,8 @@ class SelectTypes(Types):
         condition = reader.type()
         if not reader.take(","):
             reader.fail("expected functional type or list of two types")
-        kind = reader.type()
-        return Signature([condition, kind, kind], [kind])
+        type = reader.type()
+        return Signature([condition, type, type], [type])
 
     def shortly(self, writer: FormWriter, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
         (result,) = results
@@ -127,11 +127,11 @@ class TupleTypes(Types):
 
     def read(self, reader: FormReader, count: int) -> Signature:
         at = reader.position
-        kind = reader.type()
-        if not isinstance(kind, TupleType):
+        type = reader.type()
+        if not isinstance(type, TupleType):
             reader.fail("expected tuple type", at=at)
         del count
-        return Signature(kind.elements, [kind])
+        return Signature(type.elements, [type])
 
     def shortly(self, writer: FormWriter, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
         (result,) = results
@@ -606,8 +606,8 @@ class ReduceForm:
         attributes: dict[str, Attribute] = {"dimensions": _read_numbers(reader)}
         attributes |= reader.dictionary()
         reader.expect(":")
-        kind: FunctionType = reader.function_type()
-        values = reader.resolve_all([*inputs, *inits], kind.inputs)
+        type: FunctionType = reader.function_type()
+        values = reader.resolve_all([*inputs, *inits], type.inputs)
         if applied:
             if not values:
                 reader.fail("input types missing in reduce-op function type")
@@ -624,7 +624,7 @@ class ReduceForm:
             body = yield reader.region([*first, *second])
         count = len(inputs)
         arguments = {"inputs": values[:count], "init_values": values[count:], "body": body}
-        return reader.make(arguments, kind.results, attributes)
+        return reader.make(arguments, type.results, attributes)
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
@@ -671,10 +671,10 @@ def _element(reader: FormReader, type: Type) -> ElementType:
     return type.element
 
 
-def _applied(reader: FormReader, name: str, kind: TensorType) -> Region:
+def _applied(reader: FormReader, name: str, type: TensorType) -> Region:
     """The region that applies one operation to what it receives."""
-    block = Block([kind, kind])
-    built = reader.create(name, block.arguments, {}, [kind])
+    block = Block([type, type])
+    built = reader.create(name, block.arguments, {}, [type])
     if not (isinstance(built, Op) and is_simple(built)):
         reader.fail(
             "expected the inner-op to be a commutative binary-op from the stablehlo dialect, with zero region, "
@@ -703,8 +703,8 @@ def applied_operation(op: Operation, block: Block) -> Operation | None:
     if first is None or last is None or first.next is not last or not is_simple(first):
         return None
     types = {v.type for v in (*first.operands, *first.results)}
-    kind = element_of(op.operands[0].type)
-    expected = TensorType(kind, ()) if isinstance(kind, ElementType) else None
+    element_type = element_of(op.operands[0].type)
+    expected = TensorType(element_type, ()) if isinstance(element_type, ElementType) else None
     is_forwarded = first.operands == block.arguments and last.operands == first.results
     return first if types == {expected} and is_forwarded and last.name == "stablehlo.return" else None
 

@@ -197,12 +197,12 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
 
 
 def _is_neutral(name: str, value: Value) -> bool:
-    number, kind = known_scalar(value), kind_of(value)
+    number, element_type = known_scalar(value), kind_of(value)
     if number is None:
         return False
-    if kind.kind in ("int", "uint") and name in ("max", "min"):
-        low = 0 if kind.kind == "uint" else -(1 << (kind.bits - 1))
-        return number == (low if name == "max" else low + (1 << kind.bits) - 1)
+    if element_type.kind in ("int", "uint") and name in ("max", "min"):
+        low = 0 if element_type.kind == "uint" else -(1 << (element_type.bits - 1))
+        return number == (low if name == "max" else low + (1 << element_type.bits) - 1)
     return number == _NEUTRAL[name]
 
 

@@ -116,12 +116,12 @@ def as_position(value: Value) -> Value:
 
 def refined(value: Value, stated: Type) -> Value:
     """A value with the sizes that a type states where they are not known of it."""
-    kind = core.tensor_type(value)
+    type = core.tensor_type(value)
     shape = stated.shape if isinstance(stated, TensorType) else None
-    if shape is None or kind.shape is None or len(shape) != len(kind.shape):
+    if shape is None or type.shape is None or len(shape) != len(type.shape):
         return value
-    sizes = tuple([d if isinstance(d, int) else n for d, n in zip(shape, kind.shape, strict=True)])
-    return core.reshape(value, sizes) if are_known(sizes) and sizes != kind.shape else value
+    sizes = tuple([d if isinstance(d, int) else n for d, n in zip(shape, type.shape, strict=True)])
+    return core.reshape(value, sizes) if are_known(sizes) and sizes != type.shape else value
 
 
 def rank_reduction(full: Sequence[int], reduced: Sequence[int]) -> tuple[int, ...] | None:

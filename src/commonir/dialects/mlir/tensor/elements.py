@@ -143,16 +143,16 @@ class FromElements(
         return bool(operands)
 
     def verify(self) -> Iterator[Diagnostic]:
-        kind = self.result_.type
-        expected = kind.count if isinstance(kind, TensorType) and kind.is_static else 0
+        type = self.result_.type
+        expected = type.count if isinstance(type, TensorType) and type.is_static else 0
         if len(self.elements) != expected:
             yield self.violated(
                 f"number of operands and types do not match: got {len(self.elements)} operands and {expected} types"
             )
         for v in self.elements:
-            if v.type is not element_of(kind):
+            if v.type is not element_of(type):
                 yield self.violated(
-                    f"operand types match result element type: expected {element_of(kind)}, found {v.type}"
+                    f"operand types match result element type: expected {element_of(type)}, found {v.type}"
                 )
                 return
 

@@ -32,8 +32,8 @@ def _same_bits(op: Bitcast, editor: Editor) -> bool:
 
 def _same_list(op: Reshape, editor: Editor) -> bool:
     """A list as a list of the same type."""
-    kind = op.source.type
-    is_list = isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) == 1
+    type = op.source.type
+    is_list = isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 1
     return is_list and editor.hand_on(op, op.source)
 
 

@@ -27,15 +27,15 @@ def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
     """A dim that follows from a type or from the operation that produces the tensor."""
-    axis, kind = known_integer(op.index), op.source.type
-    if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
+    axis, type = known_integer(op.index), op.source.type
+    if axis is None or not isinstance(type, TensorType) or type.shape is None or not 0 <= axis < len(type.shape):
         return False
-    size = kind.shape[axis]
+    size = type.shape[axis]
     if isinstance(size, int):
         return _put(op, size, editor)
     source = op.source.owner
     if isinstance(source, Empty):
-        editor.replace(op, (source.dynamic_sizes[sum(d is None for d in kind.shape[:axis])],))
+        editor.replace(op, (source.dynamic_sizes[sum(d is None for d in type.shape[:axis])],))
         return True
     if isinstance(source, Cast):
         editor.set_operands(op, (source.source, op.index))
@@ -45,8 +45,8 @@ def _known_size(op: Dim_, editor: Editor) -> bool:
 
 def _known_rank(op: Rank, editor: Editor) -> bool:
     """The rank of a ranked type."""
-    kind = op.tensor.type
-    return isinstance(kind, TensorType) and kind.shape is not None and _put(op, len(kind.shape), editor)
+    type = op.tensor.type
+    return isinstance(type, TensorType) and type.shape is not None and _put(op, len(type.shape), editor)
 
 
 def _known_element(op: Extract, editor: Editor) -> bool:
@@ -58,11 +58,11 @@ def _known_element(op: Extract, editor: Editor) -> bool:
         if one is None:
             return False
         return editor.hand_on(op, editor.constant(data_of(data.element, (), (one,)), op.result_.type, op))
-    kind = op.tensor.type
-    if not isinstance(source, FromElements) or not isinstance(kind, TensorType):
+    type = op.tensor.type
+    if not isinstance(source, FromElements) or not isinstance(type, TensorType):
         return False
     at = 0
-    for value, size in zip(op.indices, kind.static_shape, strict=True):
+    for value, size in zip(op.indices, type.static_shape, strict=True):
         place = known_integer(value)
         if place is None or not 0 <= place < size:
             return False

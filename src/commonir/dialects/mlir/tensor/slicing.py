@@ -310,7 +310,7 @@ class Pad(
 
     def verify(self) -> Iterator[Diagnostic]:
         source, padded = ranked_shape(self.source), ranked_shape(self.result_)
-        kind = core.as_tensor(self.result_.type)
+        type = core.as_tensor(self.result_.type)
         if len(self.static_low) != len(source) or len(self.static_high) != len(source):
             found = f"({len(self.static_low)}, {len(self.static_high)})"
             yield self.violated(f"rank of low and high {found} must be that of the source ({len(source)})")
@@ -319,14 +319,14 @@ class Pad(
             n + lo + hi if isinstance(n, int) and DYNAMIC not in (lo, hi) else DYNAMIC
             for n, lo, hi in zip(source, self.static_low, self.static_high, strict=True)
         ]
-        fits = len(padded) == len(expected) and kind.element is element_of(self.source.type)
+        fits = len(padded) == len(expected) and type.element is element_of(self.source.type)
         fits = fits and all(e in (DYNAMIC, n) or not isinstance(n, int) for e, n in zip(expected, padded, strict=True))
         # A size that follows may not be left open.
         if not fits or any(e != DYNAMIC and not isinstance(n, int) for e, n in zip(expected, padded, strict=True)):
             yield self.violated(
-                f"specified type '{kind}' does not match the inferred type {sizes_text(expected, kind.element)}"
+                f"specified type '{type}' does not match the inferred type {sizes_text(expected, type.element)}"
             )
-        yield from wrong_body(self, self.region_, len(padded), kind.element)
+        yield from wrong_body(self, self.region_, len(padded), type.element)
 
     def reference(self, source: Value, low: tuple[Value, ...], high: tuple[Value, ...], *, region_: Region) -> Value:
         before, after = mixed(self.static_low, low), mixed(self.static_high, high)
@@ -483,8 +483,8 @@ class Gather(
         yield from wrong
         if wrong:
             return
-        kind = core.as_tensor(self.source.type)
-        full, reduced = [kind.with_shape(_slices(source, self.gather_dims, at[:-1], keep=k)) for k in (True, False)]
+        type = core.as_tensor(self.source.type)
+        full, reduced = [type.with_shape(_slices(source, self.gather_dims, at[:-1], keep=k)) for k in (True, False)]
         if self.result_.type not in (full, reduced):
             expected = f"expected '{full}' or its rank-reduced variant '{reduced}'"
             yield self.violated(f"result type mismatch: {expected} (got: '{self.result_.type}')")
@@ -531,8 +531,8 @@ class Scatter(
             return
         if not self.unique:
             yield self.violated("requires 'unique' attribute to be set")
-        kind = core.as_tensor(self.dest.type)
-        full, reduced = [kind.with_shape(_slices(dest, self.scatter_dims, at[:-1], keep=k)) for k in (True, False)]
+        type = core.as_tensor(self.dest.type)
+        full, reduced = [type.with_shape(_slices(dest, self.scatter_dims, at[:-1], keep=k)) for k in (True, False)]
         if self.source.type not in (full, reduced):
             expected = f"expected '{full}' or its rank-reduced variant '{reduced}'"
             yield self.violated(f"source type mismatch: {expected} (got: '{self.source.type}')")

@@ -46,7 +46,7 @@ def _with_fields(op: Op, fields: Mapping[str, object], kind: Type, editor: Edito
 
 def _known_part(op: ExtractSlice | InsertSlice, editor: Editor) -> bool:
     """Offsets, sizes and strides that are known stand as numbers."""
-    kind = op.results[0].type
+    type = op.results[0].type
     parts = {
         "offsets": _stated(op.static_offsets, op.offsets),
         # What is inserted would need the type that its sizes say.
@@ -54,14 +54,14 @@ def _known_part(op: ExtractSlice | InsertSlice, editor: Editor) -> bool:
         "strides": _stated(op.static_strides, op.strides),
     }
     sizes = parts["sizes"]
-    if isinstance(op, ExtractSlice) and sizes is not None and isinstance(kind, TensorType):
+    if isinstance(op, ExtractSlice) and sizes is not None and isinstance(type, TensorType):
         gone = op.dropped(op.result_)
         kept = [n for axis, n in enumerate(sizes[0]) if axis not in gone]
-        kind = kind.with_shape(tuple([None if n == DYNAMIC else n for n in kept]))
+        type = type.with_shape(tuple([None if n == DYNAMIC else n for n in kept]))
     known = {name: found for name, found in parts.items() if found is not None}
     fields: dict[str, object] = {name: values for name, (_, values) in known.items()}
     fields |= {f"static_{name}": numbers for name, (numbers, _) in known.items()}
-    return bool(fields) and _with_fields(op, fields, kind, editor)
+    return bool(fields) and _with_fields(op, fields, type, editor)
 
 
 def _is_whole(op: ExtractSlice | InsertSlice, whole: Type) -> bool:
@@ -80,11 +80,11 @@ def _take_whole(op: ExtractSlice, editor: Editor) -> bool:
     before = op.source.owner
     if isinstance(before, InsertSlice) and _is_same_part(before, op) and editor.hand_on(op, before.source):
         return True
-    data, kind = known_data(op.source), op.result_.type
+    data, type = known_data(op.source), op.result_.type
     one = None if data is None else data.splat()
-    if data is None or one is None or not isinstance(kind, TensorType) or not kind.is_static:
+    if data is None or one is None or not isinstance(type, TensorType) or not type.is_static:
         return False
-    return editor.hand_on(op, editor.constant(data_of(data.element, kind.static_shape, [one] * kind.count), kind, op))
+    return editor.hand_on(op, editor.constant(data_of(data.element, type.static_shape, [one] * type.count), type, op))
 
 
 def _is_same_part(a: InsertSlice, b: ExtractSlice) -> bool:
@@ -106,12 +106,12 @@ def _known_padding(op: Pad, editor: Editor) -> bool:
         if found is not None:
             fields[f"static_{side}"], fields[side] = found
             static[side] = found[0]
-    kind, source = op.result_.type, op.source.type
-    if not fields or not isinstance(kind, TensorType) or not isinstance(source, TensorType) or kind.shape is None:
+    type, source = op.result_.type, op.source.type
+    if not fields or not isinstance(type, TensorType) or not isinstance(source, TensorType) or type.shape is None:
         return False
-    rows = zip(kind.shape, source.shape or (), static["low"], static["high"], strict=True)
+    rows = zip(type.shape, source.shape or (), static["low"], static["high"], strict=True)
     sizes = [s + lo + hi if isinstance(s, int) and DYNAMIC not in (lo, hi) else n for n, s, lo, hi in rows]
-    return _with_fields(op, fields, kind.with_shape(tuple(sizes)), editor)
+    return _with_fields(op, fields, type.with_shape(tuple(sizes)), editor)
 
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
@@ -121,16 +121,16 @@ def _pads_nothing(op: Pad, editor: Editor) -> bool:
 
 def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
     """Sizes that are known stand in the type."""
-    kind = op.results[0].type
-    if not isinstance(kind, TensorType) or kind.shape is None:
+    type = op.results[0].type
+    if not isinstance(type, TensorType) or type.shape is None:
         return False
     name = op.layout.inputs[-1].name
     dynamic = op.dynamic_extents if isinstance(op, Generate) else op.dynamic_sizes
-    found = _stated([n if isinstance(n, int) else DYNAMIC for n in kind.shape], dynamic)
+    found = _stated([n if isinstance(n, int) else DYNAMIC for n in type.shape], dynamic)
     if found is None:
         return False
     shape = tuple([None if n == DYNAMIC else n for n in found[0]])
-    return _with_fields(op, {name: found[1]}, kind.with_shape(shape), editor)
+    return _with_fields(op, {name: found[1]}, type.with_shape(shape), editor)
 
 
 def _only_one(op: Concat, editor: Editor) -> bool:
@@ -194,13 +194,13 @@ def _inline_generated_element(op: Extract, editor: Editor) -> bool:
 
 def _size_of_part(op: Dim_, editor: Editor) -> bool:
     """A dim of a slice or of a generated tensor: the operand with this dim."""
-    source, axis, kind = op.source.owner, known_integer(op.index), op.source.type
-    if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
+    source, axis, type = op.source.owner, known_integer(op.index), op.source.type
+    if axis is None or not isinstance(type, TensorType) or type.shape is None or not 0 <= axis < len(type.shape):
         return False
-    if isinstance(kind.shape[axis], int):
+    if isinstance(type.shape[axis], int):
         return False
     if isinstance(source, Generate):
-        editor.replace(op, (source.dynamic_extents[sum(d is None for d in kind.shape[:axis])],))
+        editor.replace(op, (source.dynamic_extents[sum(d is None for d in type.shape[:axis])],))
         return True
     if not isinstance(source, ExtractSlice) or source.dropped(source.result_):
         return False

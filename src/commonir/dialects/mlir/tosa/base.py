@@ -332,15 +332,15 @@ def stated_shape(value: Value) -> Shape | None:
 
 def element(value: Value | Type) -> ElementType:
     """The element type of a tensor."""
-    kind = value.type if isinstance(value, Value) else value
-    result = element_of(kind)
+    type = value.type if isinstance(value, Value) else value
+    result = element_of(type)
     assert isinstance(result, ElementType)
     return result
 
 
-def tensor_like(kind: ElementType, shape: Shape | None) -> TensorType:
+def tensor_like(element_type: ElementType, shape: Shape | None) -> TensorType:
     """A tensor type."""
-    return TensorType(kind, shape)
+    return TensorType(element_type, shape)
 
 
 def numbers_in(value: Value) -> tuple[Dim, ...]:
@@ -423,13 +423,13 @@ class EnumForm:
         uses = reader.uses()
         attributes = _read_entries(reader)
         reader.expect(":")
-        kind = reader.function_type()
-        values = reader.resolve_all(uses, kind.inputs)
+        type = reader.function_type()
+        values = reader.resolve_all(uses, type.inputs)
         fields = reader.definition.layout.inputs
         if len(values) != len(fields):
             reader.fail(f"expected {len(fields)} operands, found {len(values)}")
         arguments = {f.name: v for f, v in zip(fields, values, strict=True)}
-        return reader.make(arguments, kind.results, attributes)
+        return reader.make(arguments, type.results, attributes)
         yield  # makes it a generator, as forms with regions are
 
     def write(self, writer: FormWriter) -> None:

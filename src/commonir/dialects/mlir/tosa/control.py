@@ -77,14 +77,14 @@ class _IfForm:
         condition = reader.use()
         _, values = _assignments(reader)
         reader.expect(":")
-        kind = reader.type()
+        type = reader.type()
         types: list[Type] = []
         if values:
             reader.expect("(")
             types = reader.separated(reader.type, ")")
         results = reader.results() if reader.take("->") else ()
         fields: dict[str, object] = {
-            "condition": reader.resolve(condition, kind),
+            "condition": reader.resolve(condition, type),
             "input_list": reader.resolve_all(values, types),
         }
         fields["then_graph"] = yield reader.region()
@@ -179,13 +179,13 @@ class _WhileForm:
     def read(self, reader: FormReader) -> FormTask:
         names, values = _assignments(reader)
         reader.expect(":")
-        kind: FunctionType = reader.function_type()
-        fields: dict[str, object] = {"input_list": reader.resolve_all(values, kind.inputs)}
-        entry = [Argument(u.name, u.at, t, {}) for u, t in zip(names, kind.inputs, strict=True)]
+        type: FunctionType = reader.function_type()
+        fields: dict[str, object] = {"input_list": reader.resolve_all(values, type.inputs)}
+        entry = [Argument(u.name, u.at, t, {}) for u, t in zip(names, type.inputs, strict=True)]
         fields["cond_graph"] = yield reader.region(entry)
         reader.expect("do")
         fields["body_graph"] = yield reader.region()
-        return reader.make(fields, kind.results, reader.dictionary("attributes"))
+        return reader.make(fields, type.results, reader.dictionary("attributes"))
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op

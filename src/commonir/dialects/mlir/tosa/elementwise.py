@@ -124,9 +124,9 @@ class _Binary(TosaOp, traits=_BINARY):
         return type(self).fn(input1, input2)
 
 
-def _broadcast_type(op: TosaOp, kind: ElementType) -> tuple[Type, ...] | None:
+def _broadcast_type(op: TosaOp, element_type: ElementType) -> tuple[Type, ...] | None:
     shape = broadcast([stated_shape(v) for v in op.operands])
-    return None if shape is None else (tensor_like(kind, shape),)
+    return None if shape is None else (tensor_like(element_type, shape),)
 
 
 # -- one tensor
@@ -291,11 +291,11 @@ class Clamp(TosaOp, name="tosa.clamp", traits=_UNARY):
         return (self.input.type,)
 
     def verify(self) -> Iterator[Diagnostic]:
-        low, high, kind = self.min_val, self.max_val, element(self.input)
+        low, high, element_type = self.min_val, self.max_val, element(self.input)
         for what, bound in (("min", low), ("max", high)):
             found = boolean if isinstance(bound, BoolAttr) else _type_of(bound)
-            if found is not kind:
-                yield self.violated(f"C2: {what}_val is of type {found}, but the elements are of {kind}")
+            if found is not element_type:
+                yield self.violated(f"C2: {what}_val is of type {found}, but the elements are of {element_type}")
         a, b = _number(low), _number(high)
         if isnan(a) or isnan(b):
             yield self.violated("C1: min/max attributes should not be 'NaN'")
@@ -339,11 +339,13 @@ class Negate(TosaOp, name="tosa.negate", traits=(traits.Elementwise,)):
                 yield self.violated(f"{message} and {element(zero)}")
 
     def reference(self, input1: Value, input1_zp: Value, output_zp: Value) -> Value:
-        kind = element(input1)
-        if kind.is_float or (known_number(input1_zp) == 0 and known_number(output_zp) == 0 and kind is i32):
+        element_type = element(input1)
+        if element_type.is_float or (
+            known_number(input1_zp) == 0 and known_number(output_zp) == 0 and element_type is i32
+        ):
             return core.neg(input1)
         x, zero, target = [core.cast(v, i64) for v in (input1, _scalar(input1_zp), _scalar(output_zp))]
-        return saturated(core.add(core.sub(zero, x), target), kind)
+        return saturated(core.add(core.sub(zero, x), target), element_type)
 
 
 def _scalar(x: Value) -> Value:
@@ -562,12 +564,14 @@ class Mul(TosaOp, name="tosa.mul"):
             yield self.violated(f"requires the same element type for all operands, found {kinds_}")
             return
         yield from self._check_shapes()
-        kind, shift = element(self.input1), known_number(self.shift)
-        if element(self.output) is not kind and not (is_integer(kind) and is_integer(element(self.output))):
+        element_type, shift = element(self.input1), known_number(self.shift)
+        if element(self.output) is not element_type and not (
+            is_integer(element_type) and is_integer(element(self.output))
+        ):
             yield self.violated("requires the same element type for all operands and results")
-        elif is_integer(kind) and element(self.output).bits < kind.bits:
+        elif is_integer(element_type) and element(self.output).bits < element_type.bits:
             yield self.violated("invalid data type size for operands or result")
-        if shift and kind is not i32:
+        if shift and element_type is not i32:
             yield self.violated("C1: require shift to be 0 for elements that are not 32-bit integers")
 
     def _check_shapes(self) -> Iterator[Diagnostic]:
@@ -579,10 +583,10 @@ class Mul(TosaOp, name="tosa.mul"):
             yield self.violated("operands don't have broadcast-compatible shapes")
 
     def reference(self, input1: Value, input2: Value, shift: Value) -> Value:
-        kind, expected = element(input1), element(self.output)
-        if kind.is_float:
+        element_type, expected = element(input1), element(self.output)
+        if element_type.is_float:
             return core.mul(input1, input2)
-        if kind is not i32:
+        if element_type is not i32:
             return core.mul(core.cast(input1, expected), core.cast(input2, expected))
         product = core.mul(core.cast(input1, i64), core.cast(input2, i64))
         by = core.cast(_scalar(shift), i64)

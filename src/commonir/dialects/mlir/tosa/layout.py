@@ -82,10 +82,10 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
 
 def carried(data: Data) -> Data:
     """Contents as the core holds them."""
-    kind = core_type(data.type)
-    if kind is data.type or not isinstance(kind, TensorType):
+    type = core_type(data.type)
+    if type is data.type or not isinstance(type, TensorType):
         return data
-    return DeferredData(kind, lambda: InlineData(kind, data.buffer()))
+    return DeferredData(type, lambda: InlineData(type, data.buffer()))
 
 
 class Concat(TosaOp, name="tosa.concat"):

@@ -15,30 +15,34 @@ _DOUBLE_ROUND_FROM = 31
 """Shifts beyond this one round twice when that is asked for."""
 
 
-def bounds(kind: ElementType, *, unsigned: bool) -> tuple[int, int]:
+def bounds(element_type: ElementType, *, unsigned: bool) -> tuple[int, int]:
     """The least and the largest number of an integer type, its bits taken with or without a sign."""
-    if unsigned or str(kind).startswith("ui"):
-        return 0, (1 << kind.bits) - 1
-    return -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
+    if unsigned or str(element_type).startswith("ui"):
+        return 0, (1 << element_type.bits) - 1
+    return -(1 << (element_type.bits - 1)), (1 << (element_type.bits - 1)) - 1
 
 
 def widened(x: Value) -> Value:
     """Returns a float in a type that distinguishes large integers as well as its own does."""
-    kind = element(x)
-    return x if kind is f64 else core.cast(x, f64 if kind is f32 else f32)
+    element_type = element(x)
+    return x if element_type is f64 else core.cast(x, f64 if element_type is f32 else f32)
 
 
-def saturated(x: Value, kind: ElementType, *, unsigned: bool = False) -> Value:
+def saturated(x: Value, element_type: ElementType, *, unsigned: bool = False) -> Value:
     """A 64-bit number as one of an integer type: the nearest that the type has."""
-    low, high = bounds(kind, unsigned=unsigned)
+    low, high = bounds(element_type, unsigned=unsigned)
     held = core.minimum(core.maximum(x, core.splat(low, x)), core.splat(high, x))
-    return integers.truncated(held, kind) if kind.bits < i64.bits else held
+    return integers.truncated(held, element_type) if element_type.bits < i64.bits else held
 
 
 def extended(x: Value, *, unsigned: bool = False) -> Value:
     """An integer in 64 bits, its bits taken with or without a sign."""
-    kind = element(x)
-    return x if kind is i64 else integers.extended(x, i64, sign=not unsigned and not str(kind).startswith("ui"))
+    element_type = element(x)
+    return (
+        x
+        if element_type is i64
+        else integers.extended(x, i64, sign=not unsigned and not str(element_type).startswith("ui"))
+    )
 
 
 def scaled(value: Value, multiplier: Value, shift: Value, *, double_round: bool) -> Value:

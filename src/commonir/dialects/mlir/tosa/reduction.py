@@ -50,11 +50,11 @@ class _Reduction(TosaOp):
     output: Value = result(AtLeast1D)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        kind = self.input.type
+        type = self.input.type
         shape = stated_shape(self.input)
-        if shape is None or not 0 <= self.axis < len(shape) or not isinstance(kind, TensorType):
+        if shape is None or not 0 <= self.axis < len(shape) or not isinstance(type, TensorType):
             return None
-        return (tensor_like(kind.element, (*shape[: self.axis], 1, *shape[self.axis + 1 :])),)
+        return (tensor_like(type.element, (*shape[: self.axis], 1, *shape[self.axis + 1 :])),)
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_axis(self, self.axis, stated_shape(self.input))

@@ -67,11 +67,11 @@ def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
 
 def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
     """Puts a constant in the place of an operation: all its elements, or one for all of them."""
-    kind = op.results[0].type
-    if not isinstance(kind, TensorType) or not kind.is_static:
+    type = op.results[0].type
+    if not isinstance(type, TensorType) or not type.is_static:
         return False
-    held = values if len(values) == kind.count else [values[0]] * kind.count
-    result = Const.holding(data_of(kind.element, kind.static_shape, held), kind)
+    held = values if len(values) == type.count else [values[0]] * type.count
+    result = Const.holding(data_of(type.element, type.static_shape, held), type)
     return result is not None and editor.substitute(op, result)
 
 
@@ -105,8 +105,8 @@ def _divided(op: IntDiv, editor: Editor) -> bool:
 
 def _equals_itself(op: Equal, editor: Editor) -> bool:
     """An integer is itself."""
-    kind = op.input1.type
-    if op.input1 is not op.input2 or not isinstance(kind, TensorType) or not kind.element.is_integer:
+    type = op.input1.type
+    if op.input1 is not op.input2 or not isinstance(type, TensorType) or not type.element.is_integer:
         return False
     return _put(op, [True], editor)
 
@@ -144,13 +144,13 @@ def _limit(attr: Attribute) -> float | None:
 
 def _clamped(op: Clamp, editor: Editor) -> bool:
     """Limits that no number is beyond, and limits of limits."""
-    low, high, kind = _limit(op.min_val), _limit(op.max_val), op.input.type
-    if low is None or high is None or not isinstance(kind, TensorType):
+    low, high, type = _limit(op.min_val), _limit(op.max_val), op.input.type
+    if low is None or high is None or not isinstance(type, TensorType):
         return False
-    bits, is_float = kind.element.bits, kind.element.is_float
-    unsigned = kind.element.kind == "uint"
+    bits, is_float = type.element.bits, type.element.is_float
+    unsigned = type.element.kind == "uint"
     least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    everything = (-inf, inf) if is_float else (0, 1) if kind.element is boolean else (least, most)
+    everything = (-inf, inf) if is_float else (0, 1) if type.element is boolean else (least, most)
     if (low, high) == everything and (not is_float or op.nan_mode is NanMode.PROPAGATE):
         return editor.hand_on(op, op.input)
     before = op.input.owner

@@ -113,8 +113,8 @@ class Resize(TosaOp, name="tosa.resize"):
         if self.mode is ResizeMode.NEAREST_NEIGHBOR:
             picked = core.gather(input, core.vector(_nearest(rows), i64), 1)
             return core.gather(picked, core.vector(_nearest(columns), i64), 2)
-        kind = element(input)
-        wide = kind if kind is f64 else f32 if kind.is_float else i64
+        element_type = element(input)
+        wide = element_type if element_type is f64 else f32 if element_type.is_float else i64
         between = _between(core.cast(input, wide), rows, 1, wide)
         between = _between(between, columns, 2, wide)
         expected = element(self.output)
@@ -125,16 +125,20 @@ def _nearest(axis: _Axis) -> tuple[int, ...]:
     return tuple([b if 2 * r >= axis.parts else a for a, b, r in zip(axis.before, axis.after, axis.steps, strict=True)])
 
 
-def _between(x: Value, axis: _Axis, at: int, kind: ElementType) -> Value:
+def _between(x: Value, axis: _Axis, at: int, element_type: ElementType) -> Value:
     """Elements along an axis made of their neighbours; of integers, times the number of parts."""
     rank = 4
     shape = tuple([len(axis.steps) if n == at else 1 for n in range(rank)])
     rest = [axis.parts - r for r in axis.steps]
-    first = core.mul(core.gather(x, core.vector(tuple(axis.before), i64), at), _weights(rest, axis, shape, kind))
-    second = core.mul(core.gather(x, core.vector(tuple(axis.after), i64), at), _weights(axis.steps, axis, shape, kind))
+    first = core.mul(
+        core.gather(x, core.vector(tuple(axis.before), i64), at), _weights(rest, axis, shape, element_type)
+    )
+    second = core.mul(
+        core.gather(x, core.vector(tuple(axis.after), i64), at), _weights(axis.steps, axis, shape, element_type)
+    )
     return core.add(first, second)
 
 
-def _weights(steps: Sequence[int], axis: _Axis, shape: tuple[int, ...], kind: ElementType) -> Value:
-    values = [s / axis.parts if kind.is_float else s for s in steps]
-    return core.reshape(core.constant(data_of(kind, (len(values),), values)), shape)
+def _weights(steps: Sequence[int], axis: _Axis, shape: tuple[int, ...], element_type: ElementType) -> Value:
+    values = [s / axis.parts if element_type.is_float else s for s in steps]
+    return core.reshape(core.constant(data_of(element_type, (len(values),), values)), shape)

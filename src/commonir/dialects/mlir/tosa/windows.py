@@ -70,10 +70,10 @@ def _pairs(pads: Sequence[int]) -> Pairs:
 
 def _given(x: Value, wanted: ElementType) -> Value:
     """A sum in the type of the result."""
-    kind = element(x)
-    if kind is wanted:
+    element_type = element(x)
+    if element_type is wanted:
         return x
-    return core.cast(x, wanted) if kind.is_float or wanted.is_float else integers.truncated(x, wanted)
+    return core.cast(x, wanted) if element_type.is_float or wanted.is_float else integers.truncated(x, wanted)
 
 
 def output_size(size: Dim | None, window: Dim | None, stride: int, dilation: int, pads: tuple[int, int]) -> Dim | None:
@@ -396,8 +396,8 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
                 yield self.violated(f"zero point must be zero for elements of {element(value)}")
 
     def reference(self, input: Value, input_zp: Value, output_zp: Value) -> Value:
-        pads, kind = _pairs(self.pad), element(input)
-        if kind.is_float:
+        pads, element_type = _pairs(self.pad), element(input)
+        if element_type.is_float:
             wide = _channels_first(input)
             found = core.average_pool(wide, self.kernel, self.stride, (1, 1), pads, False, False)
             return _channels_last(found)
@@ -409,7 +409,7 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
         multiplier = core.constant(data_of(i64, shape, [m for m, _ in factors]))
         shift = core.constant(data_of(i64, shape, [s for _, s in factors]))
         mean = scaled(summed, multiplier, shift, double_round=False)
-        return _channels_last(saturated(core.add(mean, extended(core.reshape(output_zp, ()))), kind))
+        return _channels_last(saturated(core.add(mean, extended(core.reshape(output_zp, ()))), element_type))
 
     def _counts(self, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
         """Returns the number of elements of each window that are not padding, in row-major order."""
@@ -484,21 +484,21 @@ class MatMul(TosaOp, name="tosa.matmul"):
 # -- Fourier transforms
 
 
-def _waves(size: int, count: int, kind: ElementType) -> tuple[Value, Value]:
+def _waves(size: int, count: int, element_type: ElementType) -> tuple[Value, Value]:
     """Cosines and sines of all angles of a transform: an axis of positions, one of frequencies."""
     angles = [2 * pi * (n * k % size) / size for n in range(size) for k in range(count)]
     return (
-        core.constant(data_of(kind, (size, count), [cos(a) for a in angles])),
-        core.constant(data_of(kind, (size, count), [sin(a) for a in angles])),
+        core.constant(data_of(element_type, (size, count), [cos(a) for a in angles])),
+        core.constant(data_of(element_type, (size, count), [sin(a) for a in angles])),
     )
 
 
 def _transformed(real: Value, imag: Value, count: int, *, inverse: bool) -> tuple[Value, Value]:
     """The transform along the last two axes, `count` frequencies of the last one."""
     _, height, width = sizes_in_numbers(real)
-    kind = element(real)
+    element_type = element(real)
     for size, frequencies in ((width, count), (height, height)):
-        even, odd = _waves(size, frequencies, kind)
+        even, odd = _waves(size, frequencies, element_type)
         a, b = core.matmul(real, even), core.matmul(imag, odd)
         c, d = core.matmul(imag, even), core.matmul(real, odd)
         real, imag = (core.sub(a, b), core.add(c, d)) if inverse else (core.add(a, b), core.sub(c, d))

@@ -32,8 +32,8 @@ def _unpacked(x: Value, bits: int, shape: tuple[Dim, ...]) -> Value:
     data = known_data(x)
     sizes = tuple([n for n in shape if isinstance(n, int)])
     if data is not None and isinstance(row, int) and isinstance(kept, int) and len(sizes) == len(shape):
-        kind = TensorType(element, sizes)
-        return core.constant(DeferredData(kind, lambda: InlineData(kind, _without_ends(data, bits, row, kept))))
+        type = TensorType(element, sizes)
+        return core.constant(DeferredData(type, lambda: InlineData(type, _without_ends(data, bits, row, kept))))
     parts = core.bits_as(core.reshape(x, (*lead, ceil_div(kept, per_byte))), element)
     rows = core.reshape(parts, (*lead, row))
     return rows if row == kept else core.slice(rows, (0,) * len(shape), shape, (1,) * len(shape))

@@ -68,9 +68,9 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
         return quantized(x, y_scale, y_zero_point, element, 1 if self.axis is None else self.axis)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        kind = self.x.type
+        type = self.x.type
         element = u8 if self.y_zero_point is None else element_of(self.y_zero_point)
-        return (TensorType(element, kind.shape if isinstance(kind, TensorType) else None),)
+        return (TensorType(element, type.shape if isinstance(type, TensorType) else None),)
 
 
 class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="microsoft1"):

@@ -35,8 +35,8 @@ class MatMulInteger16(OnnxOp, name="onnx.microsoft.MatMulInteger16", since="micr
     T3 = element_type(i32, u32)
 
     def reference(self, A: Value, B: Value) -> Value:
-        kind = i32 if i16 in (element_of(A), element_of(B)) else u32
-        return core.matmul(core.cast(A, kind), core.cast(B, kind))
+        element_type = i32 if i16 in (element_of(A), element_of(B)) else u32
+        return core.matmul(core.cast(A, element_type), core.cast(B, element_type))
 
 
 class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul", since="microsoft1"):

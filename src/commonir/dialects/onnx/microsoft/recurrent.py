@@ -168,8 +168,8 @@ def _scanned(
         new = step((h, c), now)
         return (*new, new[0])
 
-    kind = core.tensor_type(given)
-    graph = core.nested([*[v.type for v in first], kind.with_shape(shape_of(given)[1:])], body)
+    type = core.tensor_type(given)
+    graph = core.nested([*[v.type for v in first], type.with_shape(shape_of(given)[1:])], body)
     *last, y = core.scan(first, (given,), graph, is_reverse)
     return (y, *last)
 

@@ -80,8 +80,8 @@ class Tables(NamedTuple):
 
 
 def _constant(array: Array, element: ElementType) -> Value:
-    kind = TensorType(element, array.shape)
-    return core.constant(ArrayData(kind, np.ascontiguousarray(array, dtype_of(element.name))))
+    type = TensorType(element, array.shape)
+    return core.constant(ArrayData(type, np.ascontiguousarray(array, dtype_of(element.name))))
 
 
 def _missing(given: tuple[int, ...] | None, count: int) -> Array:
