@@ -10,7 +10,7 @@ from commonir.api.opening import Path_
 from commonir.api.programs import lower, valid
 from commonir.base.codes import UNKNOWN_REFERENCE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.suggestions import did_you_mean
+from commonir.base.suggestions import did_you_mean, offered
 from commonir.formats.format import MLIR, Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
@@ -226,7 +226,9 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
     known = Dialects(given=dialects)
     dialect = known.get(name.partition(".")[0])
     if dialect is None:
-        raise DiagnosticError(_unknown("dialect or operation", name, known.names()))
+        namesakes = [op for each in known.working() for op in each.operations if _own_name(op) == _own_name(name)]
+        help = offered(namesakes[:_MOST_OFFERED]) if "." not in name else None
+        raise DiagnosticError(_unknown("dialect or operation", name, known.names(), help))
     if "." not in name:
         return dialect_page(dialect)
     if name not in dialect.operations:
@@ -241,6 +243,14 @@ def doctor() -> DoctorReport:
     return examine()
 
 
-def _unknown(what: str, name: str, known: Iterable[str]) -> Diagnostic:
-    help = did_you_mean(name, known) or "`cir ops` lists what is known"
+_MOST_OFFERED = 6
+
+
+def _own_name(operation: str) -> str:
+    """Returns the name of an operation without its dialect, in one case."""
+    return operation.rpartition(".")[2].lower()
+
+
+def _unknown(what: str, name: str, known: Iterable[str], help: str | None = None) -> Diagnostic:
+    help = help or did_you_mean(name, known) or "`cir ops` lists what is known"
     return Diagnostic(UNKNOWN_REFERENCE, f"no {what} is called '{name}'", help=help)

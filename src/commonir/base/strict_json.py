@@ -45,7 +45,8 @@ def parse(content: str | bytes) -> Json:
     except UnicodeDecodeError as error:
         raise JsonError(f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
-        message = f"{error.msg[:1].lower()}{error.msg[1:]} at column {error.colno}"
+        reason = error.msg.removesuffix(" at")
+        message = f"{reason[:1].lower()}{reason[1:]} at column {error.colno}"
         raise JsonError(message, error.lineno) from None
     except RecursionError:
         raise JsonDepthError("it is nested too deep") from None

@@ -43,7 +43,12 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
         >>> did_you_mean("convert_", ["convert", "run"])
         "did you mean 'convert'?"
     """
-    quoted = [f"'{known}'" for known in nearest(name, candidates)]
+    return offered(nearest(name, candidates))
+
+
+def offered(names: Iterable[str]) -> str | None:
+    """Returns a help line that offers names, or None when there are none."""
+    quoted = [f"'{name}'" for name in names]
     if not quoted:
         return None
     return f"did you mean {' or '.join(filter(None, [', '.join(quoted[:-1]), quoted[-1]]))}?"

@@ -117,7 +117,7 @@ def _parse_input(
         return _read_archive(path, None, limits)
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise _refusal(text, "NAME= is missing")
+        raise _refusal(text, f"write '@{text}' for a file" if text.lower().endswith(_ARCHIVES) else "NAME= is missing")
     if read_scalar is not None and _SCALAR.fullmatch(value):
         return {name: read_scalar(name, value)}
     if not value.startswith("@"):

@@ -57,6 +57,7 @@ class Session:
         "_allowed",
         "_closing",
         "_dialects",
+        "_opened",
         "_spooled",
         "definitions",
         "err",
@@ -77,6 +78,7 @@ class Session:
         self.findings = Diagnostics()
         self._closing = ExitStack()
         self._spooled: str | None = None
+        self._opened: set[str] = set()
         # What the user allows reading beyond the model.
         self._allowed: _Allowed = {}
         if opening.library_path:
@@ -136,6 +138,7 @@ class Session:
     def load(self, model: str, *, lenient: bool = False, dialects: Sequence[Dialect] = ()) -> Module:
         """Opens a model and adds findings to those of the command. `dialects` are used in addition to `--dialect`."""
         path, used = self.input_path(model), (*self.dialects, *dialects)
+        self._opened.add(path)
         return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
 
     def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:
@@ -214,8 +217,9 @@ class Session:
             except (click.ClickException, click.exceptions.Exit):
                 raise
             except DiagnosticError as error:
-                self.findings.extend(error.diagnostics)
-                answer = Answer.refused(*error.diagnostics)
+                refusals = [self._in_file(finding) for finding in error.diagnostics]
+                self.findings.extend(refusals)
+                answer = Answer.refused(*refusals)
             except OSError as error:
                 answer = self._refuse(_system_finding(error))
             except MemoryError:
@@ -224,6 +228,12 @@ class Session:
                 answer = self._refuse(self._bug(error))
             findings = [self._readable(finding) for finding in self.findings]
             return write_answer(answer, findings, self.verb, self.out, self.err, self.is_json)
+
+    def _in_file(self, finding: Diagnostic) -> Diagnostic:
+        """Returns a finding that names the file, if it is at a place in the only program that was opened."""
+        if finding.where and len(self._opened) == 1:
+            return finding.located(file=next(iter(self._opened)))
+        return finding
 
     def _refuse(self, finding: Diagnostic) -> Answer:
         self.findings.extend([finding])

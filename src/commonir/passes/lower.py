@@ -409,7 +409,7 @@ class _Lowering:
             dialect = op.name.partition(".")[0]
             kept = op.kept_operator if isinstance(op, Op) else ""
             by = "a function of the model that has its name" if kept else f"a plugin with the dialect '{dialect}'"
-            help = f"it can be printed, not run; {by} may state what it means"
+            help = f"`cir check` says what is known of it; {by} may state what it means"
             message = f"{kept or op.name} cannot be lowered to core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
 

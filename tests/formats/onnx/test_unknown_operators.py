@@ -30,8 +30,8 @@ def test_runs_and_conversions_name_domain_and_operator(domain: str, op_type: str
         commonir.run(module, {"x": np.zeros(2, np.float32)})
     (reported,) = caught.value.diagnostics
     assert reported.message == f"{domain}.{op_type} cannot be lowered to core"
-    assert (
-        reported.help == "it can be printed, not run; a function of the model that has its name may state what it means"
+    assert reported.help == (
+        "`cir check` says what is known of it; a function of the model that has its name may state what it means"
     )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRAM
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRAM, TRUNCATED_FILE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import (
@@ -221,4 +221,6 @@ def _apart(content: memoryview, file: str, *, with_content: bool = True) -> Oute
         return take_apart(content, with_content=with_content)
     except WireError as error:
         message = f"the model file cannot be read: {error.reason}"
-        raise DiagnosticError(Diagnostic(error.code, message, file=file, notes=(f"at byte {error.offset}",))) from None
+        help = "fetch it again, and compare its size with the original" if error.code is TRUNCATED_FILE else None
+        notes = (f"at byte {error.offset}",)
+        raise DiagnosticError(Diagnostic(error.code, message, file=file, notes=notes, help=help)) from None
