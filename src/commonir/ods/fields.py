@@ -10,7 +10,6 @@ patterns of a definition follow from its fields in order of declaration, for typ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
@@ -157,6 +156,9 @@ class Field:
         element = "" if self.pattern is None else same.get(self.pattern.element, "")
         if not is_restricted and not element:
             return self
+        # Loads weakref, which reading MLIR does without.
+        from copy import copy  # noqa: PLC0415
+
         result = copy(self)
         if is_restricted:
             result.constant, result.check = self.restrictions
