@@ -20,7 +20,7 @@ from commonir.notation import (
     require,
     total,
 )
-from commonir.symbolic import Dim, ceil_div, floor_div, largest, size_of, smallest
+from commonir.symbolic import Dim, ceil_div, element_count, floor_div, largest, smallest
 
 Shape = Sequence[Dim]
 
@@ -107,7 +107,7 @@ def slice_axis(x: Shape, start: int, stop: int, step: int) -> Kernel:
 
 def reshape(x: Shape, shape: Shape) -> Kernel:
     at = indices("i", len(shape))
-    whole = require(size_of(shape), "==", size_of(x), "number of elements")
+    whole = require(element_count(shape), "==", element_count(x), "number of elements")
     return tensor("x", x).flat[linear(at, shape)].by(*at).where(dict(zip(at, shape, strict=True)), whole)
 
 

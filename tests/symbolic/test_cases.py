@@ -17,6 +17,7 @@ from commonir.symbolic import (
     bounds,
     ceil_div,
     compare,
+    element_count,
     evaluate,
     extreme,
     floor_div,
@@ -25,7 +26,6 @@ from commonir.symbolic import (
     modulo,
     parse,
     plain,
-    size_of,
     smallest,
     substitute,
     symbol,
@@ -151,7 +151,7 @@ def test_plain_is_an_index_alone() -> None:
 @pytest.mark.parametrize(
     ("x", "expected"),
     [
-        (size_of(()), "1"),
+        (element_count(()), "1"),
         (floor_div(H + 1, 2), "floor((H + 1) / 2)"),
         (floor_div(H - 3, 2) + 1, "floor((H + 1) / 2) - 1"),
         (2 * N * M - 3, "2*M*N - 3"),
@@ -236,7 +236,7 @@ def test_text_is_the_same_in_every_process() -> None:
     code = (
         "from commonir.symbolic import *\n"
         "s = [symbol(n) for n in 'ABCDEFGH']\n"
-        "print(text(largest(*s)), text(size_of(s) + sum(s) + floor_div(s[0] + s[1], s[2] + s[3])))"
+        "print(text(largest(*s)), text(element_count(s) + sum(s) + floor_div(s[0] + s[1], s[2] + s[3])))"
     )
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(seed), check=True)

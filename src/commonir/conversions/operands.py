@@ -28,7 +28,7 @@ def shape_of(value: Value) -> tuple[Dim | None, ...]:
     return result
 
 
-def sizes_of(value: Value) -> tuple[Dim, ...]:
+def dims_of(value: Value) -> tuple[Dim, ...]:
     """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
     result = shape_of(value)
     if not are_known(result):

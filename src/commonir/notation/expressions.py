@@ -15,7 +15,7 @@ from typing import Literal, Self
 from commonir.ir.interning import Interned
 from commonir.ir.types import ElementType, boolean, complex64, f32, i64
 from commonir.notation.functions import FOLDS, FUNCTIONS, Number, converted, fits, number_key
-from commonir.symbolic import Dim, DimExpr, index, largest, plain, size_of
+from commonir.symbolic import Dim, DimExpr, element_count, index, largest, plain
 from commonir.symbolic.constraints import Constraint, NotationError
 
 Index = DimExpr
@@ -436,7 +436,7 @@ class Tensor(Interned):
     @property
     def flat(self) -> Tensor:
         """The elements as one axis, in row-major order."""
-        return self._through(Flat(), (size_of(self.shape),))
+        return self._through(Flat(), (element_count(self.shape),))
 
     def __repr__(self) -> str:
         return f"Tensor({self.name}{''.join(f'.{type(v).__name__.lower()}' for v, _ in self.steps)})"

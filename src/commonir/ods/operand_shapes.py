@@ -18,7 +18,7 @@ def ranked_shape(of: Value | Type) -> Shape:
     return type.shape
 
 
-def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
+def known_dims_of(of: Value | Type) -> tuple[Dim, ...]:
     """Returns the dims of a tensor, as numbers or symbols. Raises: NotKnownError when one is unknown."""
     shape = ranked_shape(of)
     if not are_known(shape):
@@ -26,7 +26,7 @@ def known_sizes(of: Value | Type) -> tuple[Dim, ...]:
     return shape
 
 
-def sizes_in_numbers(of: Value | Type) -> tuple[int, ...]:
+def static_dims(of: Value | Type) -> tuple[int, ...]:
     """Returns the static dims of a tensor. Raises: NotKnownError when one is not a number."""
     shape = ranked_shape(of)
     if not are_numbers(shape):

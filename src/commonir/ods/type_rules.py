@@ -99,7 +99,7 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
     return result if result is None or isinstance(result, tuple) else NO_SHAPE  # pyright: ignore[reportUnknownVariableType]
 
 
-def sizes_of(type: Type) -> tuple[int | None, ...] | None:
+def dims_of(type: Type) -> tuple[int | None, ...] | None:
     """Returns the sizes of a type, None for each that is dynamic; None when the rank is unknown."""
     shape = shape_of(type)
     if shape is None or isinstance(shape, _NoShape):
@@ -107,9 +107,9 @@ def sizes_of(type: Type) -> tuple[int | None, ...] | None:
     return tuple([n if isinstance(n, int) else None for n in shape])
 
 
-def static_sizes_of(type: Type) -> tuple[int, ...] | None:
+def static_dims_of(type: Type) -> tuple[int, ...] | None:
     """Returns the sizes of a type if all are static."""
-    sizes = sizes_of(type)
+    sizes = dims_of(type)
     known = () if sizes is None else tuple([n for n in sizes if n is not None])
     return None if sizes is None or len(known) < len(sizes) else known
 

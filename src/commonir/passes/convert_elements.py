@@ -22,7 +22,7 @@ from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, bool
 from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
-from commonir.rewrite.legalize import with_known_sizes
+from commonir.rewrite.legalize import with_known_dims
 
 _NO_SMALLER_HALF = 2.0**-24
 _LARGEST_HALF = 65504.0
@@ -108,7 +108,7 @@ class _Conversion(Transcription):
         changes = {} if keeps else self._attributes(op)
         built = self.place(copied(op, given, regions, **changes))
         for old, new in zip(op.results, built.results, strict=True):
-            new.retype(with_known_sizes(new.type, old.type))
+            new.retype(with_known_dims(new.type, old.type))
         return [self._settled(op, old, new, keeps) for old, new in zip(op.results, built.results, strict=True)]
 
     def _global_constant(self, op: ml_program.GlobalLoadConst) -> Sequence[Value]:

@@ -13,7 +13,7 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Operation
 from commonir.notation import Apply, Expr, Fold, Kernel, free, walk
 from commonir.ods import Form, Op, infer, operations_behind
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 _FREE_OF_CHARGE = frozenset({"select"})
 
@@ -45,7 +45,7 @@ def _of_operation(op: Op) -> Dim:
 
 def _of_kernel(kernel: Kernel, extents: Mapping[str, Dim]) -> Dim:
     def evaluations(e: Expr) -> Dim:
-        return size_of(tuple([extents[i] for i in free(e)]))
+        return element_count(tuple([extents[i] for i in free(e)]))
 
     steps: dict[Expr, Dim] = {}
     for e in walk(kernel.body):

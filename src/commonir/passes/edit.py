@@ -37,7 +37,7 @@ from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
-from commonir.rewrite.legalize import with_known_sizes
+from commonir.rewrite.legalize import with_known_dims
 from commonir.symbolic import Dim, DimExpr, plain_symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -381,7 +381,7 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
                 diagnostics.extend(d.located(where=_place(op)) for d in error.diagnostics)
                 continue
             for result, type in zip(op.results, types, strict=True):
-                result.retype(with_known_sizes(type, result.type) if keeps_stated else type)
+                result.retype(with_known_dims(type, result.type) if keeps_stated else type)
     diagnostics.raise_errors()
 
 

@@ -16,7 +16,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, infer, operations_behind, path_of
-from commonir.rewrite.legalize import with_known_sizes
+from commonir.rewrite.legalize import with_known_dims
 
 
 class Transcription:
@@ -170,7 +170,7 @@ def copied(
         if not changes:
             # Data-dependent values has names in the source, which inference does not know.
             for old, result in zip(op.results, built.results, strict=True):
-                result.retype(with_known_sizes(result.type, old.type))
+                result.retype(with_known_dims(result.type, old.type))
     return built
 
 

@@ -522,7 +522,7 @@ class _Legalization:
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
             stands = self.values.get(new, new)
-            stands.retype(with_known_sizes(stands.type, old.type))
+            stands.retype(with_known_dims(stands.type, old.type))
             self.values[old] = stands
             stands.name = stands.name or old.name
         self.context.finished(op, [self.values[r] for r in op.results])
@@ -558,7 +558,7 @@ def as_attribute(field: Field, value: Value) -> object:
         return None
 
 
-def with_known_sizes(type: Type, source: Type) -> Type:
+def with_known_dims(type: Type, source: Type) -> Type:
     """Returns a type with the sizes that another one knows of the same value, where inference has none."""
     if not isinstance(type, TensorType) or not isinstance(source, TensorType):
         return type

@@ -110,7 +110,7 @@ def bind(
     return BoundInputs(tuple([arrays[name] if name in arrays else others[name] for name in names]), sizes.bound)
 
 
-def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
+def symbol_sizes(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
     """Returns the sizes of a function's symbolic dimensions for arrays of its inputs.
 
     Raises: DiagnosticError (E0703, E0707).
@@ -125,7 +125,7 @@ def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
     return sizes.bound
 
 
-def known_sizes(function: Function, arrays: Mapping[str, Array]) -> dict[str, int]:
+def known_symbol_sizes(function: Function, arrays: Mapping[str, Array]) -> dict[str, int]:
     """Returns the sizes of symbolic dimensions that arrays for some of the inputs decide.
 
     Contradictions are not reported here, but when the inputs are bound.

@@ -25,7 +25,7 @@ from commonir.ir.interface import NO_PORT, Port, SizeRange
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
-from commonir.runtime.binding import known_sizes, requirements
+from commonir.runtime.binding import known_symbol_sizes, requirements
 from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_sizes
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
@@ -102,7 +102,7 @@ class _SizeChoice:
                     self._defaults.setdefault(name, port.shape[axis])
         for name in free_sizes(function):
             self._least.setdefault(name, 0)
-        self._bound = known_sizes(function, have)
+        self._bound = known_symbol_sizes(function, have)
 
     def sizes(self) -> dict[str, int]:
         """Returns sizes of all symbolic dimensions: known ones, then defaults, then small allowed ones.

@@ -55,11 +55,11 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
                 elif value is not None:
                     arguments[f.name] = tuple([values[v] for v in value])
             case FieldKind.ATTRIBUTE:
-                arguments[f.name] = sized(op.field_value(f), sizes)
+                arguments[f.name] = with_static_dims(op.field_value(f), sizes)
             case FieldKind.PARAMETER:
                 # A constant that it is bound to stays an operand.
                 bound = op.bound_value(f)
-                arguments[f.name] = sized(op.field_value(f), sizes) if bound is None else bound
+                arguments[f.name] = with_static_dims(op.field_value(f), sizes) if bound is None else bound
             case _:
                 arguments[f.name] = op.field_value(f)
     built = type(op).build(arguments, [r.type for r in op.results])
@@ -68,12 +68,12 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
     return built
 
 
-def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
+def static_attributes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
     """Returns the symbolic attributes of an operation with numbers for their symbols.
 
     Raises: ValueError when a symbol has no size.
     """
-    return {name: sized(v, sizes) for name, v in op.stored_attributes.items() if not is_fixed(v)}
+    return {name: with_static_dims(v, sizes) for name, v in op.stored_attributes.items() if not is_fixed(v)}
 
 
 def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
@@ -86,7 +86,7 @@ def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Valu
     return Known(value.type, tuple([evaluate(d, sizes) for d in dims])).result
 
 
-def sized(value: object, sizes: Mapping[str, int]) -> object:
+def with_static_dims(value: object, sizes: Mapping[str, int]) -> object:
     """Returns an attribute value with numbers for its symbolic dimensions.
 
     Raises: ValueError when a symbol has no size.
@@ -94,7 +94,7 @@ def sized(value: object, sizes: Mapping[str, int]) -> object:
     if isinstance(value, DimExpr):
         return evaluate(value, sizes)
     if _is_tuple(value):
-        return tuple([sized(v, sizes) for v in value])
+        return tuple([with_static_dims(v, sizes) for v in value])
     if isinstance(value, TensorType) and value.shape is not None:
         return value.with_shape(tuple([None if d is None else evaluate(d, sizes) for d in value.shape]))
     return value

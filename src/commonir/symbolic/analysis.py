@@ -38,7 +38,7 @@ PROOF_STEPS = 32
 _PLAIN_DEPTH = 4
 
 
-def size_of(shape: Iterable[Dim]) -> Dim:
+def element_count(shape: Iterable[Dim]) -> Dim:
     """Returns the product of the dimensions."""
     out: Dim = 1
     for n in shape:

@@ -20,7 +20,7 @@ from commonir.ir import Value, tensor
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.notation import Constraint
 from commonir.ods import Form, Op, attr_types, infer, traits
-from commonir.runtime.instances import sized
+from commonir.runtime.instances import with_static_dims
 from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.symbolic import Dim, symbol
 
@@ -95,8 +95,8 @@ class Plan:
 
     def concrete(self, sizes: dict[str, int]) -> Op:
         """The operation on operands of the sizes given."""
-        shapes: Any = sized(tuple(self.shapes), sizes)
-        return self._built(shapes, {k: sized(v, sizes) for k, v in self.attributes.items()})
+        shapes: Any = with_static_dims(tuple(self.shapes), sizes)
+        return self._built(shapes, {k: with_static_dims(v, sizes) for k, v in self.attributes.items()})
 
     def _built(self, shapes: Sequence[Any], attributes: dict[str, Any]) -> Op:
         operands: list[Any] = []
@@ -115,7 +115,7 @@ def shapes_of(op: Op, sizes: dict[str, int]) -> list[tuple[int, ...]]:
     for v in op.results:
         assert isinstance(v.type, TensorType)
         assert v.type.shape is not None
-        shape: Any = sized(v.type.shape, sizes)
+        shape: Any = with_static_dims(v.type.shape, sizes)
         out.append(shape)
     return out
 

@@ -8,7 +8,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_ark.building import BufferPlace
 from commonir.conversions.core_to_ark.indexing import listed
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule, shape_of
-from commonir.conversions.operands import element_of, refused, sizes_of
+from commonir.conversions.operands import dims_of, element_of, refused
 from commonir.dialects import core
 from commonir.dialects.core import PadMode, axis_of
 from commonir.ir.data import Scalar, data_of
@@ -88,7 +88,7 @@ def split(op: core.Split, work: Work, x: Value) -> Made:
     out: list[BufferPlace] = []
     for y in op.results:
         # A part without elements is not a tensor of ARK, but nothing need be made of it.
-        (count,) = _bounds(sizes_of(y)[axis : axis + 1])
+        (count,) = _bounds(dims_of(y)[axis : axis + 1])
         out.append(BufferPlace(place.buffer, place.layout.part(axis, at, count)))
         at += count
     return tuple(out)
@@ -97,7 +97,7 @@ def split(op: core.Split, work: Work, x: Value) -> Made:
 @rule(core.Concat)
 def concat(op: core.Concat, work: Work, xs: tuple[Value, ...]) -> Made:
     """Each tensor is written into its part of one buffer."""
-    pieces = [v for v in xs if 0 not in sizes_of(v)]
+    pieces = [v for v in xs if 0 not in dims_of(v)]
     if len(pieces) == 1:
         return pieces[0]
     sizes = shape_of(op.y)

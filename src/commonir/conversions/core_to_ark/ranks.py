@@ -13,7 +13,7 @@ from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_ark.building import Builder
 from commonir.conversions.core_to_ark.places import MOST_AXES
 from commonir.conversions.core_to_ark.work import Work, held_as, shape_of
-from commonir.conversions.operands import element_of, refused, sizes_of
+from commonir.conversions.operands import dims_of, element_of, refused
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mlir import ml_program
@@ -100,8 +100,8 @@ class Ranks(Work):
         self.builder.name = name
         try:
             element = port_type(_element_of(value))
-            if len(sizes_of(value)) > MOST_AXES:
-                raise refused(f"ARK has at most {MOST_AXES} axes, found {len(sizes_of(value))}")
+            if len(dims_of(value)) > MOST_AXES:
+                raise refused(f"ARK has at most {MOST_AXES} axes, found {len(dims_of(value))}")
             place = self.cast(self.place(value), element)
             whole = self.dense(place)
             if not any(t.maker is not None and not t.maker.definition.is_virtual for t in whole.buffer.written):

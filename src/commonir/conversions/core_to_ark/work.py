@@ -19,7 +19,7 @@ from commonir.conversions.core_to_ark.places import (
     together,
     view_of,
 )
-from commonir.conversions.operands import refused, sizes_of
+from commonir.conversions.operands import dims_of, refused
 from commonir.dialects import ark, core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
@@ -74,7 +74,7 @@ def numbers_of(sizes: Sequence[object]) -> tuple[int, ...]:
 
 def shape_of(value: Value) -> tuple[int, ...]:
     """The shape of a value of the core. Raises: as `numbers_of`."""
-    return numbers_of(sizes_of(value))
+    return numbers_of(dims_of(value))
 
 
 class Work(Context):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of
 from commonir.dialects.core.indexing import from_start
@@ -30,7 +30,7 @@ from commonir.notation import (
     total,
 )
 from commonir.rewrite.legalize import Mismatch, Result
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 _NOWHERE = -(2**31)
 """A position that no axis has, also when it counts from the end."""
@@ -44,8 +44,8 @@ class AllPairs(NamedTuple):
 
     def scattered_elements(self, op: core.ScatterElements, x: Value, positions: Value, updates: Value) -> Result:
         """Each element looks along the axis of positions for those that are its own."""
-        shape = sizes_of(op.x)
-        if 0 in sizes_of(op.positions):
+        shape = dims_of(op.x)
+        if 0 in dims_of(op.positions):
             return x
         axis = axis_of(op.axis, len(shape))
         positions = self._widened(self._as_positions(positions), shape, axis, _NOWHERE)
@@ -63,9 +63,9 @@ class AllPairs(NamedTuple):
 
     def scattered_rows(self, op: core.ScatterNd, x: Value, positions: Value, updates: Value) -> Result:
         """Each element looks among all rows of positions for those that are its own."""
-        shape = sizes_of(op.x)
-        *lead, depth = sizes_of(op.positions)
-        count = size_of(lead)
+        shape = dims_of(op.x)
+        *lead, depth = dims_of(op.positions)
+        count = element_count(lead)
         if not isinstance(depth, int):
             return Mismatch("the number of positions in a row is not known before running")
         if count == 0:
@@ -105,7 +105,7 @@ class AllPairs(NamedTuple):
 
     def _widened(self, x: Value, shape: Sequence[Dim], axis: int, fill: float) -> Value:
         """A tensor continued to a shape along all axes but one."""
-        own = sizes_of(x)
+        own = dims_of(x)
         after = [0 if a == axis else n - m for a, (n, m) in enumerate(zip(shape, own, strict=True))]
         if all(n == 0 for n in after):
             return x
@@ -154,7 +154,7 @@ class AllPairs(NamedTuple):
 
 def traced(name: str, value: Value) -> Tensor:
     """A tensor for a kernel."""
-    return Tensor(name, sizes_of(value), element_of(value))
+    return Tensor(name, dims_of(value), element_of(value))
 
 
 def comes_first(mine: Expr, other: Expr, is_earlier: Expr, *, descending: bool) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
@@ -25,4 +25,4 @@ def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, value
     is_set = flat if element_of(mask) is boolean else core.cast(flat, boolean)
     before = core.cumsum(core.cast(is_set, i32), 0, True)
     found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
-    return core.reshape(found, sizes_of(op.y))
+    return core.reshape(found, dims_of(op.y))

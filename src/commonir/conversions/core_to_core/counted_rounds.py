@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.operands import sizes_of
+from commonir.conversions.operands import dims_of
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Region, Value
@@ -23,7 +23,7 @@ def counted(
         return Mismatch("the number of rounds is not known")
     if not all(isinstance(v.type, TensorType) for v in (*sequences, *initial, *op.ys)):
         return Mismatch("a loop goes round with values that are not tensors")
-    stacks = [core.broadcast_to(core.splat(_nothing(y), y), sizes_of(y)) for y in op.ys[count:]]
+    stacks = [core.broadcast_to(core.splat(_nothing(y), y), dims_of(y)) for y in op.ys[count:]]
     start, one = core.scalar(0, positions), core.scalar(1, positions)
     states = [*[v.type for v in initial], *[s.type for s in stacks]]
     limit = core.dims((length,), positions, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.operands import sizes_of
+from commonir.conversions.operands import dims_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
@@ -43,7 +43,7 @@ def _pair(a: Value, left: str, b: Value, right: str, needed: set[str]) -> tuple[
     second = core.transpose(b, tuple([right.index(c) for c in (*shared, *summed, *columns)]))
     if len(rows) == len(columns) == len(summed) == 1:
         return core.matmul(first, second), "".join([*shared, *rows, *columns])
-    sizes = {**dict(zip(right, sizes_of(b), strict=True)), **dict(zip(left, sizes_of(a), strict=True))}
+    sizes = {**dict(zip(right, dims_of(b), strict=True)), **dict(zip(left, dims_of(a), strict=True))}
 
     def together(group: Sequence[str]) -> Dim:
         count: Dim = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
 from commonir.ir.data import computed_data
@@ -29,7 +29,7 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
 def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
     """A product along the axis with the cosines and sines of all frequencies, in single precision at least."""
     length, (axis,) = op.length, axes_from_start((op.axis,), rank_of(x))
-    sizes = sizes_of(x)
+    sizes = dims_of(x)
     kinds, given = sizes[-1], sizes[axis]
     if not isinstance(length, int) or length > MAX_LENGTH or not isinstance(given, int) or not isinstance(kinds, int):
         return Mismatch("the length of the transform is not known, or too large for a matrix")
@@ -46,7 +46,7 @@ def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
     y = core.linear(core.concat(tuple(rows), -1) if kinds > 1 else rows[0], matrix)
     outputs = 1 if is_real else 2
     count = half if op.onesided and not op.inverse else length
-    y = core.reshape(y, (*sizes_of(rows[0])[:-1], outputs, count))
+    y = core.reshape(y, (*dims_of(rows[0])[:-1], outputs, count))
     # Back: the frequencies to their axis, real and imaginary part to the end.
     y = core.transpose(y, (*range(axis), rank, *range(axis, rank - 1), rank - 1))
     return core.cast(y, element_of(op.y)) if wide is not element_of(op.y) else y
@@ -54,7 +54,7 @@ def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
 
 def _resized(x: Value, size: int) -> Value:
     """A tensor with its last axis cut, or continued with zeros."""
-    *lead, n = sizes_of(x)
+    *lead, n = dims_of(x)
     assert isinstance(n, int)
     if n > size:
         return core.slice(x, (0,) * (len(lead) + 1), (*lead, size), (1,) * (len(lead) + 1))

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from commonir.base.tuples import NamedTuple
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 class _Taps(NamedTuple):
@@ -28,9 +28,9 @@ def read_at_positions(op: core.GridSample, x: Value, grid: Value) -> Value:
         shift = core.splat(op.value, x)
         inner = core.grid_sample(core.sub(x, shift), grid, op.mode, op.border, op.unit)
         return core.add(inner, shift)
-    (n, c, *sizes), (_, *places, _) = sizes_of(x), sizes_of(grid)
+    (n, c, *sizes), (_, *places, _) = dims_of(x), dims_of(grid)
     rank = len(sizes)
-    count = size_of(tuple(places))
+    count = element_count(tuple(places))
     flat = core.reshape(core.cast(grid, f32), (n, count, rank))
     # Positions count along the last axis first.
     lines = core.split(flat, -1, (1,) * rank)[::-1] if rank > 1 else (flat,)
@@ -39,8 +39,8 @@ def read_at_positions(op: core.GridSample, x: Value, grid: Value) -> Value:
     for taps, size in zip(each[1:], sizes[1:], strict=True):
         index = _outer(core.mul(index, _number(size)), taps.places, core.add)
         weights = _outer(weights, taps.weights, core.mul)
-    taken = sizes_of(index)[2]
-    rows = core.transpose(core.reshape(core.cast(x, f32), (n, c, size_of(tuple(sizes)))), (0, 2, 1))
+    taken = dims_of(index)[2]
+    rows = core.transpose(core.reshape(core.cast(x, f32), (n, c, element_count(tuple(sizes)))), (0, 2, 1))
     at = core.reshape(core.cast(index, i32), (n, count * taken, 1))
     read = core.reshape(core.gather_nd(rows, at, 1), (n, count, taken, c))
     summed = core.reduce_sum(core.mul(read, core.unsqueeze(weights, (-1,))), (2,))
@@ -57,8 +57,8 @@ def _const(value: float) -> Value:
 
 def _outer(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
     """Every value of one list for each position combined with every value of another, [image, position, pair]."""
-    n, count, k = sizes_of(a)
-    t = sizes_of(b)[2]
+    n, count, k = dims_of(a)
+    t = dims_of(b)[2]
     return core.reshape(combine(core.unsqueeze(a, (3,)), core.unsqueeze(b, (2,))), (n, count, k * t))
 
 

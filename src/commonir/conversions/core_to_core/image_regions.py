@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32
@@ -19,7 +19,7 @@ def region_means(op: core.RegionAlign, x: Value, boxes: Value, images: Value) ->
     """Images read at all samples of their regions, and means of them."""
     if op.mode is not core.RegionMode.MEAN or not op.samples:
         return Mismatch("the samples of a region differ in number, or the largest share is wanted")
-    count, (_, channels, *image), wide = sizes_of(boxes)[0], sizes_of(x), f32
+    count, (_, channels, *image), wide = dims_of(boxes)[0], dims_of(x), f32
     bounds = core.sub(
         core.mul(core.cast(boxes, wide), core.scalar(op.scale, wide)), core.scalar(0.5 * op.half_pixel, wide)
     )

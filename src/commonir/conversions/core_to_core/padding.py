@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.operands import sizes_of
+from commonir.conversions.operands import dims_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.symbolic import Dim, ceil_div
@@ -22,7 +22,7 @@ def continued(x: Value, mode: core.PadMode, before: Sequence[int], after: Sequen
 
 
 def _along(x: Value, axis: int, mode: core.PadMode, low: int, high: int) -> Value:
-    size = sizes_of(x)[axis]
+    size = dims_of(x)[axis]
     if mode is core.PadMode.WRAP:
         ahead = ceil_div(max(low, 0), size)
         whole = _repeated(x, axis, ahead + 1 + ceil_div(max(high, 0), size))
@@ -46,7 +46,7 @@ def _beyond(x: Value, axis: int, mode: core.PadMode, count: int, edge: Dim) -> V
 
 def _section(x: Value, axis: int, start: Dim, stop: Dim) -> Value:
     """The elements between two positions along an axis."""
-    shape = sizes_of(x)
+    shape = dims_of(x)
     if start == 0 and stop == shape[axis]:
         return x
     starts = [start if n == axis else 0 for n in range(len(shape))]
@@ -55,4 +55,4 @@ def _section(x: Value, axis: int, start: Dim, stop: Dim) -> Value:
 
 
 def _repeated(x: Value, axis: int, count: Dim) -> Value:
-    return core.tile(x, tuple([count if n == axis else 1 for n in range(len(sizes_of(x)))]))
+    return core.tile(x, tuple([count if n == axis else 1 for n in range(len(dims_of(x)))]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.conversions.core_to_linalg.tensors import cast_to, empty
-from commonir.conversions.operands import refused, sizes_of
+from commonir.conversions.operands import dims_of, refused
 from commonir.conversions.to_mlir.dims import axis_size, dynamic_sizes, index_constant, static_sizes
 from commonir.conversions.to_mlir.finish import erased
 from commonir.dialects import core
@@ -117,7 +117,7 @@ def _inner(stack: Value) -> list[int]:
 def _grown(context: Context, block: Block, last: Operation, stack: Value, slice_: Value) -> Value:
     """A stack with a slice behind it."""
     type = tensor_type(slice_)
-    shape = sizes_of(slice_)
+    shape = dims_of(slice_)
     one = type.with_shape((1, *shape))
     groups = () if not shape else ((0, 1), *[(n + 1,) for n in range(1, len(shape))])
     arguments = {
@@ -137,8 +137,8 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
     body = context.regions[0].block
     count = len(initial)
     states = [a.type for a in body.arguments[:count]]
-    length = sizes_of(op.sequences[0])[0]
-    stacks = [empty(context, tensor_type(y).element, [length, *sizes_of(y)[1:]]) for y in op.ys[count:]]
+    length = dims_of(op.sequences[0])[0]
+    stacks = [empty(context, tensor_type(y).element, [length, *dims_of(y)[1:]]) for y in op.ys[count:]]
     given = [*[_cast(v, t) for v, t in zip(initial, states, strict=True)], *stacks]
     loop = Block([index, *[v.type for v in given]])
     at = loop.arguments[0]
@@ -192,14 +192,14 @@ def _row(context: Context, shape: Sequence[object], sizes: Sequence[Value], at: 
 
 
 def _slice(context: Context, block: Block, sequence: Value, at: Value) -> Value:
-    shape = sizes_of(sequence)
+    shape = dims_of(sequence)
     where = _row(context, shape, dynamic_sizes(context, shape[1:]), at)
     type = tensor_type(sequence).with_shape(shape[1:])
     return _placed(block, tensor.ExtractSlice.build({"source": sequence, **where}, [type]))
 
 
 def _put(context: Context, block: Block, stack: Value, value: Value, at: Value) -> Value:
-    shape = sizes_of(stack)
+    shape = dims_of(stack)
     value = _cast_in(block, value, tensor_type(stack).with_shape(shape[1:]))
     where = _row(context, shape, dynamic_sizes(context, shape[1:]), at)
     return _placed(block, tensor.InsertSlice.build({"source": value, "dest": stack, **where}, [stack.type]))

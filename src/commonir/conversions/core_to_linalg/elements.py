@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.core_to_linalg.tensors import empty, generic
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.conversions.to_mlir.finish import signless
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
@@ -22,7 +22,7 @@ Mapped = Callable[[Scalars, Sequence[Value]], Value]
 
 def mapped(context: Context, inputs: Sequence[Value], result: Value, body: Mapped) -> Value:
     """A scalar function of the elements of tensors of one shape."""
-    shape = sizes_of(result)
+    shape = dims_of(result)
     at = [AffineDim(n) for n in range(len(shape))]
     target = empty(context, element_of(result), shape)
     (results,) = generic(

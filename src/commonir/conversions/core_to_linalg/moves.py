@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.conversions.core_to_linalg.tensors import amounts, cast_to, empty, part
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.conversions.to_mlir.finish import signless
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of
@@ -16,24 +16,24 @@ from commonir.dialects.mlir.linalg.generic import Transpose
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim, at_least, size_of
+from commonir.symbolic import Dim, at_least, element_count
 
 Groups = list[tuple[list[int], list[int]]]
 
 
 @rule(core.Reshape)
 def reshape(op: core.Reshape, context: Context, x: Value) -> Result:
-    return reshaped(context, x, sizes_of(op.x), sizes_of(op.y))
+    return reshaped(context, x, dims_of(op.x), dims_of(op.y))
 
 
 @rule(core.Squeeze)
 def squeeze(op: core.Squeeze, context: Context, x: Value) -> Result:
-    return reshaped(context, x, sizes_of(op.x), sizes_of(op.y))
+    return reshaped(context, x, dims_of(op.x), dims_of(op.y))
 
 
 @rule(core.Unsqueeze)
 def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Result:
-    return reshaped(context, x, sizes_of(op.x), sizes_of(op.y))
+    return reshaped(context, x, dims_of(op.x), dims_of(op.y))
 
 
 def reshaped(context: Context, x: Value, source: Sequence[Dim], target: Sequence[Dim]) -> Value:
@@ -44,7 +44,7 @@ def reshaped(context: Context, x: Value, source: Sequence[Dim], target: Sequence
     groups = _groups(source, target)
     if not source or not target:
         groups = []
-    collapsed = tuple([size_of([source[a] for a in left]) for left, _ in groups])
+    collapsed = tuple([element_count([source[a] for a in left]) for left, _ in groups])
     if any(len(left) > 1 for left, _ in groups) or len(groups) < len(source):
         given = tuple([tuple(left) for left, _ in groups])
         type = TensorType(element, collapsed)
@@ -68,7 +68,7 @@ def _as_divided(x: Value, whole: Sequence[Dim], parts: Sequence[Sequence[Dim]]) 
     """The tensor under a type that knows a size exactly where all sizes are known that it is divided into."""
     expected: list[Dim] = []
     for n, group in zip(whole, parts, strict=True):
-        product = size_of(group)
+        product = element_count(group)
         fits = isinstance(n, int) == isinstance(product, int)
         expected.append(n if fits else product)
     if tuple(expected) == tuple(whole):
@@ -107,7 +107,7 @@ def _groups(source: Sequence[Dim], target: Sequence[Dim]) -> Groups:
 
 
 def _product(shape: Sequence[Dim], axes: Sequence[int]) -> Dim:
-    return size_of([shape[a] for a in axes])
+    return element_count([shape[a] for a in axes])
 
 
 def _agree(source: Sequence[Dim], left: Sequence[int], target: Sequence[Dim], right: Sequence[int]) -> bool:
@@ -129,7 +129,7 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Result:
         return x
     block = Block([signless(element_of(x))] * 2)
     block.append(Yield((block.arguments[0],)))
-    target = empty(context, element_of(x), sizes_of(op.y))
+    target = empty(context, element_of(x), dims_of(op.y))
     arguments = {"input": x, "init": target, "permutation": perm, "region_": Region([block])}
     return Transpose.build(arguments, [target.type]).results[0]
 
@@ -138,19 +138,19 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Result:
 def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     if any(step < 1 for step in op.steps):
         return Mismatch("tensor.extract_slice does not go backwards")
-    rows = zip(sizes_of(op.x), op.starts, op.stops, op.steps, strict=True)
+    rows = zip(dims_of(op.x), op.starts, op.stops, op.steps, strict=True)
     ranges = [slice_range(n, start, stop, step) for n, start, stop, step in rows]
-    return part(context, x, [first for first, _ in ranges], sizes_of(op.y), op.steps)
+    return part(context, x, [first for first, _ in ranges], dims_of(op.y), op.steps)
 
 
 @rule(core.Split)
 def split(op: core.Split, context: Context, x: Value) -> Result:
-    shape = sizes_of(op.x)
+    shape = dims_of(op.x)
     axis = axis_of(op.axis, len(shape))
     start: Dim = 0
     out: list[Value] = []
     for y in op.results:
-        sizes = sizes_of(y)
+        sizes = dims_of(y)
         offsets = [start if a == axis else 0 for a in range(len(shape))]
         out.append(part(context, x, offsets, sizes, (1,) * len(shape)))
         start = start + sizes[axis]
@@ -160,9 +160,9 @@ def split(op: core.Split, context: Context, x: Value) -> Result:
 @rule(core.Concat)
 def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Result:
     axis = axis_of(op.axis, rank_of(op.xs[0]))
-    pieces = [x for x, source in zip(xs, op.xs, strict=True) if sizes_of(source)[axis] != 0]
+    pieces = [x for x, source in zip(xs, op.xs, strict=True) if dims_of(source)[axis] != 0]
     if not pieces:
-        return empty(context, element_of(xs[0]), sizes_of(op.y))
+        return empty(context, element_of(xs[0]), dims_of(op.y))
     if len(pieces) == 1:
         return pieces[0]
     return tensor.Concat.build({"dim": axis, "inputs": tuple(pieces)}, [op.y.type]).result_

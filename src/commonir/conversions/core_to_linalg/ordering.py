@@ -12,14 +12,14 @@ from functools import partial
 from commonir.conversions.core_to_core.all_pairs import AllPairs, comes_first, traced
 from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds
 from commonir.conversions.core_to_linalg.runtime_dims import Loose
-from commonir.conversions.operands import sizes_of
+from commonir.conversions.operands import dims_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
 from commonir.notation import Expr, Scalar, Tensor, call, cast, index, indices, lift, select, total
 from commonir.rewrite.legalize import Context, Result, rule
-from commonir.symbolic import Dim, largest, size_of, smallest, symbol
+from commonir.symbolic import Dim, element_count, largest, smallest, symbol
 
 
 @rule(core.ScatterElements)
@@ -53,7 +53,7 @@ def _sorted_by_network(context: Context, x: Value, axis: int, length: int, *, de
     """The positions of the elements in order along an axis."""
     t = traced("x", x)
     s = indices("s", t.rank)
-    extents = dict(zip(s, sizes_of(x), strict=True))
+    extents = dict(zip(s, dims_of(x), strict=True))
     first = computed(context, lift(s[axis], i64).by(*s).where(extents), {})
 
     def after(order: Value, mask: Value) -> Value:
@@ -76,7 +76,7 @@ def _sorted_by_network(context: Context, x: Value, axis: int, length: int, *, de
 
 def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: bool) -> Value:
     """The positions of the elements that come first along an axis."""
-    length = sizes_of(x)[axis]
+    length = dims_of(x)[axis]
     if isinstance(length, int) and length > COUNTED:
         result = _sorted_by_network(context, x, axis, length, descending=descending)
         if count == length:
@@ -89,14 +89,14 @@ def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: boo
 
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
-    shape = sizes_of(op.x)
+    shape = dims_of(op.x)
     axis = axis_of(op.axis, len(shape))
     return _order(context, x, axis, shape[axis], descending=op.descending)
 
 
 @rule(core.TopK)
 def top_k(op: core.TopK, context: Context, x: Value) -> Result:
-    shape = sizes_of(op.x)
+    shape = dims_of(op.x)
     axis = axis_of(op.axis, len(shape))
     order = _order(context, x, axis, op.k, descending=op.largest)
     return pairs(context).taken(x, order, axis), order
@@ -122,10 +122,10 @@ def _first_beyond(context: Context, counts: Value, length: int, size: Dim) -> Va
 @rule(core.NonZero)
 def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
     """Elements that are not zero are numbered; each row of the result looks for its number."""
-    shape = sizes_of(op.x)
+    shape = dims_of(op.x)
     flat = traced("x", x).flat
     i, j = index("i"), index("j")
-    whole = size_of(shape)
+    whole = element_count(shape)
 
     def is_set(at: Dim) -> Expr:
         element = flat[(at,)]
@@ -163,7 +163,7 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
 @rule(core.Dft)
 def dft(op: core.Dft, context: Context, x: Value) -> Result:
     """The sum over all times with cosines and sines, for each frequency."""
-    shape, length = sizes_of(op.x), op.length
+    shape, length = dims_of(op.x), op.length
     axis = axis_of(op.axis, len(shape))
     is_real, is_half = shape[-1] == 1, op.onesided and op.inverse
     wide = accumulator(tensor_type(op.x).element)
@@ -186,7 +186,7 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     terms = [weight * (real * cosine + imaginary * sine), weight * (imaginary * cosine - real * sine)]
     scale = lift(length, wide) if op.inverse else None
     sums = [_scaled(total(k, term), scale) for term in terms]
-    extents = {s[a]: (sizes_of(op.y)[a] if a == axis else shape[a]) for a in range(len(s))}
+    extents = {s[a]: (dims_of(op.y)[a] if a == axis else shape[a]) for a in range(len(s))}
     if is_half:
         return computed(context, cast(sums[0], t.dtype).by(*s, 1).where({**extents, k: count}), {"x": x})
     both = select(call("equal", lift(part, i64), lift(0, i64)), sums[0], sums[1])

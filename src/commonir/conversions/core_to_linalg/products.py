@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from commonir.conversions.core_to_linalg.moves import reshaped
 from commonir.conversions.core_to_linalg.tensors import filled, multiply_add, named, padded
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
 from commonir.dialects.mlir.linalg import convolutions
@@ -35,7 +35,7 @@ _BY_CHANNEL: dict[int, type[NamedOp]] = {
 def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
     """Of matrices, or of stacks of as many matrices."""
     rank = rank_of(op.a)
-    left, right = sizes_of(op.a), sizes_of(op.b)
+    left, right = dims_of(op.a), dims_of(op.b)
     if op.transpose_a or op.transpose_b or rank not in _BY_RANK or len(right) != rank or left[:-2] != right[:-2]:
         return Mismatch("operands are transposed or broadcast")
     definition = _BY_RANK[rank]
@@ -51,17 +51,17 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
     pads = op.pads or ((0, 0),) * spatial
     if min((n for pair in pads for n in pair), default=0) < 0:
         return Mismatch("padding cuts")
-    filters, channels, *window = sizes_of(op.weight)
+    filters, channels, *window = dims_of(op.weight)
     by_channel = op.groups > 1 and channels == 1 and filters == op.groups
     found = (_BY_CHANNEL if by_channel else _CONVOLUTIONS).get(spatial)
     if found is None or (op.groups > 1 and not by_channel):
         return Mismatch("no convolution of linalg has these groups and axes")
     if any(low or high for low, high in pads):
         before, after = [(0, 0, *[p[side] for p in pads]) for side in (0, 1)]
-        shape = [n + b + a for n, b, a in zip(sizes_of(op.x), before, after, strict=True)]
+        shape = [n + b + a for n, b, a in zip(dims_of(op.x), before, after, strict=True)]
         x = padded(context, x, shape, before, after, 0)
     if by_channel:
-        weight = reshaped(context, weight, sizes_of(op.weight), (filters, *window))
+        weight = reshaped(context, weight, dims_of(op.weight), (filters, *window))
     ones = (1,) * spatial
     given = {"strides": op.strides or ones, "dilations": op.dilations or ones}
     wide = accumulator(element_of(x))
@@ -83,7 +83,7 @@ def _product(
 ) -> Value:
     element = element_of(result)
     wide = accumulator(element)
-    target = filled(context, 0, wide, sizes_of(result))
+    target = filled(context, 0, wide, dims_of(result))
     y = named(definition, operands, target, multiply_add(element, wide), context, attributes)
     return y if keeps_wide else _rounded(y, result)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.core_to_core.all_pairs import traced
 from commonir.conversions.core_to_linalg.kernels import kernel_value
-from commonir.conversions.operands import sizes_of
+from commonir.conversions.operands import dims_of
 from commonir.conversions.to_mlir.dims import index_constant
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
@@ -55,7 +55,7 @@ def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Cal
 
 def cumulated(context: Context, x: Value, axis: int, fn: str, *, reverse: bool = False) -> Value:
     """The elements up to each position along an axis of known length, or from it on, added or multiplied."""
-    sizes = sizes_of(x)
+    sizes = dims_of(x)
     length = sizes[axis]
     assert isinstance(length, int)
     s = indices("s", len(sizes))
@@ -84,7 +84,7 @@ def _beside(
 
 @rule(core.Cumulative)
 def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
-    sizes, element_type = sizes_of(op.x), tensor_type(op.x).element
+    sizes, element_type = dims_of(op.x), tensor_type(op.x).element
     axis = axis_of(op.axis, len(sizes))
     length = sizes[axis]
     if not isinstance(length, int) or length <= COUNTED:

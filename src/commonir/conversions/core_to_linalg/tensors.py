@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.conversions.to_mlir.dims import dynamic_sizes, static_sizes
 from commonir.conversions.to_mlir.finish import erased, signless
 from commonir.dialects.mlir import tensor
@@ -155,7 +155,7 @@ def dilated(context: Context, x: Value, factors: Sequence[int], shape: Sequence[
     """A tensor with zeros between neighbours, of the shape that follows."""
     zero = False if element_of(x).kind == "bool" else 0
     target = filled(context, zero, element_of(x), shape)
-    count = amounts(context, sizes_of(x))
+    count = amounts(context, dims_of(x))
     arguments = {
         "source": x,
         "dest": target,
@@ -169,4 +169,4 @@ def dilated(context: Context, x: Value, factors: Sequence[int], shape: Sequence[
 
 def like(context: Context, value: Value, element: ElementType | None = None) -> Value:
     """An empty tensor of the sizes of another one."""
-    return empty(context, element_of(value) if element is None else element, sizes_of(value))
+    return empty(context, element_of(value) if element is None else element, dims_of(value))

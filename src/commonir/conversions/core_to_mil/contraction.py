@@ -7,7 +7,7 @@ from itertools import combinations
 
 from commonir.conversions.core_to_mil.building import computed, data_behind, integers, plain_data
 from commonir.conversions.core_to_mil.einsum import einsum_of_products
-from commonir.conversions.operands import element_of, rank_of, shape_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import convolution, slicing
 from commonir.dialects.mil import linear as mil
@@ -16,7 +16,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 # -- products of matrices
 
@@ -140,8 +140,8 @@ def conv_of_spread_weight(op: core.Conv, context: Context, x: Value, weight: Val
         return Mismatch("nothing is dilated")
     wide = weight
     for n, dilation in enumerate(op.dilations):
-        axis, sizes = n + 2, sizes_of(wide)
-        before, size, after = size_of(sizes[:axis]), sizes[axis], size_of(sizes[axis + 1 :])
+        axis, sizes = n + 2, dims_of(wide)
+        before, size, after = element_count(sizes[:axis]), sizes[axis], element_count(sizes[axis + 1 :])
         apart = core.pad(core.reshape(wide, (before, size, 1, after)), (0,) * 4, (0, 0, dilation - 1, 0))
         joined = core.reshape(apart, (before, size * dilation, after))
         reach = (size - 1) * dilation + 1

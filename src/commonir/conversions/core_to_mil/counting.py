@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from commonir.conversions.core_to_mil.building import cast
-from commonir.conversions.operands import rank_of, refused, sizes_of
+from commonir.conversions.operands import dims_of, rank_of, refused
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
@@ -24,7 +24,7 @@ def ngram_counts(op: core.NgramCounts, context: Context, x: Value) -> Result:
     rows = core.unsqueeze(cast(x, i32), (0,)) if rank_of(x) == 1 else cast(x, i32)
     found = [c for c in (_counted(op, rows, length) for length in range(op.least, op.most + 1)) if c is not None]
     if not found:
-        return core.fill(core.scalar(0.0, f32), (*sizes_of(x)[:-1], width))
+        return core.fill(core.scalar(0.0, f32), (*dims_of(x)[:-1], width))
     counts = reduce(core.add, found)
     return core.squeeze(counts, (0,)) if rank_of(x) == 1 else counts
 
@@ -53,7 +53,7 @@ def _counted(op: core.NgramCounts, rows: Value, length: int) -> Value | None:
 
 def _windows(rows: Value, wanted: _Ngrams, step: int) -> Value | None:
     """In how many windows of tokens that lie so many places apart each n-gram occurs; None without windows."""
-    count, size = sizes_of(rows)
+    count, size = dims_of(rows)
     if not isinstance(size, int):
         raise refused("the number of tokens in a row is not known")
     length = len(wanted[0][0])

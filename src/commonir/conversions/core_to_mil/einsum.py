@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.conversions.core_to_mil.moves import moved
-from commonir.conversions.operands import refused, sizes_of
+from commonir.conversions.operands import dims_of, refused
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 def einsum_of_products(equation: str, xs: Sequence[Value]) -> Value:
@@ -22,7 +22,7 @@ def einsum_of_products(equation: str, xs: Sequence[Value]) -> Value:
     terms = left.split(",")
     sizes: dict[str, Dim] = {}
     for term, x in zip(terms, xs, strict=True):
-        sizes.update(zip(term, sizes_of(x), strict=True))
+        sizes.update(zip(term, dims_of(x), strict=True))
     found, named = _once_each(terms[0], xs[0], sizes)
     for n in range(1, len(terms)):
         other, other_named = _once_each(terms[n], xs[n], sizes)
@@ -75,7 +75,7 @@ def _matrices(x: Value, named: str, groups: tuple[list[str], ...], sizes: dict[s
     order = [c for group in groups for c in group]
     shape = tuple([sizes[c] for c in named])
     flat = moved(x, shape, tuple([named.index(c) for c in order]))
-    return core.reshape(flat, tuple([size_of(tuple([sizes[c] for c in group])) for group in groups]))
+    return core.reshape(flat, tuple([element_count(tuple([sizes[c] for c in group])) for group in groups]))
 
 
 def _arranged(x: Value, named: str, result: str, sizes: dict[str, Dim]) -> Value:

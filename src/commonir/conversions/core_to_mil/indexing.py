@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from commonir.conversions.core_to_mil.building import cast, data_behind, size_along, small, without_truth
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import elementwise, generation, indexing, reduction, slicing
 from commonir.dialects.mil import shape as mil_shape
@@ -97,7 +97,7 @@ def gather_elements(op: core.GatherElements, context: Context, x: Value, positio
 
 def _fitted(x: Value, positions: Value, axis: int) -> Value:
     """A tensor cut to the sizes of positions along the other axes."""
-    sizes, expected = sizes_of(x), sizes_of(positions)
+    sizes, expected = dims_of(x), dims_of(positions)
     if all(n == m or a == axis for a, (n, m) in enumerate(zip(sizes, expected, strict=True))):
         return x
     stops = tuple([n if a == axis else m for a, (n, m) in enumerate(zip(sizes, expected, strict=True))])
@@ -114,7 +114,7 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
 
 def _gather_batches(op: core.GatherNd, x: Value, positions: Value) -> Value:
     """The positions of the shared axes written out before the others."""
-    sizes = sizes_of(positions)
+    sizes = dims_of(positions)
     lead = [core.unsqueeze(core.iota(sizes[:-1], n, i32), (-1,)) for n in range(op.batch)]
     return core.gather_nd(x, core.concat((*lead, cast(positions, i32)), -1), 0)
 
@@ -143,7 +143,7 @@ def slice_update(op: core.ScatterElements, context: Context, x: Value, positions
     if isinstance(before, mil_shape.Reshape) and rank_of(before.x) == rank_of(part.output):
         new = before.x
     else:
-        new = core.reshape(updates, sizes_of(part.output))
+        new = core.reshape(updates, dims_of(part.output))
     begin, end = part.begin, part.end
     built = slicing.SliceUpdate(whole.x, new, begin, end, part.stride, part.begin_mask, part.end_mask)
     return core.reshape(built.output, (-1,))
@@ -171,7 +171,7 @@ def _are_all_positions(positions: Value) -> bool:
 @rule(core.ScatterElements)
 def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    sizes, expected = sizes_of(x), sizes_of(positions)
+    sizes, expected = dims_of(x), dims_of(positions)
     places = _along(context, x, positions, axis)
     if any(n != m and a != axis for a, (n, m) in enumerate(zip(sizes, expected, strict=True))):
         rows = [places if a == axis else core.iota(expected, a, i32) for a in range(len(expected))]
@@ -230,7 +230,7 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
         return Mismatch("Core ML has no tensors without elements")
     if not isinstance(op.k, int):
         order = core.argsort(x, op.axis, op.largest)
-        starts, stops = [0] * rank_of(x), list(sizes_of(op.x))
+        starts, stops = [0] * rank_of(x), list(dims_of(op.x))
         stops[op.axis] = op.k
         first = core.slice(order, tuple(starts), tuple(stops), (1,) * rank_of(x))
         return core.gather_elements(x, first, op.axis), first

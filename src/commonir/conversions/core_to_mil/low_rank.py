@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.core_to_mil.moves import moved
-from commonir.conversions.operands import axes_from_start, rank_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mil.base import MAX_RANK
@@ -22,7 +22,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, traits
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.expand import expand
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 def lower_ranks(module: Module) -> Module:
@@ -65,7 +65,7 @@ class _Lowering(Transcription):
         if argument.owner is self.source.body:
             message = f"the input '{argument.name}' has rank {type.rank}, and Core ML has tensors of rank at most 5"
             self.found.add(UNSUPPORTED_CONVERSION, message)
-        return type.with_shape((size_of(sizes_of(argument)),))
+        return type.with_shape((element_count(dims_of(argument)),))
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         for name, old in zip(self.source.output_names, self.source.outputs, strict=True):
@@ -110,8 +110,8 @@ class _Lowering(Transcription):
 
 def _fitted(value: Value, old: Value) -> Value:
     """A value under the shape of the one it stands for, a vector when that has too many axes."""
-    shape = sizes_of(old)
-    return _under(value, (size_of(shape),) if len(shape) > MAX_RANK else shape)
+    shape = dims_of(old)
+    return _under(value, (element_count(shape),) if len(shape) > MAX_RANK else shape)
 
 
 def _under(value: Value, shape: tuple[Dim, ...]) -> Value:
@@ -120,7 +120,11 @@ def _under(value: Value, shape: tuple[Dim, ...]) -> Value:
 
 def _around(shape: Sequence[Dim], first: int, end: int) -> tuple[Dim, Dim, Dim]:
     """The number of elements before, along and after some axes in a row."""
-    return size_of(tuple(shape[:first])), size_of(tuple(shape[first:end])), size_of(tuple(shape[end:]))
+    return (
+        element_count(tuple(shape[:first])),
+        element_count(tuple(shape[first:end])),
+        element_count(tuple(shape[end:])),
+    )
 
 
 # -- forms: each gives values with the elements of the results in order
@@ -137,11 +141,11 @@ def _constant(op: Operation, operands: tuple[Value, ...]) -> Sequence[Value]:
 
 def _transpose(op: core.Transpose, operands: tuple[Value, ...]) -> Sequence[Value]:
     rank = rank_of(op.x)
-    return (moved(operands[0], sizes_of(op.x), tuple([p % rank for p in op.perm])),)
+    return (moved(operands[0], dims_of(op.x), tuple([p % rank for p in op.perm])),)
 
 
 def _broadcast_to(op: core.BroadcastTo, operands: tuple[Value, ...]) -> Sequence[Value]:
-    sizes = sizes_of(op.x)
+    sizes = dims_of(op.x)
     return (_spread(operands[0], (*(1,) * (len(op.shape) - len(sizes)), *sizes), op.shape),)
 
 
@@ -155,7 +159,7 @@ def _spread(x: Value, sizes: Sequence[Dim], wanted: Sequence[Dim]) -> Value:
             end += 1
         if end > axis:
             before, _, after = _around(current, axis, end)
-            count = size_of(tuple(wanted[axis:end]))
+            count = element_count(tuple(wanted[axis:end]))
             x = core.broadcast_to(_under(x, (before, 1, after)), (before, count, after))
             current[axis:end] = wanted[axis:end]
         axis = max(end, axis + 1)
@@ -164,8 +168,8 @@ def _spread(x: Value, sizes: Sequence[Dim], wanted: Sequence[Dim]) -> Value:
 
 def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
     """Axes that behave alike for all operands become one; if that is not enough, every operand is repeated first."""
-    expected = sizes_of(op.results[0])
-    shapes = [(1,) * (len(expected) - rank_of(v)) + sizes_of(v) for v in op.operands]
+    expected = dims_of(op.results[0])
+    shapes = [(1,) * (len(expected) - rank_of(v)) + dims_of(v) for v in op.operands]
     runs: list[list[int]] = []
     for axis, size in enumerate(expected):
         if size == 1:
@@ -176,10 +180,12 @@ def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
         else:
             runs.append([axis])
     if len(runs) > MAX_RANK:
-        flat = [_under(_spread(v, s, expected), (size_of(expected),)) for v, s in zip(operands, shapes, strict=True)]
+        flat = [
+            _under(_spread(v, s, expected), (element_count(expected),)) for v, s in zip(operands, shapes, strict=True)
+        ]
         return copied(op, tuple(flat)).results
     views = [
-        _under(v, tuple([size_of(tuple([s[a] for a in run])) for run in runs]))
+        _under(v, tuple([element_count(tuple([s[a] for a in run])) for run in runs]))
         for v, s in zip(operands, shapes, strict=True)
     ]
     return copied(op, tuple(views)).results
@@ -191,19 +197,19 @@ _AlongAxis = core.Softmax | core.CumSum | core.ArgReduce | core.ArgSort | core.T
 def _along(op: _AlongAxis, operands: tuple[Value, ...]) -> Sequence[Value]:
     """An operation along one axis."""
     axis = op.axis % rank_of(op.x)
-    view = _around(sizes_of(op.x), axis, axis + 1)
+    view = _around(dims_of(op.x), axis, axis + 1)
     return copied(op, (_under(operands[0], view),), axis=1).results
 
 
 def _concat(op: core.Concat, operands: tuple[Value, ...]) -> Sequence[Value]:
     axis = op.axis % rank_of(op.xs[0])
-    views = [_under(v, _around(sizes_of(old), axis, axis + 1)) for old, v in zip(op.xs, operands, strict=True)]
+    views = [_under(v, _around(dims_of(old), axis, axis + 1)) for old, v in zip(op.xs, operands, strict=True)]
     return copied(op, tuple(views), axis=1).results
 
 
 def _reduce(op: core.Reduce, operands: tuple[Value, ...]) -> Sequence[Value]:
     """Run after run of axes, the last one first, so that the positions of the others stay."""
-    rank, x, shape = rank_of(op.x), operands[0], list(sizes_of(op.x))
+    rank, x, shape = rank_of(op.x), operands[0], list(dims_of(op.x))
     axes = axes_from_start(op.axes, rank) or tuple(range(rank))
     end = rank
     while end:
@@ -226,19 +232,19 @@ def _axis_by_axis(x: Value, shape: list[Dim], step: Callable[[Value, int], Value
         built = step(view, axis)
         if built is not None:
             x = built
-            shape[axis] = sizes_of(built)[1]
+            shape[axis] = dims_of(built)[1]
     return (x,)
 
 
 def _slice(op: core.Slice, operands: tuple[Value, ...]) -> Sequence[Value]:
     def step(view: Value, axis: int) -> Value | None:
-        before, size, after = sizes_of(view)
+        before, size, after = dims_of(view)
         if op.starts[axis] == 0 and op.stops[axis] == size and op.steps[axis] == 1:
             return None
         starts, stops = (0, op.starts[axis], 0), (before, op.stops[axis], after)
         return core.slice(view, starts, stops, (1, op.steps[axis], 1))
 
-    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+    return _axis_by_axis(operands[0], list(dims_of(op.x)), step)
 
 
 def _reverse(op: core.Reverse, operands: tuple[Value, ...]) -> Sequence[Value]:
@@ -247,7 +253,7 @@ def _reverse(op: core.Reverse, operands: tuple[Value, ...]) -> Sequence[Value]:
     def step(view: Value, axis: int) -> Value | None:
         return core.reverse(view, (1,)) if axis in axes else None
 
-    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+    return _axis_by_axis(operands[0], list(dims_of(op.x)), step)
 
 
 def _pad(op: core.Pad, operands: tuple[Value, ...]) -> Sequence[Value]:
@@ -255,40 +261,40 @@ def _pad(op: core.Pad, operands: tuple[Value, ...]) -> Sequence[Value]:
         before, after = op.before[axis], op.after[axis]
         return core.pad(view, (0, before, 0), (0, after, 0), op.mode, op.value) if before or after else None
 
-    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+    return _axis_by_axis(operands[0], list(dims_of(op.x)), step)
 
 
 def _tile(op: core.Tile, operands: tuple[Value, ...]) -> Sequence[Value]:
     def step(view: Value, axis: int) -> Value | None:
         return None if op.repeats[axis] == 1 else core.tile(view, (1, op.repeats[axis], 1))
 
-    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+    return _axis_by_axis(operands[0], list(dims_of(op.x)), step)
 
 
 def _gather(op: core.Gather, operands: tuple[Value, ...]) -> Sequence[Value]:
     axis = op.axis % rank_of(op.x)
-    view = _under(operands[0], _around(sizes_of(op.x), axis, axis + 1))
-    return (core.gather(view, _under(operands[1], (size_of(sizes_of(op.positions)),)), 1),)
+    view = _under(operands[0], _around(dims_of(op.x), axis, axis + 1))
+    return (core.gather(view, _under(operands[1], (element_count(dims_of(op.positions)),)), 1),)
 
 
 def _one_hot(op: core.OneHot, operands: tuple[Value, ...]) -> Sequence[Value]:
-    sizes = sizes_of(op.positions)
+    sizes = dims_of(op.positions)
     axis = op.axis % (len(sizes) + 1)
-    view = _under(operands[0], (size_of(sizes[:axis]), size_of(sizes[axis:])))
+    view = _under(operands[0], (element_count(sizes[:axis]), element_count(sizes[axis:])))
     return (core.one_hot(view, operands[1], operands[2], op.depth, 1),)
 
 
 def _matmul(op: core.MatMul, operands: tuple[Value, ...]) -> Sequence[Value]:
     """Leading axes, repeated where they are broadcast, become one."""
-    shapes = [sizes_of(v) for v in op.operands]
+    shapes = [dims_of(v) for v in op.operands]
     if any(len(s) < 2 for s in shapes):
         raise _refused(op, "an operand is a vector")
-    lead = sizes_of(op.y)[:-2]
+    lead = dims_of(op.y)[:-2]
     views: list[Value] = []
     for value, shape in zip(operands, shapes, strict=True):
         own = (1,) * (len(lead) + 2 - len(shape)) + shape
         whole = (*lead, *shape[-2:])
-        views.append(_under(_spread(value, own, whole), (size_of(lead), *shape[-2:])))
+        views.append(_under(_spread(value, own, whole), (element_count(lead), *shape[-2:])))
     return copied(op, tuple(views)).results
 
 

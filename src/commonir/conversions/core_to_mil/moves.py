@@ -13,7 +13,7 @@ from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mil.base import MAX_RANK
 from commonir.ir.operation import Value
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
@@ -25,7 +25,7 @@ def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
     if groups == sorted(groups, key=_first_axis):
         return x
     by_source = sorted(groups, key=_first_axis)
-    sizes = [size_of(tuple([shape[a] for a in group])) for group in by_source]
+    sizes = [element_count(tuple([shape[a] for a in group])) for group in by_source]
     order = [by_source.index(group) for group in groups]
     if len(sizes) <= MAX_RANK:
         return core.transpose(_under(x, tuple(sizes)), tuple(order))
@@ -35,7 +35,7 @@ def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
         if at == place:
             continue
         parts = (current[:place], current[place:at], [expected], current[at + 1 :])
-        steps = tuple([size_of(tuple([sizes[g] for g in part])) for part in parts])
+        steps = tuple([element_count(tuple([sizes[g] for g in part])) for part in parts])
         x = core.transpose(_under(x, steps), (0, 2, 1, 3))
         current = [*parts[0], *parts[2], *parts[1], *parts[3]]
     return x

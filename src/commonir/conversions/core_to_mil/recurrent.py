@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commonir.conversions.core_to_mil.building import cast, computed, const, dimension, plain_data
-from commonir.conversions.operands import element_of, shape_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import elementwise, indexing
 from commonir.dialects.mil import recurrent as mil
@@ -82,7 +82,7 @@ def _gates(weight: Value, direction: int, order: Sequence[int], extra: Value | N
 
 def _apart(value: Value, like: Value) -> Value:
     """A state with the directions side by side as one [directions, batch, size]."""
-    count, batch, size = sizes_of(like)
+    count, batch, size = dims_of(like)
     if count == 1:
         return core.unsqueeze(value, (0,))
     return core.transpose(core.reshape(value, (batch, 2, size)), (1, 0, 2))
@@ -90,7 +90,7 @@ def _apart(value: Value, like: Value) -> Value:
 
 def _steps(y: Value, like: Value, direction: core.Direction) -> Value:
     """All outputs as [steps, directions, batch, size], each at the position of its step."""
-    steps, count, batch, size = sizes_of(like)
+    steps, count, batch, size = dims_of(like)
     if direction is core.Direction.REVERSE:
         y = core.reverse(y, (0,))
     if count == 1:
@@ -253,7 +253,7 @@ def _one_way(value: Value, n: int) -> Value:
     data = plain_data(value)
     if data is not None:
         return computed(data.element, (1, *data.shape[1:]), lambda: data.array()[n : n + 1])
-    sizes = sizes_of(value)
+    sizes = dims_of(value)
     return core.slice(value, (n, *(0,) * (len(sizes) - 1)), (n + 1, *sizes[1:]), (1,) * len(sizes))
 
 
@@ -295,7 +295,7 @@ def _length(context: Context, sequence: Value) -> Value:
 def _zeros(like: Value) -> Value:
     """Returns zeros for stacked values to be written into."""
     element = element_of(like)
-    return core.fill(core.scalar(0, i32 if element is boolean else element), sizes_of(like))
+    return core.fill(core.scalar(0, i32 if element is boolean else element), dims_of(like))
 
 
 class _Loop:

@@ -8,7 +8,7 @@ from commonir.conversions.core_to_core.grids import read_at_positions
 from commonir.conversions.core_to_mil.building import cast, mil_element, small, vector
 from commonir.conversions.core_to_mil.shape import BORDERS
 from commonir.conversions.core_to_mil.windows import SAMPLING_MODES
-from commonir.conversions.operands import element_of, rank_of, shape_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import detection, image, random, slicing
 from commonir.dialects.mil import sampling as mil
@@ -17,7 +17,7 @@ from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 _BORDERS = {
     core.Border.CONSTANT: mil.PaddingMode.CONSTANT,
@@ -38,10 +38,10 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
     if op.mode not in _INTERPOLATIONS or rank_of(x) != 4:
         return Mismatch("mil.resample takes images of two axes, and no cubic interpolation")
     if rank_of(grid) != 4:
-        n, *places, _ = sizes_of(grid)
-        flat = core.reshape(grid, (n, 1, size_of(tuple(places)), 2))
+        n, *places, _ = dims_of(grid)
+        flat = core.reshape(grid, (n, 1, element_count(tuple(places)), 2))
         y = core.grid_sample(x, flat, op.mode, op.border, op.unit, op.value)
-        return core.reshape(y, (*sizes_of(x)[:2], *places))
+        return core.reshape(y, (*dims_of(x)[:2], *places))
     is_plain = op.unit is core.Unit.PIXELS
     mode = mil.CoordinatesMode.UNNORMALIZED if is_plain else mil.CoordinatesMode.MINUS_ONE_TO_ONE
     return mil.Resample(

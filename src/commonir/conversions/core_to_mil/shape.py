@@ -16,7 +16,7 @@ from commonir.conversions.core_to_mil.building import (
     small,
     vector,
 )
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, refused, shape_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, refused, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import generation, rearrangement, slicing
 from commonir.dialects.mil import shape as mil
@@ -155,7 +155,7 @@ def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
         return computed(data.element, kept, lambda: data.array().reshape(kept))
     if any(d != 1 for a, d in enumerate(_inferred(x)) if a in gone):
         # An axis that Core ML does not know to have size 1 would stay.
-        return reshaped(context, x, tuple([d for a, d in enumerate(sizes_of(x)) if a not in gone]))
+        return reshaped(context, x, tuple([d for a, d in enumerate(dims_of(x)) if a not in gone]))
     return mil.Squeeze(x, gone).output
 
 
@@ -206,7 +206,7 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
         return generation.Fill(vector(context, expected), alone).output
     spare = len(expected) - len(sizes)
     if spare:
-        x = reshaped(context, x, (1,) * spare + sizes_of(x)) if sizes else reshaped(context, x, (1,) * spare)
+        x = reshaped(context, x, (1,) * spare + dims_of(x)) if sizes else reshaped(context, x, (1,) * spare)
     repeats = [_repeats(n, m) for n, m in zip((1,) * spare + sizes, expected, strict=True)]
     return _tiled(context, x, tuple(repeats))
 
@@ -316,7 +316,7 @@ def pad(op: core.Pad, context: Context, x: Value) -> Result:
 def _cut_and_padded(op: core.Pad, x: Value) -> Value:
     """Negative amounts cut, which another operation does."""
     starts = tuple([max(-n, 0) for n in op.before])
-    stops = tuple([d - max(-n, 0) for d, n in zip(sizes_of(x), op.after, strict=True)])
+    stops = tuple([d - max(-n, 0) for d, n in zip(dims_of(x), op.after, strict=True)])
     cut = core.slice(x, starts, stops, (1,) * len(starts))
     before, after = (tuple([max(n, 0) for n in amounts]) for amounts in (op.before, op.after))
     return core.pad(cut, before, after, op.mode, op.value)
@@ -329,7 +329,7 @@ def _padded_integers(op: core.Pad, x: Value) -> Value:
     element = element_of(x)
     fill = core.scalar(bool(op.value) if element is boolean else int(op.value), element)
     for axis, (before, after) in enumerate(zip(op.before, op.after, strict=True)):
-        sizes = sizes_of(x)
+        sizes = dims_of(x)
         border = [
             core.broadcast_to(fill, (*sizes[:axis], n, *sizes[axis + 1 :])) if n else None for n in (before, after)
         ]
@@ -376,7 +376,7 @@ def split(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
             return mil.Split(x, axis, len(numbers)).outputs
         return mil.Split(x, axis, None, tuple(numbers)).outputs
     out: list[Value] = []
-    sizes, first = sizes_of(x), 0
+    sizes, first = dims_of(x), 0
     for n, piece in zip(op.sizes, op.ys, strict=True):
         if n == sizes[axis] or (n == 0 and not piece.is_used):
             # Nothing stands for a piece without elements that nothing uses.
@@ -404,8 +404,8 @@ def depth_to_space(op: core.DepthToSpace, context: Context, x: Value) -> Value:
 def _blocks_apart(op: core.DepthToSpace, x: Value) -> Value:
     """In two steps, one for the rows and one for the columns: each has tensors of rank 5."""
     b = op.block
-    n, _, h, w = sizes_of(x)
-    depth = sizes_of(op.y)[1]
+    n, _, h, w = dims_of(x)
+    depth = dims_of(op.y)[1]
     if op.order is core.BlockOrder.DCR:  # channels (i, j, depth)
         rows = core.transpose(core.reshape(x, (n, b, b * depth, h, w)), (0, 2, 3, 1, 4))
         columns = core.reshape(rows, (n, b, depth, h * b, w))
@@ -428,8 +428,8 @@ def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Result:
 def blocks_together(op: core.SpaceToDepth, context: Context, x: Value) -> Value:
     """In two steps, one for the columns and one for the rows: each has tensors of rank 5."""
     b = op.block
-    n, c, h, _ = sizes_of(x)
-    _, depth, rows, columns = sizes_of(op.y)
+    n, c, h, _ = dims_of(x)
+    _, depth, rows, columns = dims_of(op.y)
     apart = core.reshape(x, (n, c, h, columns, b))
     if op.order is core.BlockOrder.DCR:  # channels (i, j, c)
         inner = core.reshape(core.transpose(apart, (0, 4, 1, 2, 3)), (n, b * c, rows, b, columns))

@@ -7,7 +7,7 @@ from itertools import product
 
 from commonir.conversions.core_to_mil.building import small
 from commonir.conversions.core_to_mil.windows import padded_for_slices
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
@@ -18,7 +18,7 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: Value) -> Result:
     """The operand at each place of the window as slices along a new axis; the largest of them, and where it lies."""
     spatial = len(op.kernel)
-    sizes, found = sizes_of(x), sizes_of(op.y)
+    sizes, found = dims_of(x), dims_of(op.y)
     fixed = [n for n in (*sizes[2:], *found[2:]) if isinstance(n, int)]
     if len(fixed) != 2 * spatial or len(sizes) > 4:
         return Mismatch("sizes are not fixed, or there is no room for an axis of places")

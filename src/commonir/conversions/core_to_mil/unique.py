@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32
@@ -18,8 +18,8 @@ def unique(op: core.Unique, context: Context, x: Value) -> Result:
     flat = core.reshape(x, (-1,)) if axis is None else x
     along = axis or 0
     order = (along, *range(along), *range(along + 1, rank_of(flat)))
-    rows = core.reshape(core.transpose(flat, order), (sizes_of(flat)[along], -1))
-    count, width = sizes_of(rows)
+    rows = core.reshape(core.transpose(flat, order), (dims_of(flat)[along], -1))
+    count, width = dims_of(rows)
     if not isinstance(count, int) or not isinstance(width, int) or not 0 < count * count * width <= MOST_PAIRS:
         return Mismatch("the number of pairs is not known, or too large")
     same, less = _compared(core.cast(rows, i32) if element_of(x) is boolean else rows)

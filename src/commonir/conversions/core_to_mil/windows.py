@@ -10,7 +10,7 @@ from itertools import product
 
 from commonir.conversions.core_to_mil.building import fixed_sizes, scalar, small
 from commonir.conversions.core_to_mil.contraction import interleaved, some
-from commonir.conversions.operands import element_of, rank_of, refused, shape_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of, refused, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import image, pooling
 from commonir.ir.operation import Value
@@ -149,7 +149,7 @@ def _slices(op: core.Pool, x: Value, fill: float) -> list[Value]:
     strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     before, after = (0, 0, *(a for a, _ in pads)), (0, 0, *(b for _, b in pads))
     wide = core.pad(x, before, after, core.PadMode.CONSTANT, fill) if any((*before, *after)) else x
-    lead, counts = sizes_of(x)[:2], sizes_of(op.y)[2:]
+    lead, counts = dims_of(x)[:2], dims_of(op.y)[2:]
     steps = (1, 1, *strides)
     result: list[Value] = []
     for place in product(*[range(k) for k in op.kernel]):

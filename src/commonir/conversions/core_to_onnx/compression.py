@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_core.quantizing import dequantized_steps, quantized_steps
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of
-from commonir.conversions.operands import element_of, shape_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i2, i4, i8, i16, i32, u2, u4, u8, u16
 from commonir.ods import known_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 _INTEGERS_FROM = {i8: 13, u8: 13, i4: 21, u4: 21, i16: 21, u16: 21, i2: 25, u2: 25}
 """Since which operator set integers of a type are quantized values."""
@@ -71,7 +71,7 @@ def _arranged(
     if element_of(source) is not element and not (element.is_float and element_of(source).is_float):
         return Mismatch("offsets are not constant and of another type than what they belong to")
     given = shape_of(source)
-    if TensorType(element, layout.shape).count != size_of(tuple([-1 if d is None else d for d in given])):
+    if TensorType(element, layout.shape).count != element_count(tuple([-1 if d is None else d for d in given])):
         return Mismatch("scales and offsets that are not constant differ in number")
     if given != layout.shape:
         value = onnx.Reshape(value, integers(context, layout.shape)).reshaped
@@ -203,14 +203,14 @@ def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, value
     is_set = core.reshape(cast(mask, boolean), (-1,))
     before = core.cumsum(core.cast(is_set, i32), 0, True)
     found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
-    return core.reshape(found, sizes_of(op.y))
+    return core.reshape(found, dims_of(op.y))
 
 
 @rule(core.RepeatMask)
 def repeat_mask(op: core.RepeatMask, context: Context, mask: Value) -> Result:
     if op.constant_data() is not None:
         return Mismatch("a constant is written decoded")
-    sizes = list(sizes_of(op.mask))
+    sizes = list(dims_of(op.mask))
     axis = op.axis % len(sizes)
     wide = core.broadcast_to(core.unsqueeze(mask, (axis + 1,)), (*sizes[: axis + 1], op.count, *sizes[axis + 1 :]))
-    return core.reshape(wide, sizes_of(op.y))
+    return core.reshape(wide, dims_of(op.y))

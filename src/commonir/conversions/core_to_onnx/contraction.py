@@ -16,7 +16,7 @@ from commonir.ir.types import ElementType, bf16, f16, f32, i8, i32, u8
 from commonir.notation import limits
 from commonir.ods import known_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 def _transposed(context: Context, x: Value) -> Value:
@@ -212,7 +212,7 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
     if new_op.Indices is None:
         return Mismatch("onnx.MaxPool gives positions of windows that are padded explicitly")
     sizes = [n for n in shape_of(x)[2:] if n is not None]
-    return new_op.Y, onnx.Mod(new_op.Indices, vector(context, (size_of(tuple(sizes)),))).C
+    return new_op.Y, onnx.Mod(new_op.Indices, vector(context, (element_count(tuple(sizes)),))).C
 
 
 def _is_within(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:

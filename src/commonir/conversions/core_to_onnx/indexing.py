@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from commonir.conversions.core_to_onnx.building import cast, constant, integers
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 _POSITIONS = (i32, i64)
 
@@ -99,12 +99,12 @@ _COMBINE: Mapping[core.Reduction, Callable[[Value, Value], Value]] = {
 def scatter_one_by_one(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
     """For versions that only replace: each update in turn is combined with what is there."""
     combine = _COMBINE.get(op.reduction)
-    *lead, depth = sizes_of(positions)
+    *lead, depth = dims_of(positions)
     if combine is None or not isinstance(depth, int):
         return Mismatch("updates replace what is there")
-    rest = sizes_of(x)[depth:]
-    rows = core.reshape(positions, (size_of(lead), 1, depth))
-    parts = core.reshape(updates, (size_of(lead), 1, *rest))
+    rest = dims_of(x)[depth:]
+    rows = core.reshape(positions, (element_count(lead), 1, depth))
+    parts = core.reshape(updates, (element_count(lead), 1, *rest))
 
     def step(state: Value, at: Value, part: Value) -> tuple[Value, ...]:
         return (core.scatter_nd(state, at, combine(core.gather_nd(state, at), part)),)
@@ -118,7 +118,7 @@ def scatter_at_places(op: core.ScatterElements, context: Context, x: Value, posi
     """For versions that only replace: by the places of all elements."""
     if op.reduction not in _COMBINE:
         return Mismatch("updates replace what is there")
-    sizes = sizes_of(positions)
+    sizes = dims_of(positions)
     (axis,) = axes_from_start((op.axis,), len(sizes))
     along = [core.iota(sizes, a, element_of(positions)) if a != axis else positions for a in range(len(sizes))]
     return core.scatter_nd(x, core.stack(tuple(along), -1), updates, op.reduction)

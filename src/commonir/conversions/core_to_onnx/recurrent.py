@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from commonir.conversions.core_to_onnx.building import cast, constant
 from commonir.conversions.core_to_onnx.structure import compute_outputs
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx.recurrent import FUNCTIONS
 from commonir.ir.operation import Block, Region, Value
@@ -41,7 +41,7 @@ def _bias(context: Context, of_input: Value | None, of_state: Value | None, elem
     given = of_input if of_input is not None else of_state
     if given is None:
         return None
-    rows = [d for d in sizes_of(given) if isinstance(d, int)]
+    rows = [d for d in dims_of(given) if isinstance(d, int)]
     parts = [
         constant(context, element_of(given), tuple(rows), (0.0,) * (rows[0] * rows[1])) if v is None else v
         for v in (of_input, of_state)
@@ -65,7 +65,7 @@ def _layer(
     functions of a layer that names none. `own` are operands and attributes of this layer alone.
     """
     x, weight, recurrent, initial_h = operands
-    size = sizes_of(recurrent)[2]
+    size = dims_of(recurrent)[2]
     if not isinstance(size, int):
         return Mismatch("the size of the state is not fixed")
     wide = _wide(element_of(x))

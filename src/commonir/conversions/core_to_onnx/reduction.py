@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
@@ -102,5 +102,5 @@ def top_k(op: core.TopK, context: Context, x: Value) -> tuple[Value, ...]:
 
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
-    size = sizes_of(x)[op.axis]
+    size = dims_of(x)[op.axis]
     return onnx.TopK(x, dimension(context, size), axis=op.axis, largest=op.descending).Indices

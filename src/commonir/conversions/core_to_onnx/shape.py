@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, size_at, vector
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.dialects.mlir import ml_program
 from commonir.ir.operation import Value
@@ -187,7 +187,7 @@ def pad_periodically(op: core.Pad, context: Context, x: Value) -> Result:
     """Before opset 19 positions in the operand are gathered, axis by axis."""
     if op.mode is not core.PadMode.WRAP:
         return Mismatch("padding is not periodic")
-    for axis, (size, before, after) in enumerate(zip(sizes_of(x), op.before, op.after, strict=True)):
+    for axis, (size, before, after) in enumerate(zip(dims_of(x), op.before, op.after, strict=True)):
         if not before and not after:
             continue
         if not isinstance(size, int) or size < 1:
@@ -247,7 +247,7 @@ def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Value:
     if op.order is core.BlockOrder.DCR:
         return onnx.SpaceToDepth(x, blocksize=op.block).output
     b = op.block
-    n, c, h, w = sizes_of(op.y)
+    n, c, h, w = dims_of(op.y)
     # Channels of the operand vary slowest in those of the result.
-    apart = core.reshape(x, (n, sizes_of(x)[1], h, b, w, b))
+    apart = core.reshape(x, (n, dims_of(x)[1], h, b, w, b))
     return core.reshape(core.transpose(apart, (0, 1, 3, 5, 2, 4)), (n, c, h, w))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from commonir.conversions.core_to_core.fourier import dft_by_matrix
 from commonir.conversions.core_to_core.image_regions import region_means
 from commonir.conversions.core_to_onnx.building import cast, constant, opset_of, vector
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, f32, i64
@@ -22,7 +22,7 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     if opset_of(context) < _TRANSFORMS:
         return dft_by_matrix(op, x)
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    *_, kinds = sizes = sizes_of(x)
+    *_, kinds = sizes = dims_of(x)
     half = floor_div(op.length, 2) + 1
     if op.onesided and not op.inverse and kinds != 1:
         # Runtimes give half of the frequencies for real numbers only.
@@ -49,7 +49,7 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
 
 def _cut(x: Value, axis: int, size: Dim) -> Value:
     """The first elements along an axis."""
-    sizes = sizes_of(x)
+    sizes = dims_of(x)
     stops = tuple([size if a == axis else n for a, n in enumerate(sizes)])
     return core.slice(x, (0,) * len(sizes), stops, (1,) * len(sizes))
 

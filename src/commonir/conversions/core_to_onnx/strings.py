@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import string
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 @rule(core.ParseNumbers)
@@ -25,8 +25,8 @@ def equal_texts(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
     """For versions that compare no texts: equal ones have one place among all that differ."""
     if element_of(a) is not string:
         return Mismatch("these are not texts")
-    sizes = [sizes_of(v) for v in (a, b)]
-    counts = [size_of(s) for s in sizes]
+    sizes = [dims_of(v) for v in (a, b)]
+    counts = [element_count(s) for s in sizes]
     _, _, places, _ = core.unique(core.concat((core.reshape(a, (counts[0],)), core.reshape(b, (counts[1],))), 0))
     first = core.slice(places, (0,), (counts[0],), (1,))
     second = core.slice(places, (counts[0],), (counts[0] + counts[1],), (1,))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.conversions.symbolic_dims import carrying, early, measuring, sum_of_products
 from commonir.dialects.mlir import stablehlo as hlo
 from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
@@ -163,13 +163,13 @@ def _symbol(context: Context, wanted: Symbol) -> Value:
 
 def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]) -> Value:
     """A tensor whose axes become those named of a shape, along the others of which it is repeated."""
-    if sizes_of(x) == tuple(shape) and list(axes) == list(range(len(shape))):
+    if dims_of(x) == tuple(shape) and list(axes) == list(range(len(shape))):
         return x
     type = TensorType(element_of(x), tuple(shape))
-    if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
+    if numbers_of(shape) is not None and numbers_of(dims_of(x)) is not None:
         return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [type]).results[0]
     x, axes = _before_ones(x, axes)
-    pairs = list(enumerate(zip(sizes_of(x), [shape[a] for a in axes], strict=True)))
+    pairs = list(enumerate(zip(dims_of(x), [shape[a] for a in axes], strict=True)))
     arguments = {
         "operand_": x,
         "output_dimensions": vector(context, shape),
@@ -189,8 +189,8 @@ def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
     if not isinstance(owner, hlo.DynamicBroadcastInDim):
         return x, axes
     source, places = owner.operand_, owner.broadcast_dimensions
-    sizes = sizes_of(x)
-    is_plain = all(sizes[p] == d for p, d in zip(places, sizes_of(source), strict=True))
+    sizes = dims_of(x)
+    is_plain = all(sizes[p] == d for p, d in zip(places, dims_of(source), strict=True))
     if not is_plain or any(d != 1 for n, d in enumerate(sizes) if n not in places):
         return x, axes
     return source, [axes[p] for p in places]
@@ -198,7 +198,7 @@ def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
 
 def broadcast(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     """A tensor broadcast to a shape as in numpy: axes are aligned at the end."""
-    rank = len(sizes_of(x))
+    rank = len(dims_of(x))
     return placed(context, x, range(len(shape) - rank, len(shape)), shape)
 
 
@@ -219,18 +219,18 @@ def _splat(value: Scalar, element: ElementType, shape: tuple[int, ...]) -> Data:
 
 def like(context: Context, value: Scalar, x: Value) -> Value:
     """A number as a tensor of the type of another one."""
-    return filled(context, value, element_of(x), sizes_of(x))
+    return filled(context, value, element_of(x), dims_of(x))
 
 
 def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     """A tensor in another shape; itself when it has that."""
-    if sizes_of(x) == tuple(shape):
+    if dims_of(x) == tuple(shape):
         return x
     type = TensorType(element_of(x), tuple(shape))
-    if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
+    if numbers_of(shape) is not None and numbers_of(dims_of(x)) is not None:
         return hlo.Reshape.build({"operand": x}, [type]).results[0]
-    held_, expected = [n for n, d in enumerate(sizes_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
-    if [sizes_of(x)[n] for n in held_] == [shape[n] for n in expected]:
+    held_, expected = [n for n, d in enumerate(dims_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
+    if [dims_of(x)[n] for n in held_] == [shape[n] for n in expected]:
         # Compilers have code for this, and not for reshapes by computed shapes.
         return placed(context, _without_ones(context, x, held_), expected, shape)
     arguments = {"operand_": x, "output_shape": vector(context, shape)}
@@ -239,7 +239,7 @@ def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
 
 def _without_ones(context: Context, x: Value, kept: Sequence[int]) -> Value:
     """A tensor without axes of size 1: reductions over them, which change no number."""
-    sizes, element_type = sizes_of(x), element_of(x)
+    sizes, element_type = dims_of(x), element_of(x)
     axes = tuple([n for n in range(len(sizes)) if n not in kept])
     if not axes:
         return x
@@ -270,7 +270,7 @@ def transposed(x: Value, permutation: Sequence[int]) -> Value:
 
 def part(context: Context, x: Value, starts: Sequence[Dim], stops: Sequence[Dim], steps: Sequence[int]) -> Value:
     """Every so many elements between two positions along each axis."""
-    shape = sizes_of(x)
+    shape = dims_of(x)
     if all(a == 0 and b == n and s == 1 for a, b, s, n in zip(starts, stops, steps, shape, strict=True)):
         return x
     first, last = numbers_of(starts), numbers_of(stops)
@@ -303,7 +303,7 @@ def converted(x: Value, element: ElementType) -> Value:
     """A tensor with elements of another type."""
     if element_of(x) is element:
         return x
-    return hlo.Convert.build({"operand": x}, [TensorType(element, sizes_of(x))]).results[0]
+    return hlo.Convert.build({"operand": x}, [TensorType(element, dims_of(x))]).results[0]
 
 
 def compared(a: Value, b: Value, direction: ComparisonDirection) -> Value:
@@ -315,7 +315,7 @@ def together(xs: Sequence[Value], axis: int) -> Value:
     """Tensors one after another."""
     if len(xs) == 1:
         return xs[0]
-    shapes = [sizes_of(x) for x in xs]
+    shapes = [dims_of(x) for x in xs]
     length = shapes[0][axis]
     for s in shapes[1:]:
         length = length + s[axis]

@@ -16,7 +16,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     scalar,
     zero,
 )
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, tensor_type
 from commonir.dialects.mlir import stablehlo as hlo
@@ -33,7 +33,7 @@ Pairs = Sequence[tuple[int, int]]
 
 def dot(a: Value, b: Value, dims: DotDims, element: ElementType) -> Value:
     """Sums of products over axes."""
-    left, right = sizes_of(a), sizes_of(b)
+    left, right = dims_of(a), dims_of(b)
     shape = (
         *[left[n] for n in dims.lhs_batching_dimensions],
         *[d for n, d in enumerate(left) if n not in (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)],
@@ -46,7 +46,7 @@ def dot(a: Value, b: Value, dims: DotDims, element: ElementType) -> Value:
 
 @rule(core.MatMul)
 def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
-    left, right = sizes_of(a), sizes_of(b)
+    left, right = dims_of(a), dims_of(b)
     if len(left) == 1 or len(right) == 1:
         first = core.unsqueeze(a, (0,)) if len(left) == 1 else a
         second = core.unsqueeze(b, (1,)) if len(right) == 1 else b
@@ -54,12 +54,12 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
         rank = rank_of(found)
         gone = [rank - 2] * (len(left) == 1) + [rank - 1] * (len(right) == 1)
         return core.squeeze(found, tuple(gone))
-    batch = sizes_of(op.y)[:-2]
+    batch = dims_of(op.y)[:-2]
     sums, rows = (len(left) - 2, len(left) - 1) if op.transpose_a else (len(left) - 1, len(left) - 2)
     if len(right) == 2 and rows < sums:
         # Matrices that share the second one are one matrix.
         return dot(a, b, DotDims((), (), (sums,), (1 if op.transpose_b else 0,)), element_of(op.y))
-    x, y = [broadcast(context, v, (*batch, *sizes_of(v)[-2:])) for v in (a, b)]
+    x, y = [broadcast(context, v, (*batch, *dims_of(v)[-2:])) for v in (a, b)]
     count = len(batch)
     shared = tuple(range(count))
     dims = DotDims(shared, shared, (count + (0 if op.transpose_a else 1),), (count + (1 if op.transpose_b else 0),))
@@ -106,13 +106,13 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
 def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: Value, bias: Value | None) -> Result:
     """A convolution of the input with its elements apart, with the kernel reversed."""
     count = rank_of(x) - 2
-    kernel = numbers_of(sizes_of(weight)[2:])
+    kernel = numbers_of(dims_of(weight)[2:])
     if kernel is None:
         return Mismatch("a kernel whose size is an expression")
     strides, dilations = op.strides or (1,) * count, op.dilations or (1,) * count
     pads, extra = op.pads or ((0, 0),) * count, op.output_padding or (0,) * count
-    channels, filters = sizes_of(weight)[:2]
-    groups, window = op.groups, sizes_of(weight)[2:]
+    channels, filters = dims_of(weight)[:2]
+    groups, window = op.groups, dims_of(weight)[2:]
     apart = core.reshape(weight, (groups, channels // groups, filters, *window))
     turned = core.transpose(apart, (0, 2, 1, *range(3, 3 + count)))
     turned = core.reshape(turned, (groups * filters, channels // groups, *window))
@@ -168,7 +168,7 @@ def windows(
 def _pool_numbers(op: core.Pool) -> tuple[Sequence[int], Sequence[int], Sequence[int], Pairs] | None:
     """The windows of pooling for all axes; with more after the last one where sizes are rounded up."""
     count = len(op.kernel)
-    shape, out = numbers_of(sizes_of(op.x)[2:]), numbers_of(sizes_of(op.y)[2:])
+    shape, out = numbers_of(dims_of(op.x)[2:]), numbers_of(dims_of(op.y)[2:])
     strides, dilations = op.strides or (1,) * count, op.dilations or (1,) * count
     pads = list(op.pads or ((0, 0),) * count)
     if op.ceil_mode:
@@ -188,7 +188,7 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
         return Mismatch("sizes that are rounded up are known in numbers only")
     start = _lowest(context, element_of(x))
     reducer = combining(element_of(x), hlo.Max)
-    return windows(context, [x], [start], numbers, sizes_of(op.y), reducer)
+    return windows(context, [x], [start], numbers, dims_of(op.y), reducer)
 
 
 def _lowest(context: Context, element: ElementType) -> Value:
@@ -200,7 +200,7 @@ def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
     numbers = _pool_numbers(op)
     if numbers is None:
         return Mismatch("sizes that are rounded up are known in numbers only")
-    return _summed(context, x, numbers, sizes_of(op.y))
+    return _summed(context, x, numbers, dims_of(op.y))
 
 
 def _summed(
@@ -219,7 +219,7 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     numbers = _pool_numbers(op)
     if numbers is None:
         return Mismatch("sizes that are rounded up are known in numbers only")
-    total = _summed(context, x, numbers, sizes_of(op.y))
+    total = _summed(context, x, numbers, dims_of(op.y))
     declared = op.pads or ((0, 0),) * len(op.kernel)
     inside = all(p == (0, 0) for p in declared) and not op.ceil_mode
     if inside or (op.count_include_pad and not op.ceil_mode):
@@ -227,7 +227,7 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
         for n in op.kernel:
             count *= n
         return core.div(total, core.splat(float(count), total))
-    sizes = (1, 1, *sizes_of(x)[2:])
+    sizes = (1, 1, *dims_of(x)[2:])
     ones = core.broadcast_to(core.splat(1.0, x), sizes)
     if op.count_include_pad:
         # Elements of the padding that is stated count, those after it that only make windows whole do not.
@@ -235,7 +235,7 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
         ones = core.pad(ones, before, after, core.PadMode.CONSTANT, 1.0)
         pads = [(lo - a, hi - b) for (lo, hi), (a, b) in zip(numbers[3], ((0, 0), (0, 0), *declared), strict=True)]
         numbers = (*numbers[:3], tuple(pads))
-    counts = _summed(context, ones, numbers, (1, 1, *sizes_of(op.y)[2:]))
+    counts = _summed(context, ones, numbers, (1, 1, *dims_of(op.y)[2:]))
     return core.div(total, counts)
 
 
@@ -243,16 +243,16 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
 def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: Value) -> Result:
     """The largest and the first place it is at, which go together."""
     numbers = _pool_numbers(op)
-    spatial = sizes_of(x)[2:]
+    spatial = dims_of(x)[2:]
     if numbers is None:
         return Mismatch("sizes that are rounded up are known in numbers only")
     count: Dim = 1
     for d in spatial:
         count = count * d
-    places = broadcast(context, reshaped(context, iota(context, (count,), 0), (1, 1, *spatial)), sizes_of(x))
+    places = broadcast(context, reshaped(context, iota(context, (count,), 0), (1, 1, *spatial)), dims_of(x))
 
     def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
-        return windows(context, xs, starts, numbers, sizes_of(op.y), reducer)
+        return windows(context, xs, starts, numbers, dims_of(op.y), reducer)
 
     return extreme_and_place(
         (x, places),

@@ -13,7 +13,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     like,
     scalar,
 )
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.dialects.mlir import stablehlo as hlo
 from commonir.dialects.mlir.stablehlo import chlo, elementwise
@@ -77,7 +77,7 @@ def _unary(definition: Callable[[Value], Op]) -> Callable[..., Result]:
 
 
 def _aligned(op: Op, context: Context, operands: Sequence[Value]) -> list[Value]:
-    shape = sizes_of(op.results[0])
+    shape = dims_of(op.results[0])
     return [broadcast(context, v, shape) for v in operands]
 
 
@@ -152,8 +152,8 @@ def _whole(value: float, bits: int) -> int:
 
 @rule(core.Select)
 def select(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Value:
-    shape: tuple[Dim, ...] = sizes_of(op.y)
-    chosen = condition if not sizes_of(condition) else broadcast(context, condition, shape)
+    shape: tuple[Dim, ...] = dims_of(op.y)
+    chosen = condition if not dims_of(condition) else broadcast(context, condition, shape)
     return hlo.Select(chosen, broadcast(context, a, shape), broadcast(context, b, shape)).result_
 
 
@@ -172,7 +172,7 @@ def bit_cast(op: core.BitCast, context: Context, x: Value) -> Result:
     if boolean in (element_of(x), op.to):
         # A bool is a byte that is 0 or 1.
         return converted(x, op.to) if op.to is not boolean else cast_to_truth(context, x)
-    type = TensorType(op.to, sizes_of(op.y))
+    type = TensorType(op.to, dims_of(op.y))
     return hlo.BitcastConvert.build({"operand": x}, [type]).results[0]
 
 

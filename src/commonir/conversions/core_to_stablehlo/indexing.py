@@ -19,7 +19,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     reshaped,
     vector,
 )
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of, tensor_type
 from commonir.dialects.mlir import stablehlo as hlo
@@ -38,22 +38,22 @@ def from_start(context: Context, positions: Value, size: Dim) -> Value:
     if element_of(positions).kind == "uint":
         return wide
     is_negative = compared(wide, like(context, 0, wide), ComparisonDirection.LT)
-    whole = broadcast(context, reshaped(context, vector(context, (size,)), ()), sizes_of(wide))
+    whole = broadcast(context, reshaped(context, vector(context, (size,)), ()), dims_of(wide))
     return hlo.Select(is_negative, hlo.Add(wide, whole).result_, wide).result_
 
 
 @rule(core.Gather)
 def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Result:
-    shape, places = sizes_of(x), sizes_of(positions)
+    shape, places = dims_of(x), dims_of(positions)
     axis = axis_of(op.axis, len(shape))
     if 0 in places or 0 in shape:
-        return core.broadcast_to(core.reshape(core.splat(0, op.x), ()), sizes_of(op.y))
+        return core.broadcast_to(core.reshape(core.splat(0, op.x), ()), dims_of(op.y))
     wide = from_start(context, positions, shape[axis])
     rest = [n for n in range(len(shape)) if n != axis]
     window = tuple([n if n < axis else n - 1 + len(places) for n in rest])
     dims = GatherDims(window, (axis,), (), (), (axis,), len(places))
     parts = [1 if n == axis else d for n, d in enumerate(shape)]
-    return _gathered(context, x, wide, dims, parts, sizes_of(op.y))
+    return _gathered(context, x, wide, dims, parts, dims_of(op.y))
 
 
 def _gathered(
@@ -75,16 +75,16 @@ def _gathered(
 
 @rule(core.GatherNd)
 def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -> Result:
-    shape, places, batch = sizes_of(x), sizes_of(positions), op.batch
+    shape, places, batch = dims_of(x), dims_of(positions), op.batch
     depth = places[-1]
     if not isinstance(depth, int):
         return Mismatch("the number of positions in a row is not known before running")
     if 0 in places or 0 in shape:
         if depth == 0 and 0 not in shape:
             return core.broadcast_to(
-                core.reshape(x, (*shape[:batch], *(1,) * (len(places) - 1 - batch), *shape[batch:])), sizes_of(op.y)
+                core.reshape(x, (*shape[:batch], *(1,) * (len(places) - 1 - batch), *shape[batch:])), dims_of(op.y)
             )
-        return core.broadcast_to(core.reshape(core.splat(0, op.x), ()), sizes_of(op.y))
+        return core.broadcast_to(core.reshape(core.splat(0, op.x), ()), dims_of(op.y))
     at = tuple(range(batch, batch + depth))
     wide = _rows(context, positions, [shape[d] for d in at])
     rest = [n for n in range(len(shape)) if n >= batch + depth]
@@ -93,7 +93,7 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     shared = tuple(range(batch))
     dims = GatherDims(window, at, shared, shared, at, lead)
     parts = [1 if n < batch + depth else d for n, d in enumerate(shape)]
-    return _gathered(context, x, wide, dims, parts, sizes_of(op.y))
+    return _gathered(context, x, wide, dims, parts, dims_of(op.y))
 
 
 def _rows(context: Context, positions: Value, sizes: Sequence[Dim]) -> Value:
@@ -101,7 +101,7 @@ def _rows(context: Context, positions: Value, sizes: Sequence[Dim]) -> Value:
     wide = converted(positions, i64)
     if element_of(positions).kind == "uint":
         return wide
-    whole = broadcast(context, vector(context, sizes), sizes_of(wide))
+    whole = broadcast(context, vector(context, sizes), dims_of(wide))
     is_negative = compared(wide, like(context, 0, wide), ComparisonDirection.LT)
     return hlo.Select(is_negative, hlo.Add(wide, whole).result_, wide).result_
 
@@ -113,7 +113,7 @@ def gather_elements(op: core.GatherElements, context: Context, x: Value, positio
 
 def _full_rows(positions: Value, axis: int) -> Value:
     """The whole position of each element, of which one number is given."""
-    shape = sizes_of(positions)
+    shape = dims_of(positions)
     rank = len(shape)
     columns = [
         core.unsqueeze(core.cast(positions, i64) if n == axis else core.iota(shape, n), (rank,)) for n in range(rank)
@@ -146,7 +146,7 @@ def _update(element: ElementType, how: core.Reduction) -> Region:
 
 @rule(core.ScatterNd)
 def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
-    shape, places = sizes_of(x), sizes_of(positions)
+    shape, places = dims_of(x), dims_of(positions)
     depth, lead = places[-1], len(places) - 1
     if not isinstance(depth, int):
         return Mismatch("the number of positions in a row is not known before running")
@@ -177,8 +177,8 @@ def _sorted(context: Context, keys: Value, axis: int, *, descending: bool) -> tu
     element = element_of(keys)
     direction = ComparisonDirection.GT if descending else ComparisonDirection.LT
     # Compilers that know the largest elements by this form give their places in 32 bits.
-    places = TensorType(i32, sizes_of(keys))
-    positions = iota(context, sizes_of(keys), axis, i32)
+    places = TensorType(i32, dims_of(keys))
+    positions = iota(context, dims_of(keys), axis, i32)
 
     def before(a: Value, b: Value, i: Value, j: Value) -> Sequence[Value]:
         # Not every compiler keeps equal elements in their order: their places decide.
@@ -208,7 +208,7 @@ def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
 
 @rule(core.TopK)
 def top_k(op: core.TopK, context: Context, x: Value) -> Result:
-    shape = sizes_of(x)
+    shape = dims_of(x)
     axis = axis_of(op.axis, len(shape))
     stops = [op.k if n == axis else d for n, d in enumerate(shape)]
     found = _sorted(context, x, axis, descending=op.largest)
@@ -218,7 +218,7 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
 @rule(core.NonZero)
 def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
     """Positions of all elements, sorted so that those of elements that are not zero come first, and cut."""
-    shape = numbers_of(sizes_of(x))
+    shape = numbers_of(dims_of(x))
     if shape is None:
         return Mismatch("a tensor of which a size is an expression")
     count = 1
@@ -249,7 +249,7 @@ def checked_positions(op: core.CheckedPositions, context: Context, positions: Va
 
 @rule(core.OneHot)
 def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Result:
-    shape = sizes_of(op.y)
+    shape = dims_of(op.y)
     axis = axis_of(op.axis, len(shape))
     # Not from the end: a position below zero is outside.
     wide = core.cast(positions, i64)

@@ -15,7 +15,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     zero,
 )
 from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, windows
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.mlir import stablehlo as hlo
@@ -24,14 +24,14 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 def reduced(
     xs: tuple[Value, ...], starts: tuple[Value, ...], axes: tuple[int, ...], reducer: Region
 ) -> tuple[Value, ...]:
     """Tensors combined along axes."""
-    kept = tuple([d for n, d in enumerate(sizes_of(xs[0])) if n not in axes])
+    kept = tuple([d for n, d in enumerate(dims_of(xs[0])) if n not in axes])
     arguments = {"inputs": xs, "init_values": starts, "dimensions": axes, "body": reducer}
     return hlo.Reduce.build(arguments, [TensorType(element_of(x), kept) for x in xs]).results
 
@@ -67,7 +67,7 @@ def _reduction(name: str, definition: Callable[[Value, Value], Op]) -> Callable[
         wide = accumulator(element_of(x)) if name in ("sum", "prod") else element_of(x)
         start = _start(context, name, wide)
         (found,) = reduced((converted(x, wide),), (start,), _axes(op), combining(wide, definition))
-        return reshaped(context, converted(found, element_of(op.y)), sizes_of(op.y))
+        return reshaped(context, converted(found, element_of(op.y)), dims_of(op.y))
 
     return along
 
@@ -82,7 +82,7 @@ def reduce_mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
         return Mismatch("the mean of integers is rounded in another way")
     wide = accumulator(element_type)
     total = core.reduce_sum(core.cast(x, wide) if wide is not element_type else x, op.axes, op.keep_dims)
-    count = size_of([sizes_of(x)[a] for a in _axes(op)])
+    count = element_count([dims_of(x)[a] for a in _axes(op)])
     if isinstance(count, int):
         mean = core.div(total, core.splat(float(count), total))
     else:
@@ -94,13 +94,13 @@ def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
     def along(op: core.ArgReduce, context: Context, x: Value) -> Result:
         axis, element_type = axis_of(op.axis, rank_of(x)), element_of(x)
         start = _start(context, name, element_type), scalar(context, (1 << 62), i64)
-        places = iota(context, sizes_of(x), axis)
+        places = iota(context, dims_of(x), axis)
 
         def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
             return reduced(tuple(xs), tuple(starts), (axis,), reducer)
 
         found = extreme_and_place((x, places), reduce, start, direction)[1]
-        return converted(reshaped(context, found, sizes_of(op.y)), element_of(op.y))
+        return converted(reshaped(context, found, dims_of(op.y)), element_of(op.y))
 
     return along
 
@@ -113,7 +113,7 @@ PLACES = (
 
 def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
     def along(op: core.Cumulative, context: Context, x: Value) -> Result:
-        shape, element_type = sizes_of(x), element_of(x)
+        shape, element_type = dims_of(x), element_of(x)
         axis, wide = axis_of(op.axis, len(shape)), accumulator(element_of(x))
         size = shape[axis]
         if not isinstance(size, int):

@@ -16,7 +16,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     vector,
     zero,
 )
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of, tensor_type
 from commonir.dialects.core.shape import slice_range
@@ -30,35 +30,35 @@ from commonir.symbolic import Dim, at_least, smallest
 @rule(core.Dims)
 def dims(op: core.Dims, context: Context) -> Value:
     found = vector(context, op.values)
-    return converted(reshaped(context, found, sizes_of(op.y)), op.element)
+    return converted(reshaped(context, found, dims_of(op.y)), op.element)
 
 
 @rule(core.Dimension)
 def dimension(op: core.Dimension, context: Context, x: Value) -> Value:
     axis = axis_of(op.axis, rank_of(x))
-    size = sizes_of(x)[axis] if tensor_type(x).shape is not None and tensor_type(x).shape[axis] is not None else None  # pyright: ignore[reportOptionalSubscript]
+    size = dims_of(x)[axis] if tensor_type(x).shape is not None and tensor_type(x).shape[axis] is not None else None  # pyright: ignore[reportOptionalSubscript]
     found = axis_size(context, x, axis) if size is None else vector(context, (size,))
     return converted(reshaped(context, found, ()), op.element)
 
 
 @rule(core.ShapeOf)
 def shape_of(op: core.ShapeOf, context: Context, x: Value) -> Value:
-    return converted(vector(context, sizes_of(x)), op.element)
+    return converted(vector(context, dims_of(x)), op.element)
 
 
 @rule(core.Iota)
 def counted(op: core.Iota, context: Context) -> Value:
-    return iota(context, sizes_of(op.y), axis_of(op.axis, rank_of(op.y)), op.element)
+    return iota(context, dims_of(op.y), axis_of(op.axis, rank_of(op.y)), op.element)
 
 
 @rule(core.Reshape)
 def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
-    return reshaped(context, x, sizes_of(op.y))
+    return reshaped(context, x, dims_of(op.y))
 
 
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
-    return broadcast(context, x, sizes_of(op.y))
+    return broadcast(context, x, dims_of(op.y))
 
 
 @rule(core.Transpose)
@@ -82,7 +82,7 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     turned = tuple([n for n, s in enumerate(op.steps) if s < 0])
     first: list[Dim] = []
     last: list[Dim] = []
-    for n, start, stop, s, count in zip(sizes_of(op.x), op.starts, op.stops, op.steps, sizes_of(op.y), strict=True):
+    for n, start, stop, s, count in zip(dims_of(op.x), op.starts, op.stops, op.steps, dims_of(op.y), strict=True):
         low, _ = slice_range(n, start, stop, s)
         if count == 0:
             low = end = 0
@@ -101,7 +101,7 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
 @rule(core.DynamicSlice)
 def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Result:
     """Positions are limited to the axes; those below zero count from the end."""
-    shape = sizes_of(x)
+    shape = dims_of(x)
     if any(s < 1 for s in op.steps):
         return _turned(op, context, x, starts, stops)
     whole = vector(context, shape)
@@ -117,7 +117,7 @@ def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Val
 
 def _turned(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Result:
     """Axes of negative steps are reversed first, and positions with them."""
-    shape = sizes_of(x)
+    shape = dims_of(x)
     turned = tuple([n for n, s in enumerate(op.steps) if s < 0])
     whole = converted(vector(context, shape), i64)
     flips = core.vector(tuple([s < 0 for s in op.steps]), boolean)
@@ -150,7 +150,7 @@ def pad(op: core.Pad, context: Context, x: Value) -> Value:
         bool(op.value) if element_type is boolean else op.value if element_type.is_float else int(op.value),
         element_type,
     )
-    sizes = tuple([n + a + b for n, a, b in zip(sizes_of(x), op.before, op.after, strict=True)])
+    sizes = tuple([n + a + b for n, a, b in zip(dims_of(x), op.before, op.after, strict=True)])
     arguments = {
         "operand_": x,
         "padding_value": value,
@@ -164,7 +164,7 @@ def pad(op: core.Pad, context: Context, x: Value) -> Value:
 @rule(core.Split)
 def split(op: core.Split, context: Context, x: Value) -> Result:
     axis, start = axis_of(op.axis, rank_of(x)), 0
-    shape = sizes_of(x)
+    shape = dims_of(x)
     pieces: list[Value] = []
     for size in op.sizes:
         stop = start + size
@@ -177,14 +177,14 @@ def split(op: core.Split, context: Context, x: Value) -> Result:
 
 @rule(core.Tile)
 def tile(op: core.Tile, context: Context, x: Value) -> Result:
-    shape = sizes_of(x)
+    shape = dims_of(x)
     apart: list[object] = []
     whole: list[object] = []
     for n, count in zip(shape, op.repeats, strict=True):
         apart += [1, n]
         whole += [count, n]
     spread = core.broadcast_to(core.reshape(x, tuple(apart)), tuple(whole))  # pyright: ignore[reportArgumentType]
-    return core.reshape(spread, sizes_of(op.y))
+    return core.reshape(spread, dims_of(op.y))
 
 
 @rule(core.DynamicReshape)

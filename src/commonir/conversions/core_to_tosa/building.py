@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.operands import element_of, rank_of, refused, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of, refused
 from commonir.conversions.to_mlir.finish import constant_value
 from commonir.dialects import core
 from commonir.dialects.mlir import tosa
@@ -68,7 +68,7 @@ def _shape(context: Context, values: Sequence[int]) -> Value:
 
 def reshaped(context: Context, x: Value, dims: Sequence[Dim]) -> Value:
     """The elements in row-major order under another shape."""
-    if sizes_of(x) == tuple(dims):
+    if dims_of(x) == tuple(dims):
         return x
     built = {"input1": x, "shape": shape(context, dims)}
     return tosa.Reshape.build(built, [TensorType(element_of(x), tuple(dims))]).results[0]
@@ -76,7 +76,7 @@ def reshaped(context: Context, x: Value, dims: Sequence[Dim]) -> Value:
 
 def of_rank(context: Context, x: Value, rank: int) -> Value:
     """A tensor with new leading axes of size 1."""
-    return reshaped(context, x, ((1,) * (rank - rank_of(x)) + sizes_of(x)))
+    return reshaped(context, x, ((1,) * (rank - rank_of(x)) + dims_of(x)))
 
 
 def channels_last(x: Value) -> Value:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 
 from commonir.conversions.core_to_tosa.building import constant, known, numbers, of_rank, zero_point
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.conversions.to_mlir.finish import bytes_of_truth
 from commonir.dialects import core
 from commonir.dialects.mlir import tosa
@@ -286,7 +286,7 @@ def cast(op: core.Cast, context: Context, x: Value) -> Result:
     source, target = element_of(op.x), op.to
     if source is not target and (is_narrow(source) and source.kind == "uint"):
         # Bits that tosa takes for those of a number with a sign.
-        signed = tosa.Cast.build({"input": x}, [TensorType(i32, sizes_of(op.y))]).results[0]
+        signed = tosa.Cast.build({"input": x}, [TensorType(i32, dims_of(op.y))]).results[0]
         whole = core.bitwise_and(signed, core.scalar((1 << source.bits) - 1, i32))
         return whole if target is i32 else core.cast(whole, target)
     if source is not target and (is_narrow(target) and target.kind == "uint"):

@@ -12,14 +12,14 @@ from commonir.conversions.core_to_core.all_pairs import AllPairs
 from commonir.conversions.core_to_core.whole_tensors import kernel_value, of_kernels
 from commonir.conversions.core_to_tosa.building import known
 from commonir.conversions.core_to_tosa.layout import gathered
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.notation import Kernel, ranges
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 def _computed(kernel: Kernel, operands: Mapping[str, Value]) -> Value:
@@ -34,21 +34,25 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     """Rows of a matrix for each of a batch, their positions made one number."""
     if element_of(op.positions).kind == "uint":
         return Mismatch("tosa computes with no unsigned integers")
-    shape, where, batch = sizes_of(op.x), sizes_of(op.positions), op.batch
+    shape, where, batch = dims_of(op.x), dims_of(op.positions), op.batch
     (depth,) = known(where[-1:])
     addressed = known(shape[batch : batch + depth])
     if not depth:
         kept = (*shape[:batch], *(1,) * (len(where) - 1 - batch), *shape[batch:])
-        return core.broadcast_to(core.reshape(x, kept), sizes_of(op.y))
-    count, lead, rest = size_of(where[batch:-1]), size_of(shape[:batch]), size_of(shape[batch + depth :])
+        return core.broadcast_to(core.reshape(x, kept), dims_of(op.y))
+    count, lead, rest = (
+        element_count(where[batch:-1]),
+        element_count(shape[:batch]),
+        element_count(shape[batch + depth :]),
+    )
     given = positions if element_of(positions) is i32 else core.cast(positions, i32)
     rows = core.reshape(given, (lead, count, depth))
     sizes = core.vector(tuple(addressed), i32)
     rows = core.select(core.less(rows, core.scalar(0, i32)), core.add(rows, sizes), rows)
-    strides = [known([size_of(addressed[n + 1 :])])[0] for n in range(depth)]
+    strides = [known([element_count(addressed[n + 1 :])])[0] for n in range(depth)]
     flat = core.reduce_sum(core.mul(rows, core.vector(tuple(strides), i32)), (2,)) if depth > 1 else rows
-    found = gathered(core.reshape(x, (lead, size_of(addressed), rest)), core.reshape(flat, (lead, count)))
-    return core.reshape(found, sizes_of(op.y))
+    found = gathered(core.reshape(x, (lead, element_count(addressed), rest)), core.reshape(flat, (lead, count)))
+    return core.reshape(found, dims_of(op.y))
 
 
 @rule(core.ScatterElements)
@@ -64,7 +68,7 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
     axis = axis_of(op.axis, rank_of(op.x))
-    found = _PAIRS.order(x, axis, sizes_of(op.x)[axis], descending=op.descending)
+    found = _PAIRS.order(x, axis, dims_of(op.x)[axis], descending=op.descending)
     return core.cast(found, element_of(op.results[0]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from commonir.conversions.core_to_core.padding import continued
 from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
 from commonir.conversions.core_to_tosa.elementwise import computes_with, is_narrow
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.core.shape import slice_range
@@ -18,12 +18,12 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i8, i32, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, counterparts_in, rule
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 @rule(core.Reshape)
 def reshape(op: core.Reshape, context: Context, x: Value) -> Result:
-    return reshaped(context, x, sizes_of(op.y))
+    return reshaped(context, x, dims_of(op.y))
 
 
 @rule(core.Transpose)
@@ -37,7 +37,7 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Result:
 @rule(core.Concat)
 def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Result:
     axis = axis_of(op.axis, rank_of(op.xs[0]))
-    pieces = [x for x, source in zip(xs, op.xs, strict=True) if sizes_of(source)[axis] != 0]
+    pieces = [x for x, source in zip(xs, op.xs, strict=True) if dims_of(source)[axis] != 0]
     if len(pieces) == 1:
         return pieces[0]
     return tosa.Concat.build({"input1": tuple(pieces), "axis": axis}, [op.y.type])
@@ -46,15 +46,15 @@ def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Result:
 @rule(core.Slice)
 def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     """Steps and directions first; a part in steps is the first column of rows as long as a step."""
-    rows = zip(sizes_of(op.x), op.starts, op.stops, op.steps, strict=True)
+    rows = zip(dims_of(op.x), op.starts, op.stops, op.steps, strict=True)
     ranges = [slice_range(n, start, stop, step) for n, start, stop, step in rows]
     firsts, kept = known([first for first, _ in ranges]), [count for _, count in ranges]
     if all(
         s == 1 and (isinstance(c, int) or c == n - f)
-        for s, f, c, n in zip(op.steps, firsts, kept, sizes_of(op.x), strict=True)
+        for s, f, c, n in zip(op.steps, firsts, kept, dims_of(op.x), strict=True)
     ):
         return part(context, x, firsts, kept)
-    sizes, counts = known(sizes_of(op.x)), known(kept)
+    sizes, counts = known(dims_of(op.x)), known(kept)
     turned = tuple([a for a, step in enumerate(op.steps) if step < 0])
     if turned:
         x = core.reverse(x, turned)
@@ -65,7 +65,7 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     for axis, (count, step) in enumerate(zip(counts, steps, strict=True)):
         if step == 1 or count == spans[axis]:
             continue
-        shape = list(sizes_of(result))
+        shape = list(dims_of(result))
         rest = count * step - spans[axis]
         if rest:
             result = core.pad(result, (0,) * len(shape), tuple([rest if a == axis else 0 for a in range(len(shape))]))
@@ -78,7 +78,7 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
 
 def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[Dim]) -> Value:
     """A part of a tensor without gaps; a count that is an expression is all that is left of its axis."""
-    if tuple(counts) == sizes_of(x):
+    if tuple(counts) == dims_of(x):
         return x
     size = fixed(context, [c if isinstance(c, int) else -1 for c in counts])
     given = {"input1": x, "start": fixed(context, firsts), "size": size}
@@ -90,7 +90,7 @@ def split(op: core.Split, context: Context, x: Value) -> Result:
     axis, start = axis_of(op.axis, rank_of(op.x)), 0
     out: list[Value] = []
     for y in op.results:
-        counts = sizes_of(y)
+        counts = dims_of(y)
         out.append(part(context, x, [start if a == axis else 0 for a in range(len(counts))], counts))
         start += known([counts[axis]])[0]
     return tuple(out)
@@ -128,8 +128,8 @@ def tile(op: core.Tile, context: Context, x: Value) -> Result:
 
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Result:
-    expected = sizes_of(op.y)
-    own = (1,) * (len(expected) - rank_of(op.x)) + sizes_of(op.x)
+    expected = dims_of(op.y)
+    own = (1,) * (len(expected) - rank_of(op.x)) + dims_of(op.x)
     if not expected:
         return x
     repeats = [1 if n == m else m for n, m in zip(own, expected, strict=True)]
@@ -139,7 +139,7 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Result:
 @rule(core.BandPart)
 def band_part(op: core.BandPart, context: Context, x: Value) -> Result:
     """Zeros where positions along the last two axes are too far apart."""
-    rows, columns = known(sizes_of(op.x)[-2:])
+    rows, columns = known(dims_of(op.x)[-2:])
     element = element_of(op.x)
     inside = [
         (op.lower < 0 or m - n <= op.lower) and (op.upper < 0 or n - m <= op.upper)
@@ -153,10 +153,10 @@ def band_part(op: core.BandPart, context: Context, x: Value) -> Result:
 @rule(core.Gather)
 def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Result:
     """Rows of a matrix, of which each is a slice."""
-    shape, where = sizes_of(op.x), sizes_of(op.positions)
+    shape, where = dims_of(op.x), dims_of(op.positions)
     axis = axis_of(op.axis, len(shape))
     others = [n for a, n in enumerate(shape) if a != axis]
-    width, count = size_of(others), size_of(where)
+    width, count = element_count(others), element_count(where)
     element = element_of(op.positions)
     if element.kind == "uint":
         return Mismatch("tosa computes with no unsigned integers")
@@ -185,7 +185,7 @@ def gathered(rows: Value, positions: Value) -> Value:
     if element is boolean:
         return core.cast(gathered(core.cast(rows, i8), positions), boolean)
     at = core.cast(positions, i64) if element.bits > i32.bits else positions
-    (batch, _, width), (_, count) = sizes_of(rows), sizes_of(positions)
+    (batch, _, width), (_, count) = dims_of(rows), dims_of(positions)
     return tosa.Gather.build({"values": rows, "indices": at}, [TensorType(element, (batch, count, width))]).results[0]
 
 
@@ -201,7 +201,7 @@ def _reduction(source: type[Op], definition: type[Op]) -> LegalizationRule:
 
 def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) -> Value:
     """Axis after axis, each left with size 1."""
-    shape = list(sizes_of(op.x))
+    shape = list(dims_of(op.x))
     is_sum = definition in (tosa.ReduceSum, tosa.ReduceProduct)
     element = accumulator(element_of(op.x)) if is_sum else element_of(op.x)
     result = x if element is element_of(op.x) else core.cast(x, element)
@@ -209,7 +209,7 @@ def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) 
         shape[axis] = 1
         given = {"input": result, "axis": axis}
         result = definition.build(given, [TensorType(element, tuple(shape))]).results[0]
-    result = core.reshape(result, sizes_of(op.y))
+    result = core.reshape(result, dims_of(op.y))
     return result if element is element_of(op.x) else core.cast(result, element_of(op.x))
 
 
@@ -219,8 +219,8 @@ REDUCTIONS = [_reduction(source, definition) for source, definition in counterpa
 @rule(core.ReduceMean)
 def mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
     """Half precision is summed and divided in single precision."""
-    shape = sizes_of(op.x)
-    count: Dim = size_of([shape[a] for a in axes_from_start(op.axes or range(len(shape)), len(shape))])
+    shape = dims_of(op.x)
+    count: Dim = element_count([shape[a] for a in axes_from_start(op.axes or range(len(shape)), len(shape))])
     (number,) = known([count])
     element = element_of(op.x)
     wide = accumulator(element)
@@ -234,7 +234,7 @@ def arg_max(op: core.ArgMax, context: Context, x: Value) -> Result:
     reason = computes_with(element_of(op.x))
     if reason is not None:
         return reason
-    shape = sizes_of(op.x)
+    shape = dims_of(op.x)
     axis = axis_of(op.axis, len(shape))
     type = TensorType(i32, (*shape[:axis], *shape[axis + 1 :]))
     found = tosa.ArgMax.build({"input": x, "axis": axis}, [type]).results[0]

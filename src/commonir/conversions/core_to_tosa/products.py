@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.conversions.core_to_tosa.building import channels_first, channels_last, known, numbers, zero_point
-from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
 from commonir.dialects.mlir import tosa
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 _FLOATS_ONLY = Mismatch("tosa multiplies matrices of floats, and of integers of few bits only")
 
@@ -25,19 +25,19 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
         return _FLOATS_ONLY
     a = core.unsqueeze(a, (0,)) if rank_of(a) == 1 else _turned(a) if op.transpose_a else a
     b = core.unsqueeze(b, (1,)) if rank_of(b) == 1 else _turned(b) if op.transpose_b else b
-    left, right = sizes_of(a), sizes_of(b)
+    left, right = dims_of(a), dims_of(b)
     if len(right) == 2:
-        a3, b3 = core.reshape(a, (1, size_of(left[:-1]), left[-1])), core.reshape(b, (1, *right))
+        a3, b3 = core.reshape(a, (1, element_count(left[:-1]), left[-1])), core.reshape(b, (1, *right))
     else:
         rank = max(len(left), len(right))
-        batch = sizes_of(op.y)[: rank - 2]
+        batch = dims_of(op.y)[: rank - 2]
         stacked = [_stacked(v, batch) for v in (a, b)]
         a3, b3 = stacked
     wide = accumulator(element)
     zero = zero_point(context, element)
-    type = TensorType(wide, (sizes_of(a3)[0], sizes_of(a3)[1], sizes_of(b3)[2]))
+    type = TensorType(wide, (dims_of(a3)[0], dims_of(a3)[1], dims_of(b3)[2]))
     found = tosa.MatMul.build({"a": a3, "b": b3, "a_zp": zero, "b_zp": zero}, [type]).results[0]
-    shaped = core.reshape(found, sizes_of(op.y))
+    shaped = core.reshape(found, dims_of(op.y))
     return shaped if wide is element else core.cast(shaped, element)
 
 
@@ -48,10 +48,10 @@ def _turned(x: Value) -> Value:
 
 def _stacked(x: Value, batch: Sequence[Dim]) -> Value:
     """A stack of matrices for all of a batch."""
-    shape = sizes_of(x)
+    shape = dims_of(x)
     expected = (*batch, *shape[-2:])
     whole = x if shape == expected else core.broadcast_to(x, expected)
-    return core.reshape(whole, (size_of(batch), *shape[-2:]))
+    return core.reshape(whole, (element_count(batch), *shape[-2:]))
 
 
 @rule(core.Linear)
@@ -64,7 +64,7 @@ def _fitting(
     x: Value, window: Sequence[int], strides: Sequence[int], pads: Sequence[tuple[int, int]]
 ) -> tuple[Value, list[int]] | Mismatch:
     """An image with channels last and its padding, without what lies behind the last window: tosa allows no rest."""
-    shape = list(sizes_of(x))
+    shape = list(dims_of(x))
     amounts: list[int] = []
     spatial = known(shape[1:-1])
     for axis, (n, k, s, (low, high)) in enumerate(zip(spatial, window, strides, pads, strict=True)):
@@ -72,7 +72,7 @@ def _fitting(
         cut = max(rest - high, 0)
         shape[axis + 1] = n - cut
         amounts += [low, high - (rest - cut)]
-    if tuple(shape) != sizes_of(x):
+    if tuple(shape) != dims_of(x):
         if not all(isinstance(n, int) for n in shape):
             return Mismatch("tosa asks for sizes that are numbers here")
         x = core.slice(x, (0,) * len(shape), tuple(shape), (1,) * len(shape))
@@ -90,7 +90,7 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         return _as_image(op, x, weight, bias)
     if spatial not in (2, 3) or min([n for pair in pads for n in pair]) < 0:
         return Mismatch("tosa convolves along two or three axes, and padding does not cut")
-    filters, channels, *window = known(sizes_of(op.weight))
+    filters, channels, *window = known(dims_of(op.weight))
     by_channel = op.groups > 1 and channels == 1 and spatial == 2
     if op.groups > 1 and not by_channel:
         return _in_groups(op, x, weight, bias)
@@ -114,7 +114,7 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         "acc_type": wide,
     }
     definition = tosa.DepthwiseConv2D if by_channel else tosa.Conv2D if spatial == 2 else tosa.Conv3D
-    shape = sizes_of(op.y)
+    shape = dims_of(op.y)
     found = definition.build(given, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
     y = channels_first(found)
     return y if wide is element else core.cast(y, element)
@@ -128,13 +128,13 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
         return _FLOATS_ONLY
     strides = op.strides or (1,) * spatial
     pads, extra = op.pads or ((0, 0),) * spatial, op.output_padding or (0,) * spatial
-    kernel = known(sizes_of(op.weight)[2:])
+    kernel = known(dims_of(op.weight)[2:])
     added = [(-low, e - high) for (low, high), e in zip(pads, extra, strict=True)]
     cuts_much = any(n <= -k for k, pair in zip(kernel, added, strict=True) for n in pair)
     if spatial != 2 or op.groups > 1 or any(d != 1 for d in op.dilations) or cuts_much:
         return _laid_apart(op, x, weight, bias)
     wide = accumulator(element)
-    filters = known(sizes_of(op.y)[1:2])[0]
+    filters = known(dims_of(op.y)[1:2])[0]
     row = core.cast(bias, wide) if bias is not None and wide is not element else bias
     given = {
         "input": channels_last(x),
@@ -146,7 +146,7 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
         "stride": tuple(strides),
         "acc_type": wide,
     }
-    shape = sizes_of(op.y)
+    shape = dims_of(op.y)
     found = tosa.TransposeConv2D.build(given, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
     y = channels_first(found)
     return y if wide is element else core.cast(y, element)
@@ -157,7 +157,7 @@ def _laid_apart(op: core.ConvTranspose, x: Value, weight: Value, bias: Value | N
     spatial = rank_of(op.x) - 2
     strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     pads, extra = op.pads or ((0, 0),) * spatial, op.output_padding or (0,) * spatial
-    channels, filters, *kernel = known(sizes_of(op.weight))
+    channels, filters, *kernel = known(dims_of(op.weight))
     apart = core.reshape(weight, (op.groups, channels // op.groups, filters, *kernel))
     swapped = core.transpose(apart, (0, 2, 1, *range(3, 3 + spatial)))
     turned = core.reshape(swapped, (op.groups * filters, channels // op.groups, *kernel))
@@ -170,7 +170,7 @@ def _laid_apart(op: core.ConvTranspose, x: Value, weight: Value, bias: Value | N
         spread = _spread(spread, axis, s)
     zeros = [(0, 0, *[max(n, 0) for n in side]) for side in (before, after)]
     whole = core.pad(spread, zeros[0], zeros[1])
-    rank, sizes = rank_of(op.x), sizes_of(whole)
+    rank, sizes = rank_of(op.x), dims_of(whole)
     starts = (0, 0, *[max(-n, 0) for n in before])
     stops = (*sizes[:2], *[n - max(-m, 0) for n, m in zip(sizes[2:], after, strict=True)])
     inner = core.slice(whole, starts, stops, (1,) * rank)
@@ -179,7 +179,7 @@ def _laid_apart(op: core.ConvTranspose, x: Value, weight: Value, bias: Value | N
 
 def _spread(x: Value, axis: int, step: int) -> Value:
     """A tensor with zeros between its elements along an axis."""
-    shape = sizes_of(x)
+    shape = dims_of(x)
     if step == 1:
         return x
     column = core.unsqueeze(x, (axis + 1,))
@@ -192,7 +192,7 @@ def _spread(x: Value, axis: int, step: int) -> Value:
 
 def _depthwise(weight: Value, groups: int) -> Value:
     """Filters of single channels, [height, width, channel, filter of the channel]."""
-    filters, _, height, width = known(sizes_of(weight))
+    filters, _, height, width = known(dims_of(weight))
     return core.transpose(core.reshape(weight, (groups, filters // groups, height, width)), (2, 3, 0, 1))
 
 
@@ -212,7 +212,7 @@ def _as_image(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Val
 
 def _in_groups(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Value:
     """Groups one by one."""
-    channels, filters = sizes_of(op.weight)[1], known(sizes_of(op.weight))[0]
+    channels, filters = dims_of(op.weight)[1], known(dims_of(op.weight))[0]
     inputs = core.split(x, 1, (channels,) * op.groups)
     weights = core.split(weight, 0, (filters // op.groups,) * op.groups)
     rows = (None,) * op.groups if bias is None else core.split(bias, 0, (filters // op.groups,) * op.groups)
@@ -233,7 +233,7 @@ def _in_a_row(op: core.Pool, x: Value) -> core.Pool | None:
     arguments = {f.name: op.field_value(f) for f in op.layout.attributes}
     images: list[TensorType] = []
     for y in op.results:
-        batch, channels, size = sizes_of(y)
+        batch, channels, size = dims_of(y)
         images.append(TensorType(element_of(y), (batch, channels, 1, size)))
     return type(op).build({**arguments, **changes, "x": core.unsqueeze(x, (2,))}, images)
 
@@ -262,7 +262,7 @@ def _pooled(op: core.Pool, x: Value) -> tuple[Value, list[int], tuple[int, ...]]
         return Mismatch("tosa pools along two axes, in windows without gaps")
     strides = op.strides or (1, 1)
     pads = list(op.pads or ((0, 0), (0, 0)))
-    sizes, found = known(sizes_of(op.x)[2:]), known(sizes_of(op.y)[2:])
+    sizes, found = known(dims_of(op.x)[2:]), known(dims_of(op.y)[2:])
     for axis in range(2):
         low, high = pads[axis]
         reach = (found[axis] - 1) * strides[axis] + op.kernel[axis]
@@ -281,7 +281,7 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
     if element_of(op.x).kind == "uint":
         return Mismatch("tosa computes with no unsigned integers")
     given = {"input": pooled[0], "kernel": op.kernel, "stride": pooled[2], "pad": tuple(pooled[1])}
-    shape = sizes_of(op.y)
+    shape = dims_of(op.y)
     type = TensorType(element_of(op.x), (shape[0], *shape[2:], shape[1]))
     return channels_first(tosa.MaxPool2D.build(given, [type]).results[0])
 
@@ -308,6 +308,6 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
         "pad": tuple(pooled[1]),
         "acc_type": accumulator(element),
     }
-    shape = sizes_of(op.y)
+    shape = dims_of(op.y)
     type = TensorType(element, (shape[0], *shape[2:], shape[1]))
     return channels_first(tosa.AvgPool2D.build(given, [type]).results[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 
 from commonir.conversions.core_to_tosa.building import channels_first, channels_last, fixed, known
-from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator
 from commonir.dialects.core.resize import position
@@ -14,7 +14,7 @@ from commonir.dialects.mlir.tosa.base import ResizeMode
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 _MOST_PARTS = 2048
 _MOST_STEPS = 16
@@ -25,7 +25,7 @@ RESIZE."""
 @rule(core.Resize)
 def resize(op: core.Resize, context: Context, x: Value) -> Result:
     """Of floats, along the last two axes, where positions are in parts that tosa has."""
-    shape, element = sizes_of(op.x), element_of(op.x)
+    shape, element = dims_of(op.x), element_of(op.x)
     if len(shape) < 2 or not element.is_float or element.bits > 32:
         return Mismatch("tosa.resize takes images of floats")
     target = (*shape[: len(shape) - len(op.sizes)], *op.sizes)
@@ -53,7 +53,7 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
 
 def _image(lead: tuple[Dim, ...]) -> tuple[Dim, Dim]:
     """A batch and channels for the leading axes."""
-    return size_of(lead[:1]), size_of(lead[1:])
+    return element_count(lead[:1]), element_count(lead[1:])
 
 
 def _parts(op: core.Resize, n: int, m: int) -> tuple[int, int, int, int] | None:

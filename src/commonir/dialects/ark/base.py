@@ -262,7 +262,7 @@ def shape_of(value: Value) -> tuple[int, ...] | None:
     return sizes if len(sizes) == len(held.shape) else None
 
 
-def sizes_of(value: Value) -> tuple[int, ...]:
+def dims_of(value: Value) -> tuple[int, ...]:
     """The sizes of a tensor of known shape. Raises: TypeError for another."""
     result = shape_of(value)
     if result is None:
@@ -296,5 +296,5 @@ def stored(computed: Value, output: Value) -> Value:
     """A computed tensor as it is written: rounded once, and repeated where what is written is larger."""
     element = element_of(output)
     rounded = computed if element_of(computed) is element else core.cast(computed, element)
-    shape = sizes_of(output)
-    return rounded if sizes_of(rounded) == shape else core.broadcast_to(rounded, shape)
+    shape = dims_of(output)
+    return rounded if dims_of(rounded) == shape else core.broadcast_to(rounded, shape)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import prod
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.ark.base import INT, UINT32, V3, AnyTensor, ArkOp, element_of, sizes_of
+from commonir.dialects.ark.base import INT, UINT32, V3, AnyTensor, ArkOp, dims_of, element_of
 from commonir.dialects.ark.structure import rank_of
 from commonir.ir.operation import Value
 from commonir.ir.types import u8
@@ -25,7 +25,7 @@ class CommunicationOp(ArkOp, traits=(traits.Communicates,)):
 
 def size_bytes(value: Value) -> int:
     """Returns how many bytes the elements of a tensor take."""
-    return prod(sizes_of(value)) * element_of(value).bits // 8
+    return prod(dims_of(value)) * element_of(value).bits // 8
 
 
 class Send(CommunicationOp, name="ark.Send"):
@@ -43,7 +43,7 @@ class Send(CommunicationOp, name="ark.Send"):
 
 
 def _alike(op: ArkOp, given: Value, taken: Value) -> Iterator[Diagnostic]:
-    if element_of(given) is not element_of(taken) or prod(sizes_of(given)) != prod(sizes_of(taken)):
+    if element_of(given) is not element_of(taken) or prod(dims_of(given)) != prod(dims_of(taken)):
         yield op.broken("C1", f"expected the data type and as many elements as {given.type}, found {taken.type}")
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.dialects.ark.base import FLOAT, AnyTensor, ArkOp, broadcast, element_of, sizes_of, stored, widened
+from commonir.dialects.ark.base import FLOAT, AnyTensor, ArkOp, broadcast, dims_of, element_of, stored, widened
 from commonir.dialects.core import GeluForm
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32, f64, i32, u32
@@ -37,7 +37,7 @@ class _Binary(ArkOp):
 
     @property
     def written_shape(self) -> tuple[int, ...] | None:
-        return broadcast(sizes_of(self.input), sizes_of(self.other))
+        return broadcast(dims_of(self.input), dims_of(self.other))
 
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from _one_type(self, self.input, self.other, self.output)
@@ -54,11 +54,11 @@ def _one_type(op: ArkOp, *values: Value) -> Iterator[Diagnostic]:
 
 
 def _fits(op: ArkOp, output: Value) -> Iterator[Diagnostic]:
-    wanted, found = op.written_shape, sizes_of(output)
+    wanted, found = op.written_shape, dims_of(output)
     if wanted is None and len(op.read_tensors) == 1:
-        yield op.broken("C2", f"shape {_shown(sizes_of(op.read_tensors[0]))} cannot be repeated to {_shown(found)}")
+        yield op.broken("C2", f"shape {_shown(dims_of(op.read_tensors[0]))} cannot be repeated to {_shown(found)}")
     elif wanted is None:
-        shapes = " and ".join([_shown(sizes_of(v)) for v in op.read_tensors])
+        shapes = " and ".join([_shown(dims_of(v)) for v in op.read_tensors])
         yield op.broken("C2", f"shapes {shapes} do not fit together")
     elif wanted != found:
         yield op.broken("C2", f"expected to write {_shown(wanted)}, found {_shown(found)}")
@@ -100,11 +100,11 @@ class Rope(_Binary, name="ark.Rope"):
 
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from super().broken_rules()
-        if sizes_of(self.output)[-1] % 2:
-            yield self.broken("C3", f"the last axis must have an even size, found {sizes_of(self.output)[-1]}")
+        if dims_of(self.output)[-1] % 2:
+            yield self.broken("C3", f"the last axis must have an even size, found {dims_of(self.output)[-1]}")
 
     def reference(self, input: Value, other: Value, output: Value) -> Value:
-        shape = sizes_of(output)
+        shape = dims_of(output)
         a0, a1 = _halves(widened(input), shape)
         b0, b1 = _halves(widened(other), shape)
         real = core.sub(core.mul(a0, b0), core.mul(a1, b1))
@@ -114,7 +114,7 @@ class Rope(_Binary, name="ark.Rope"):
 
 def _halves(value: Value, shape: tuple[int, ...]) -> tuple[Value, Value]:
     """The elements at even and at odd positions of the last axis, each with an axis of size 1 at the end."""
-    whole = value if sizes_of(value) == shape else core.broadcast_to(value, shape)
+    whole = value if dims_of(value) == shape else core.broadcast_to(value, shape)
     pairs = core.reshape(whole, (*shape[:-1], shape[-1] // 2, 2))
     start = (0,) * len(shape)
     stop = (*shape[:-1], shape[-1] // 2)
@@ -137,7 +137,7 @@ class _Unary(ArkOp):
 
     @property
     def written_shape(self) -> tuple[int, ...] | None:
-        return broadcast(sizes_of(self.input), sizes_of(self.output))
+        return broadcast(dims_of(self.input), dims_of(self.output))
 
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from _one_type(self, self.input, self.output)

@@ -15,8 +15,8 @@ from commonir.dialects.ark.base import (
     AnyTensor,
     ArkOp,
     broadcast,
+    dims_of,
     element_of,
-    sizes_of,
     stored,
     widened,
 )
@@ -52,7 +52,7 @@ class Matmul(ArkOp, name="ark.Matmul"):
 
     def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shapes of both factors, transposed, each with two axes at least."""
-        return self._turned(sizes_of(self.input), sizes_of(self.other))
+        return self._turned(dims_of(self.input), dims_of(self.other))
 
     def _turned(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         left = (1, *left) if len(left) < _MATRIX else left
@@ -69,7 +69,7 @@ class Matmul(ArkOp, name="ark.Matmul"):
 
     @property
     def written_shape(self) -> tuple[int, ...] | None:
-        return self.product_shape(sizes_of(self.input), sizes_of(self.other))
+        return self.product_shape(dims_of(self.input), dims_of(self.other))
 
     def derived_arguments(self) -> Mapping[str, tuple[int, ...]]:
         """Returns the additional arguments of generation v1, which follow from the tensors."""
@@ -92,9 +92,9 @@ class Matmul(ArkOp, name="ark.Matmul"):
             yield self.broken("C2", f"{left[-1]} columns on the left, but {right[-2]} rows on the right")
             return
         wanted = self.written_shape
-        if sizes_of(self.output) != wanted:
+        if dims_of(self.output) != wanted:
             shown = f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if wanted is None else f"{list(wanted)}"
-            yield self.broken("C3", f"expected {shown}, found {list(sizes_of(self.output))}")
+            yield self.broken("C3", f"expected {shown}, found {list(dims_of(self.output))}")
         for name, value in self.derived_arguments().items():
             declared: tuple[int, ...] | None = getattr(self, name)
             if declared is not None and declared != value:
@@ -102,8 +102,8 @@ class Matmul(ArkOp, name="ark.Matmul"):
 
     def reference(self, input: Value, other: Value, output: Value) -> Value:
         left, right = widened(input), widened(other)
-        if len(sizes_of(left)) < _MATRIX:
-            left = core.reshape(left, (1, *sizes_of(left)))
-        if len(sizes_of(right)) < _MATRIX:
-            right = core.reshape(right, (*sizes_of(right), 1))
+        if len(dims_of(left)) < _MATRIX:
+            left = core.reshape(left, (1, *dims_of(left)))
+        if len(dims_of(right)) < _MATRIX:
+            right = core.reshape(right, (*dims_of(right), 1))
         return stored(core.matmul(left, right, self.TransposeInput, self.TransposeOther), output)

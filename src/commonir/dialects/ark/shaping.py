@@ -17,8 +17,8 @@ from commonir.dialects.ark.base import (
     MAX_RANK,
     AnyTensor,
     ArkOp,
+    dims_of,
     element_of,
-    sizes_of,
     stored,
     widened,
 )
@@ -47,7 +47,7 @@ class _Reduce(ArkOp):
 
     @property
     def written_shape(self) -> tuple[int, ...] | None:
-        shape = sizes_of(self.input)
+        shape = dims_of(self.input)
         if not 0 <= self.Axis < len(shape):
             return None
         kept = (1,) if self.KeepDim else ()
@@ -59,17 +59,17 @@ class _Reduce(ArkOp):
             yield self.broken("C1", f"tensors must have one data type, found {found}")
         wanted = self.written_shape
         if wanted is None:
-            last = len(sizes_of(self.input)) - 1
+            last = len(dims_of(self.input)) - 1
             yield self.broken("C2", f"'Axis' must be between 0 and {last}, found {self.Axis}")
             return
-        if sizes_of(self.output) != wanted:
-            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
+        if dims_of(self.output) != wanted:
+            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(dims_of(self.output))}")
         # Asking for owners makes the verifier check each operation on its own operands.
         if self.input.owner is self.output.owner and self.input is self.output:
             yield self.broken("C4", "a tensor cannot be reduced in its place")
 
     def reference(self, input: Value, output: Value) -> Value:
-        return stored(core.reshape(self.reduced(widened(input)), sizes_of(output)), output)
+        return stored(core.reshape(self.reduced(widened(input)), dims_of(output)), output)
 
     def reduced(self, x: Value) -> Value:
         """Returns the reduction of each line, with the axis kept."""
@@ -96,7 +96,7 @@ class ReduceMean(_Reduce, name="ark.ReduceMean"):
     """The mean: the sum, divided by the number of elements."""
 
     def reduced(self, x: Value) -> Value:
-        return core.div(core.reduce_sum(x, (self.Axis,), True), core.splat(sizes_of(x)[self.Axis], x))
+        return core.div(core.reduce_sum(x, (self.Axis,), True), core.splat(dims_of(x)[self.Axis], x))
 
 
 class Transpose(ArkOp, name="ark.Transpose"):
@@ -117,7 +117,7 @@ class Transpose(ArkOp, name="ark.Transpose"):
     @property
     def axes(self) -> tuple[int, ...] | None:
         """For each axis of what is written that of what is read; None where no reading of the permutation fits."""
-        given, expected = sizes_of(self.input), sizes_of(self.output)
+        given, expected = dims_of(self.input), dims_of(self.output)
         inverse = tuple(sorted(range(len(self.Permutation)), key=self.Permutation.__getitem__))
         for axes in (self.Permutation, inverse):
             if sorted(axes) == list(range(len(given))) and tuple([given[a] for a in axes]) == expected:
@@ -126,7 +126,7 @@ class Transpose(ArkOp, name="ark.Transpose"):
 
     @property
     def written_shape(self) -> tuple[int, ...] | None:
-        given = sizes_of(self.input)
+        given = dims_of(self.input)
         is_one = sorted(self.Permutation) == list(range(len(given)))
         return tuple([given[a] for a in self.Permutation]) if is_one else None
 
@@ -136,11 +136,11 @@ class Transpose(ArkOp, name="ark.Transpose"):
             found = f"{element_of(self.input)} and {element_of(self.output)}"
             yield self.broken("C1", f"tensors must have one data type, found {found}")
         if wanted is None:
-            axes = len(sizes_of(self.input))
+            axes = len(dims_of(self.input))
             message = f"'Permutation' must name each of {axes} axes once, found {list(self.Permutation)}"
             yield self.broken("C2", message)
         elif self.axes is None:
-            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
+            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(dims_of(self.output))}")
 
     def reference(self, input: Value, output: Value) -> Value:
         return stored(core.transpose(input, self.axes or self.Permutation), output)
@@ -160,21 +160,21 @@ class Embedding(ArkOp, name="ark.Embedding"):
 
     @property
     def written_shape(self) -> tuple[int, ...]:
-        positions = sizes_of(self.input)
-        return (*(1,) * (MAX_RANK - 1 - len(positions)), *positions, sizes_of(self.weight)[-1])
+        positions = dims_of(self.input)
+        return (*(1,) * (MAX_RANK - 1 - len(positions)), *positions, dims_of(self.weight)[-1])
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        positions, rows, wanted = sizes_of(self.input), sizes_of(self.weight), self.written_shape
+        positions, rows, wanted = dims_of(self.input), dims_of(self.weight), self.written_shape
         if element_of(self.input) is not i32 or len(positions) >= MAX_RANK:
             yield self.broken("C1", f"numbers of rows must be INT32 of at most 3 axes, found {self.input.type}")
         if len(rows) != _MATRIX or element_of(self.weight) is not element_of(self.output):
             message = f"expected a matrix of {element_of(self.output)}, found {self.weight.type}"
             yield self.broken("C2", message)
-        if sizes_of(self.output) != wanted:
-            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
+        if dims_of(self.output) != wanted:
+            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(dims_of(self.output))}")
 
     def reference(self, input: Value, weight: Value, output: Value) -> Value:
-        return core.reshape(core.gather(weight, input, 0), sizes_of(output))
+        return core.reshape(core.gather(weight, input, 0), dims_of(output))
 
 
 class Noop(ArkOp, name="ark.Noop"):

@@ -25,10 +25,10 @@ from commonir.dialects.ark.base import (
     AnyTensor,
     ArkOp,
     Tensors,
+    dims_of,
     element_of,
     read_operands,
     shape_of,
-    sizes_of,
 )
 from commonir.dialects.ark.forms import (
     labels_text,
@@ -142,7 +142,7 @@ _VIEW_FIELDS = (
 
 def _view_text(op: HoldsView) -> str:
     """Returns the text of a tensor's view; defaults are left out."""
-    shape = sizes_of(op.result_)
+    shape = dims_of(op.result_)
     words = [
         f"buffer {op.buffer}",
         "" if op.buffer_rank == LOCAL else f"rank {op.buffer_rank}",
@@ -276,7 +276,7 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
     @property
     def view(self) -> View:
         """The part of its buffer that the tensor is. Raises: TypeError when it is of no known shape."""
-        shape = sizes_of(self.result_)
+        shape = dims_of(self.result_)
         return View(self.buffer, element_of(self.result_), shape, self.strides, self.offsets)
 
     @property

@@ -10,7 +10,7 @@ from commonir.dialects.core.shape import slice_, squeeze, unsqueeze
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, element_named
 from commonir.notation import NotationError
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 
 
 def bits_as(x: Value, wanted: ElementType) -> Value:
@@ -51,7 +51,7 @@ def _wider(x: Value, wanted: ElementType) -> Value:
     parts = cast(_bits_of_one_width(x, _unsigned(source.bits)), unsigned)
     moved = shift_left(parts, vector(tuple(range(0, wanted.bits, source.bits)), unsigned))
     rank = rank_of(moved)
-    sizes = known_sizes(moved)
+    sizes = known_dims_of(moved)
     out: Value | None = None
     for n in range(wanted.bits // source.bits):
         one = slice_(moved, (*(0,) * (rank - 1), n), (*sizes[:-1], n + 1), (1,) * rank)

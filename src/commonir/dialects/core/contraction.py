@@ -29,7 +29,7 @@ from commonir.notation import (
 )
 from commonir.notation import linear as row_major
 from commonir.ods import attr_types, attribute, non_negative, operand, positive, result, traits
-from commonir.symbolic import Dim, ceil_div, floor_div, index, largest, size_of, smallest
+from commonir.symbolic import Dim, ceil_div, element_count, floor_div, index, largest, smallest
 
 T = TypeVar("T")
 Pairs = tuple[tuple[int, int], ...]
@@ -266,7 +266,7 @@ class _Window:
             # Points i s + j d from `first` on and before `end`, for j below m.
             after = smallest(ceil_div(end - i * s, d), m)
             parts.append(after - largest(ceil_div(first - i * s, d), 0) if first != 0 else after)
-        return size_of(tuple(parts))
+        return element_count(tuple(parts))
 
     def position(self) -> tuple[Dim, tuple[Dim, ...]]:
         """Returns the position in the input of a point of a window: flat in row-major order of the spatial axes, and by
@@ -316,7 +316,7 @@ class MaxPoolWithPositions(Pool, name="core.max_pool_with_positions"):
         if inner.covers_padding():
             for p, size in zip(places, x.shape[2:], strict=True):
                 passed = passed | (lift(p, i64) < 0) | (lift(p, i64) >= lift(size, i64))
-        none = lift(size_of(x.shape[2:]), i64)
+        none = lift(element_count(x.shape[2:]), i64)
         found = fold("minimum", inner.k, select(passed, none, lift(at, i64)))
         extents = w.extents | inner.extents
         return tuple([k.by(n, c, *o).where(extents, w.constraints()) for k in (most, found)])  # pyright: ignore[reportReturnType]  # as many as there are results

@@ -46,7 +46,7 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -510,7 +510,7 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
         found: Shape | None = None if shape is None else (None,)
         whole: Dim | None = None
         if self.axis is None:
-            found, whole = (None,), size_of(shape) if are_known(shape) else None
+            found, whole = (None,), element_count(shape) if are_known(shape) else None
         elif shape is not None:
             a = axis_of(self.axis, len(shape))
             found, whole = (*shape[:a], None, *shape[a + 1 :]), shape[a]

@@ -19,7 +19,7 @@ from commonir.dialects.core.base import (
 from commonir.ir.operation import Value
 from commonir.notation import Expr, Indices, Kernel, Tensor, cast, fold, identity, lift, select, total
 from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
-from commonir.symbolic import Dim, index, largest, size_of, smallest
+from commonir.symbolic import Dim, element_count, index, largest, smallest
 
 
 class Reduce(CoreOp, traits=(traits.Pure,)):
@@ -56,7 +56,7 @@ class Reduce(CoreOp, traits=(traits.Pure,)):
 
 _DIM_FOLDS: dict[str, Callable[[tuple[Dim, ...]], Dim]] = {
     "add": lambda known: sum(known[1:], known[0]),
-    "multiply": size_of,
+    "multiply": element_count,
     "maximum": lambda known: largest(*known),
     "minimum": lambda known: smallest(*known),
 }
@@ -111,7 +111,7 @@ class ReduceMean(Reduce, name="core.reduce_mean"):
 
     def reference(self, x: Tensor, *, s: Indices) -> Kernel:
         over, kept = self.folded(s)
-        count = size_of([x.shape[a] for a in axes_of(self.axes or range(len(s)), len(s))])
+        count = element_count([x.shape[a] for a in axes_of(self.axes or range(len(s)), len(s))])
         wide = accumulator(x.dtype)
         return cast(total(over, cast(x[s], wide)) / lift(count, wide), x.dtype).by(*kept)
 

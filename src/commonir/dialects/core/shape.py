@@ -26,7 +26,7 @@ from commonir.notation import (
     require,
 )
 from commonir.ods import attr_types, attribute, constraint, element_type, known_dims, operand, positive, result, traits
-from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
+from commonir.symbolic import Dim, at_least, ceil_div, element_count, floor_div, largest, smallest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ class Reshape(Movement, name="core.reshape"):
     def reference(self, x: Tensor) -> Kernel:
         shape = resolved_shape(self.shape, x.shape)
         at = indices("i", len(shape))
-        same = require(size_of(shape), "==", size_of(x.shape), "number of elements", label="C1")
+        same = require(element_count(shape), "==", element_count(x.shape), "number of elements", label="C1")
         return x.flat[linear(at, shape)].by(*at).where(dict(zip(at, shape, strict=True)), same)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
@@ -80,10 +80,10 @@ def resolved_shape(shape: tuple[Dim, ...], source: tuple[Dim, ...]) -> tuple[Dim
         return shape
     if sum(n == -1 for n in shape) > 1:
         raise NotationError("more than one size is -1", label="C2")
-    given = size_of([n for n in shape if n != -1])
+    given = element_count([n for n in shape if n != -1])
     if given == 0:
         raise NotationError("one size is -1 and another 0", label="C2")
-    return tuple([floor_div(size_of(source), given) if n == -1 else n for n in shape])
+    return tuple([floor_div(element_count(source), given) if n == -1 else n for n in shape])
 
 
 def _by_place(elements: tuple[Dim, ...], shape: tuple[int, ...]) -> dict[tuple[int, ...], Dim]:
@@ -142,7 +142,7 @@ class BroadcastTo(Movement, name="core.broadcast_to"):
         return x[where].by(*at).where(dict(zip(at, self.shape, strict=True)), needed)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        known, count = known_dims(self.x), size_of(self.shape)
+        known, count = known_dims(self.x), element_count(self.shape)
         if known is None or len(self.shape) > 1 or not isinstance(count, int) or count > MOST_KNOWN:
             return None
         return known * count if len(known) == 1 else known

@@ -26,7 +26,7 @@ from commonir.ods import (
     traits,
 )
 from commonir.ods.branching import Choice
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 def returned(nested: Region) -> tuple[Value, ...]:
@@ -153,7 +153,7 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
         sizes = [d for d in dims_of(self.probabilities) if d is not None]
         if len(sizes) != len(dims_of(self.probabilities)):
             return True
-        count = size_of(tuple(sizes))
+        count = element_count(tuple(sizes))
         return not isinstance(count, int) or count == labels.count
 
     def traced_with(self) -> object:

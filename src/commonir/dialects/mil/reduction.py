@@ -27,7 +27,7 @@ from commonir.dialects.mil.operands import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
 from commonir.ods import attr_types, by_version, constraint, element_type, one_of, operand, parameter, result, traits
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 class Reduction(MilOp, traits=(traits.Pure,)):
@@ -109,7 +109,7 @@ class ReduceMean(Reduction, name="mil.reduce_mean"):
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         if element_of(x).is_float:
             return core.reduce_mean(x, axes, keep_dims)
-        count = size_of(tuple([shape_of(x)[a] for a in axes]))
+        count = element_count(tuple([shape_of(x)[a] for a in axes]))
         return core.div(core.reduce_sum(x, axes, keep_dims), core.dims((count,), i32, True))
 
 

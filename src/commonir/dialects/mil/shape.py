@@ -41,7 +41,7 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 class Shape(MilOp, name="mil.shape", traits=(traits.Pure,)):
@@ -111,7 +111,7 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
             shape = core.resolved_shape(self._resolved(known, tuple(numbers)), tuple(numbers))
         except NotationError:
             return True  # C2
-        return require(size_of(shape), "==", size_of(tuple(numbers)), "number of elements")
+        return require(element_count(shape), "==", element_count(tuple(numbers)), "number of elements")
 
     def _resolved(self, shape: tuple[Dim, ...], x: tuple[Dim, ...]) -> tuple[Dim, ...]:
         if 0 not in shape:
@@ -175,7 +175,7 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="
         end_masks: tuple[Value, ...],  # noqa: ARG002
     ) -> Value:
         shape = self._shape(ref_tensors)
-        require(size_of(shape), "==", size_of(shape_of(x)), "number of elements", label="C2")
+        require(element_count(shape), "==", element_count(shape_of(x)), "number of elements", label="C2")
         return core.reshape(x, shape)
 
 
@@ -262,7 +262,7 @@ class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
     def reference(self, x: Value) -> Value:
         sizes = shape_of(x)
         at = self.axis % len(sizes)
-        return core.reshape(x, (size_of(sizes[:at]), size_of(sizes[at:])))
+        return core.reshape(x, (element_count(sizes[:at]), element_count(sizes[at:])))
 
 
 class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):

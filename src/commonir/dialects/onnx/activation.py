@@ -27,7 +27,7 @@ from commonir.dialects.onnx.elementwise import FLOATS_6_13, UnaryInput, UnaryX
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i64
 from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 FLOATS_6_22 = by_version(opset6=FLOATS_1, opset22=FLOATS)
 
@@ -259,7 +259,7 @@ def of_matrix(function: Callable[[Value, int], Value], x: Value, axis: int) -> V
     at = axis if axis == len(shape) else axis_from_start(axis, len(shape))
     if at == len(shape) - 1:
         return function(x, -1)
-    rows = core.reshape(x, (*shape[:at], size_of(shape[at:])))
+    rows = core.reshape(x, (*shape[:at], element_count(shape[at:])))
     return core.reshape(function(rows, -1), shape)
 
 

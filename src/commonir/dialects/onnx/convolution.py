@@ -25,7 +25,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, bf16, f16, f32, i64
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attr_types, attribute, by_version, element_type, known_dims, one_of, operand, positive, result
-from commonir.symbolic import Dim, floor_div, size_of
+from commonir.symbolic import Dim, element_count, floor_div
 
 
 class Convolution(OnnxOp):
@@ -117,7 +117,7 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
         read = core.grid_sample(images, places)
         if mask is not None:
             read = core.mul(read, core.reshape(mask, (n * groups, 1, points, *out)))
-        columns = core.reshape(read, (n, self.group, floor_div(c, self.group) * points, size_of(out)))
+        columns = core.reshape(read, (n, self.group, floor_div(c, self.group) * points, element_count(out)))
         rows = core.reshape(W, (self.group, floor_div(f, self.group), -1))
         y = core.reshape(core.matmul(rows, columns), (n, f, *out))
         return y if B is None else core.add(y, core.reshape(B, (-1, *(1,) * rank)))

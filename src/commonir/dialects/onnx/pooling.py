@@ -24,7 +24,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attr_types, attribute, by_version, element_type, operand, positive, result
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 class Pooled(OnnxOp):
@@ -80,7 +80,7 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
             positions = _column_major(positions, sizes)
         lead = (n, c, *(1,) * (rank - 2))
         image = core.add(core.mul(core.iota(lead, 0, i64), _number(c)), core.iota(lead, 1, i64))
-        return core.add(positions, core.mul(image, _number(size_of(sizes))))
+        return core.add(positions, core.mul(image, _number(element_count(sizes))))
 
 
 def _number(size: Dim) -> Value:
@@ -213,7 +213,7 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         built: list[Dim] = [n, c]
         for m, s, k, (lo, hi) in zip(sizes, strides, self.kernel_shape, pads, strict=True):
             built.append((m - 1) * s + k - lo - hi)
-        total = size_of(tuple(built))
+        total = element_count(tuple(built))
         zeros = core.fill(core.splat(0.0, X), (total,))
         flat = core.scatter_elements(zeros, core.reshape(I, (-1,)), core.reshape(X, (-1,)), 0)
         y = core.reshape(flat, tuple(built))

@@ -30,7 +30,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, f64, i64, u8
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, known_dims, operand, result
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 ALONG_ATTRIBUTE = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 EXTREMES_ALONG_ATTRIBUTE = by_version(
@@ -124,7 +124,7 @@ def mean_along(data: Value, axes: Axes, keep: bool) -> Value:
     if axes is None or element_of(data).is_float:
         return _folded(core.reduce_mean)(data, axes, keep)
     shape = shape_of(data)
-    count = size_of([shape[axis_from_start(a, len(shape))] for a in axes])
+    count = element_count([shape[axis_from_start(a, len(shape))] for a in axes])
     return core.div(core.reduce_sum(data, axes, keep), core.dims((count,), element_of(data), True))
 
 

@@ -23,7 +23,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, bf16, f32, i64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, element_type, known_dims, one_of, operand, result
-from commonir.symbolic import Dim, largest, size_of
+from commonir.symbolic import Dim, element_count, largest
 
 
 def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corners: bool) -> Value:
@@ -94,7 +94,7 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
                 one, count = core.splat(1.0, wide), self._number(sizes[a], wide)
                 axes.append(core.sub(core.div(core.add(doubled, one), count), one))
         axes.append(core.fill(core.splat(1.0, wide), tuple(sizes)))
-        points = core.reshape(core.stack(tuple(axes), -1), (size_of(tuple(sizes)), rank + 1))
+        points = core.reshape(core.stack(tuple(axes), -1), (element_count(tuple(sizes)), rank + 1))
         placed = core.matmul(points, wide, False, True)
         return core.narrowed(core.reshape(placed, (n, *sizes, rank)), theta)
 

@@ -52,7 +52,7 @@ from commonir.ods import (
 )
 from commonir.ods.patterns import ElementClass, TypeClass, version_number
 from commonir.ods.requiring import Requiring
-from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
+from commonir.symbolic import Dim, at_least, ceil_div, element_count, floor_div, largest, smallest
 
 MOVED = by_version(opset1=ANY_1, opset13=ANY_13)
 MOVED_TO_25 = by_version(
@@ -323,7 +323,7 @@ class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 
     def reference(self, input: Value) -> Value:
         shape = shape_of(input)
         first = self.axis if self.axis == len(shape) else axis_from_start(self.axis, len(shape))
-        return core.reshape(input, (size_of(shape[:first]), size_of(shape[first:])))
+        return core.reshape(input, (element_count(shape[:first]), element_count(shape[first:])))
 
 
 class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 opset23 opset24 opset25"):

@@ -198,7 +198,7 @@ class _Writer:
             "RecvTags": [[*pair] for pair in view.recv_tags],
             "IsExternal": bool(view.is_external),
         }
-        shape = ark.sizes_of(value)
+        shape = ark.dims_of(value)
         parts: dict[str, Json] = {
             "Id": number,
             "DataType": view.data_type,

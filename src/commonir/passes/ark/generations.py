@@ -84,7 +84,7 @@ class _Changed:
         return copied(op, self._values, changed)
 
     def _view(self, op: ark.HoldsView) -> dict[str, object]:
-        shape = ark.sizes_of(op.results[0])
+        shape = ark.dims_of(op.results[0])
         if any(pad != 1 for pad in op.pads or ()) and self._generation != ark.V1:
             self._refuse(op, f"tensor '{op.results[0].name}' has the pads {list(op.pads or ())}, which are not one")
         padded = op.padded_shape or shape

@@ -13,7 +13,7 @@ from enum import Enum
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ArrayData, Data, DeferredData, FileData, InlineData, SplatData
 from commonir.ir.types import TensorType, Type
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 class Split(NamedTuple):
@@ -52,7 +52,7 @@ def reshaped(split: Split, source: tuple[Dim, ...], target: tuple[Dim, ...], ran
     same = 0
     while axis < len(source) - 1 - same and same < len(target) and source[-1 - same] == target[-1 - same]:
         same += 1
-    stride = size_of(source[axis + 1 : len(source) - same])
+    stride = element_count(source[axis + 1 : len(source) - same])
     if not isinstance(stride, int):
         return None
     whole = period * stride

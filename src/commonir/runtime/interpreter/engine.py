@@ -22,9 +22,9 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, infer, is_not_known, known_data, path_of
 from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
-from commonir.runtime.binding import bind, requirements, sizes_of
+from commonir.runtime.binding import bind, requirements, symbol_sizes
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
-from commonir.runtime.instances import instance, is_concrete, with_sizes
+from commonir.runtime.instances import instance, is_concrete, static_attributes
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
 from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
@@ -143,7 +143,7 @@ class Evaluator:
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
-        inner = self._nested(sizes_of(function, arguments), self._depth)
+        inner = self._nested(symbol_sizes(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
@@ -241,7 +241,7 @@ class Evaluator:
         return tuple([values[v] for v in derived.outputs])
 
     def _algorithm(self, op: Op, operands: Arrays) -> Arrays:
-        attributes = with_sizes(op, self._sizes)
+        attributes = static_attributes(op, self._sizes)
         results = call_algorithm(op.with_attributes(**attributes) if attributes else op, *operands)
         return tuple([self._in_run_dtype(x, r.type) for x, r in zip(results, op.results, strict=False)])
 

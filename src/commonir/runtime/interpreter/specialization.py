@@ -22,7 +22,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, check_use, is_not_known, operations_behind
 from commonir.ods.fields import Field, FieldKind
 from commonir.rewrite.expand import append, expand
-from commonir.runtime.instances import is_fixed, with_sizes
+from commonir.runtime.instances import is_fixed, static_attributes
 from commonir.runtime.interpreter.operations import data_of_array
 from commonir.runtime.values import is_array, value_type
 
@@ -59,7 +59,7 @@ class Specializations:
             cached = self._by_op[op] = _OpSpecializations(op)
         read = [n for n in cached.may_read if _is_small(operands[n])]
         shapes = tuple([(v.type, x.shape if is_array(x) else None) for v, x in zip(op.operands, operands, strict=True)])
-        attributes = with_sizes(op, sizes) if cached.mentions_sizes else {}
+        attributes = static_attributes(op, sizes) if cached.mentions_sizes else {}
         key = (shapes, tuple([(n, _content_of(operands[n])) for n in read]), tuple(attributes.items()))
         result = cached.by_key.get(key)
         if result is None:

@@ -18,7 +18,7 @@ from commonir.ir.types import TensorType
 from commonir.ods import Form, Op
 from commonir.ods.data_dependent_dims import dims_introduced
 from commonir.ods.traits import Terminator
-from commonir.runtime.instances import with_sizes
+from commonir.runtime.instances import static_attributes
 from commonir.runtime.interpreter.control import global_of, is_control
 from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.runtime.interpreter.runtime_dims import result_sizes
@@ -136,7 +136,7 @@ class BlockTracer(ABC):
         arrays = [elements_of(t.node) if n in read else None for n, t in enumerate(operands)]
         with _left_to_running():
             types = [t.value.type for t in operands]
-            statement = specialize_for(op, arrays, types, read, with_sizes(op, self.sizes))
+            statement = specialize_for(op, arrays, types, read, static_attributes(op, self.sizes))
             inside = _Inline(self)
             inside.traced.update({v: operands[n] for n, v in statement.inputs.items()})
             return inside.trace_block(statement.block, ())

@@ -26,7 +26,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, path_of
 from commonir.ods.traits import Pure
-from commonir.runtime.binding import requirements, sizes_of
+from commonir.runtime.binding import requirements, symbol_sizes
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control, used_inside
@@ -356,7 +356,7 @@ class _BlockRunner:
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
-        inner = _BlockRunner(self._shared, sizes_of(function, arguments), self._depth)
+        inner = _BlockRunner(self._shared, symbol_sizes(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])

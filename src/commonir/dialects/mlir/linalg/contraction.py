@@ -13,7 +13,7 @@ from commonir.dialects.lazy_core import core, lifting
 from commonir.dialects.mlir.linalg.access import along, dims_in, linear_form, ordered, plain_dim, read
 from commonir.dialects.mlir.linalg.structured import Structured
 from commonir.ir.operation import Block, Operation, Value
-from commonir.symbolic import Dim, floor_div, size_of
+from commonir.symbolic import Dim, element_count, floor_div
 
 _LETTERS = string.ascii_letters
 
@@ -191,7 +191,7 @@ def _convolved(
     x = core.transpose(x, (*(axis_of[d] for d in leading), *(w.axis for w in windows)))
 
     def size(dims: Sequence[int]) -> Dim:
-        return size_of([sizes[d] for d in dims])
+        return element_count([sizes[d] for d in dims])
 
     x = core.reshape(x, (size(roles.images), size([*roles.groups, *roles.channels]), *(shape[w.axis] for w in windows)))
     order = [*roles.groups, *roles.filters, *roles.channels, *(w.inner for w in windows)]

@@ -18,7 +18,7 @@ from commonir.dialects.mlir.linalg.structured import Structured
 from commonir.ir.affine import AffineMap
 from commonir.ir.operation import Value
 from commonir.ir.types import i32, i64
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 Combine = Callable[[Value, Value], Value]
 
@@ -154,7 +154,7 @@ def _step_by_step(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]
     axes = [*over, *kept]
     arguments = _arguments(op, axes, sizes)
     shape = tuple([sizes[d] for d in kept])
-    count = size_of([sizes[d] for d in over])
+    count = element_count([sizes[d] for d in over])
     before = op.body.arguments[len(op.inputs) :]
     initial = [_state(op, n, kept, sizes) for n in range(len(op.outputs))]
     varying = {a: v for a, v in arguments.items() if a not in before}
@@ -214,7 +214,7 @@ def _point_by_point(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ..
     shape = [sizes[d] for d in range(op.rank)]
     if not shape:
         return _at_one_point(op, lambda _: core.scalar(0, i64), op.outputs)
-    count = size_of(shape)
+    count = element_count(shape)
 
     def step(*given: Value) -> Sequence[Value]:
         places = _unravelled(given[-1], shape)

@@ -14,7 +14,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Shape, i64
 from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_attr_types import array_of
-from commonir.ods.operand_shapes import known_sizes, ranked_shape
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim
@@ -135,7 +135,7 @@ class Pack(
         rank = len(ranked_shape(source))
         order = self.outer_dims_perm or tuple(range(rank))
         where = self.inner_dims_pos
-        parts = known_sizes(dest)
+        parts = known_dims_of(dest)
         outer = {axis: parts[n] for n, axis in enumerate(order)}
         tiles = dict(zip(where, parts[rank:], strict=True))
         x = _continued(source, [outer[a] * tiles.get(a, 1) for a in range(rank)], padding_value)
@@ -150,7 +150,7 @@ class Pack(
 
 def _continued(x: Value, sizes: Sequence[Dim], value: Value | None) -> Value:
     """A tensor continued at the end of its axes up to some sizes. Raises: NotKnownError when they are not known."""
-    shape = known_sizes(x)
+    shape = known_dims_of(x)
     more = [m - n for m, n in zip(sizes, shape, strict=True)]
     if all(n == 0 for n in more) or value is None:
         return x
@@ -188,7 +188,7 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTen
         yield from self.wrong_layout(self.dest, self.source, layout)
 
     def reference(self, source: Value, dest: Value, inner_tiles: tuple[Value, ...]) -> Value:  # noqa: ARG002
-        shape = known_sizes(dest)
+        shape = known_dims_of(dest)
         rank = len(shape)
         order = self.outer_dims_perm or tuple(range(rank))
         perm: list[int] = []
@@ -196,7 +196,7 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTen
             perm.append(order.index(a))
             if a in self.inner_dims_pos:
                 perm.append(rank + self.inner_dims_pos.index(a))
-        parts = known_sizes(source)
+        parts = known_dims_of(source)
         joined = [
             parts[order.index(a)] * (parts[rank + self.inner_dims_pos.index(a)] if a in self.inner_dims_pos else 1)
             for a in range(rank)

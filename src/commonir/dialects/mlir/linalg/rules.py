@@ -18,7 +18,7 @@ from commonir.ir.types import MemRefType, TensorType, Type, index
 from commonir.ods import Op
 from commonir.ods.operand_shapes import ranked_shape
 from commonir.ods.rules import Editor, Rules
-from commonir.ods.type_rules import element_of, sizes_of, static_sizes_of
+from commonir.ods.type_rules import dims_of, element_of, static_dims_of
 
 CAST = "tensor.cast"
 
@@ -58,7 +58,7 @@ def _replace_on(op: StructuredOp, operands: Sequence[Value], editor: Editor) -> 
 
 def _is_more_static(one: Type, other: Type) -> bool:
     """Returns whether a tensor type has all static dims of another type, and more."""
-    mine, its = sizes_of(one), sizes_of(other)
+    mine, its = dims_of(one), dims_of(other)
     if mine is None or its is None or len(mine) != len(its) or mine == its:
         return False
     return all(n is not None for n, m in zip(mine, its, strict=True) if m is not None)
@@ -110,7 +110,7 @@ def _propagate_dims(op: StructuredOp, editor: Editor) -> bool:
     for value, dims in zip(op.operands, places, strict=True):
         source = _source_of_cast(value, editor)
         for reported in (value, source):
-            sizes = None if reported is None else sizes_of(reported.type)
+            sizes = None if reported is None else dims_of(reported.type)
             for d, size in zip(dims, sizes or (), strict=False):
                 if size is not None:
                     known.setdefault(d, size)
@@ -155,7 +155,7 @@ def _hands_on(op: Generic, editor: Editor) -> bool:
         value = op.operands[given.index]
         if not (isinstance(value.type, TensorType) and isinstance(result.type, TensorType)):
             return False
-        if sizes_of(value.type) is None or value.type.element is not result.type.element:
+        if dims_of(value.type) is None or value.type.element is not result.type.element:
             return False
         values.append(value)
     casts = [_cast(v, r.type, op, editor) for v, r in zip(values, op.results, strict=True)]
@@ -245,7 +245,7 @@ def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
 def _sizes_made(value: Value, before: Operation, editor: Editor) -> list[int | Value] | None:
     """Returns the dims of a tensor, with operations for the dynamic ones."""
     out: list[int | Value] = []
-    for axis, size in enumerate(sizes_of(value.type) or ()):
+    for axis, size in enumerate(dims_of(value.type) or ()):
         place = editor.position(axis, before) if size is None else None
         reported = None if place is None else editor.made("tensor.dim", (value, place), (index,), before)
         if size is None and reported is None:
@@ -336,7 +336,7 @@ def _continued(op: Fill, editor: Editor) -> bool:
     changed = False
     for user in _users(op, ("tensor.pad",), editor):
         last, expected = user.regions[0].blocks[0].last, user.results[0].type
-        if last is None or last.operands != op.read or static_sizes_of(expected) is None:
+        if last is None or last.operands != op.read or static_dims_of(expected) is None:
             continue
         empty = editor.made("tensor.empty", ((),), (expected,), user)
         if empty is not None:

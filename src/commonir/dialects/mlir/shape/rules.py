@@ -29,7 +29,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, i64
 from commonir.ods import Op, known_data, known_integer
 from commonir.ods.rules import Editor, Rules
-from commonir.ods.type_rules import sizes_of, static_sizes_of
+from commonir.ods.type_rules import dims_of, static_dims_of
 
 
 def _rebuilt(op: Op, operands: tuple[Value, ...], editor: Editor) -> bool:
@@ -213,7 +213,7 @@ def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> boo
 
 def _known_shape(op: ShapeOf, editor: Editor) -> bool:
     """The shape of a static type."""
-    sizes = static_sizes_of(op.arg.type)
+    sizes = static_dims_of(op.arg.type)
     return sizes is not None and _put_shape(op, sizes, editor)
 
 
@@ -225,13 +225,13 @@ def _no_extents(op: FromExtents, editor: Editor) -> bool:
 def _known_rank(op: Rank, editor: Editor) -> bool:
     """The rank of a ranked type."""
     owner = op.shape.owner
-    sizes = sizes_of(owner.arg.type) if isinstance(owner, ShapeOf) else None
+    sizes = dims_of(owner.arg.type) if isinstance(owner, ShapeOf) else None
     return sizes is not None and _put_size(op, len(sizes), editor)
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
     """A static dim of a type."""
-    sizes, place = sizes_of(op.value.type), known_integer(op.index)
+    sizes, place = dims_of(op.value.type), known_integer(op.index)
     number = sizes[place] if sizes is not None and place is not None and 0 <= place < len(sizes) else None
     return number is not None and _put_size(op, number, editor)
 

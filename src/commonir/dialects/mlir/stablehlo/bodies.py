@@ -15,7 +15,7 @@ from commonir.dialects.mlir.stablehlo.base import kind_of
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, i32, i64
 from commonir.notation import NotationError
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim
 
 Values = tuple[Value, ...]
@@ -91,7 +91,7 @@ def gives_second(body: Region) -> bool:
 
 def part(x: Value, axis: int, start: Dim, stop: Dim, step: int = 1) -> Value:
     """The elements of a tensor between two positions of an axis."""
-    sizes = known_sizes(x)
+    sizes = known_dims_of(x)
     starts = tuple([start if n == axis else 0 for n in range(len(sizes))])
     stops = tuple([stop if n == axis else d for n, d in enumerate(sizes)])
     return core.slice(x, starts, stops, tuple([step if n == axis else 1 for n in range(len(sizes))]))
@@ -99,12 +99,12 @@ def part(x: Value, axis: int, start: Dim, stop: Dim, step: int = 1) -> Value:
 
 def combined(body: Region, first: Sequence[Value], second: Sequence[Value]) -> Values:
     """Returns the values that a program yields for pairs of tensors."""
-    return applied(body, [*first, *second], known_sizes(first[0]))
+    return applied(body, [*first, *second], known_dims_of(first[0]))
 
 
 def folded(body: Region, xs: Values) -> Values:
     """Tensors combined along their first axis, of which each has at least one element: halves with halves."""
-    size = known_sizes(xs[0])[0]
+    size = known_dims_of(xs[0])[0]
     if not isinstance(size, int):
         return _folded_in_order(body, xs)
     while size > 1:
@@ -121,8 +121,8 @@ def folded(body: Region, xs: Values) -> Values:
 
 def _folded_in_order(body: Region, xs: Values) -> Values:
     initial = [core.squeeze(part(x, 0, 0, 1), (0,)) for x in xs]
-    rest = [part(x, 0, 1, known_sizes(x)[0]) for x in xs]
-    shape = known_sizes(initial[0])
+    rest = [part(x, 0, 1, known_dims_of(x)[0]) for x in xs]
+    shape = known_dims_of(initial[0])
 
     def step(*given: Value) -> Sequence[Value]:
         return applied(body, given, shape)
@@ -136,7 +136,7 @@ def windows_folded(body: Region, xs: Values, axis: int, window: int, dilation: i
 
     Windows of twice the length are made of two that stand one after the other; the result has the size of what fits.
     """
-    sizes = known_sizes(xs[0])
+    sizes = known_dims_of(xs[0])
     count = sizes[axis] - (window - 1) * dilation
     known, length = xs, 1
     done: Values | None = None
@@ -150,7 +150,7 @@ def windows_folded(body: Region, xs: Values, axis: int, window: int, dilation: i
             at += length
         left >>= 1
         if left:
-            span = known_sizes(known[0])[axis] - length * dilation
+            span = known_dims_of(known[0])[axis] - length * dilation
             first = [part(x, axis, 0, span) for x in known]
             second = [part(x, axis, length * dilation, length * dilation + span) for x in known]
             known = combined(body, first, second)
@@ -254,7 +254,7 @@ def _reductions() -> Mapping[str, core.Reduction]:
 
 def scattered(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], body: Region) -> tuple[Value, ...]:
     """Rows of tensors combined with updates at positions, [n, 1]; a position of -1 is outside."""
-    size = known_sizes(inputs[0])[0]
+    size = known_dims_of(inputs[0])[0]
     # What lies outside is put into a row after the last one, which is left out in the end.
     outside = core.less(rows, core.scalar(0, i64))
     at = core.select(outside, core.dims((size,), i64, True), rows)
@@ -271,12 +271,12 @@ def scattered(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], bo
 
 def _empty_row(x: Value) -> Value:
     zero = core.splat(False, x) if str(core.tensor_type(x).element) == "i1" else core.splat(0, x)
-    return core.broadcast_to(zero, (1, *known_sizes(x)[1:]))
+    return core.broadcast_to(zero, (1, *known_dims_of(x)[1:]))
 
 
 def _one_by_one(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], body: Region) -> list[Value]:
     count = len(inputs)
-    shape = (1, *known_sizes(inputs[0])[1:])
+    shape = (1, *known_dims_of(inputs[0])[1:])
 
     def step(*given: Value) -> Sequence[Value]:
         states, values, row = given[:count], given[count:-1], given[-1]
@@ -285,6 +285,6 @@ def _one_by_one(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], 
         found = applied(body, [*old, *new], shape)
         return [core.scatter_nd(s, core.unsqueeze(row, (0,)), v) for s, v in zip(states, found, strict=True)]
 
-    slices = [core.tensor_type(v).with_shape(known_sizes(v)[1:]) for v in (*updates, rows)]
+    slices = [core.tensor_type(v).with_shape(known_dims_of(v)[1:]) for v in (*updates, rows)]
     body_ = core.nested([*[v.type for v in inputs], *slices], step)
     return list(core.scan(tuple(inputs), (*updates, rows), body_))

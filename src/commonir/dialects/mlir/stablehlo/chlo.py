@@ -33,7 +33,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
 from commonir.ods import Dialect, TypeConstraint, attr_types, attribute, definitions_in, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape
 from commonir.symbolic import Dim
@@ -270,7 +270,7 @@ class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
     def reference(self, operand: Value) -> tuple[Value, Value]:
         key = total_order(operand) if kind_of(operand).is_float else operand
         order = core.argsort(key, -1, True)
-        sizes = known_sizes(order)
+        sizes = known_dims_of(order)
         kept = core.slice(order, (0,) * len(sizes), (*sizes[:-1], self.k), (1,) * len(sizes))
         return core.gather_elements(operand, kept, -1), core.cast(kept, i32)
 
@@ -294,12 +294,12 @@ class _Broadcasting(
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         first, second = _aligned(lhs, rhs, self.broadcast_dimensions)
-        expected = like(first.type, known_sizes(first), element(self.result_))
+        expected = like(first.type, known_dims_of(first), element(self.result_))
         return type(self).kind.build({"lhs": first, "rhs": second}, [expected]).reference(first, second)
 
 
 def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value, Value]:
-    left, right = known_sizes(a), known_sizes(b)
+    left, right = known_dims_of(a), known_dims_of(b)
     rank = max(len(left), len(right))
     at = [places if places is not None and len(s) < rank else range(rank - len(s), rank) for s in (left, right)]
     sizes: list[Dim] = [1] * rank

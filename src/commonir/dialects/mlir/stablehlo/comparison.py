@@ -38,7 +38,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, integer_type
 from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes
 
@@ -171,6 +171,6 @@ class Clamp(HloOp, name="stablehlo.clamp", traits=(traits.Elementwise, traits.Pu
         if is_truth(operand):
             return core.logical_and(core.logical_or(operand, min), max)
         if is_complex_value(operand):
-            larger = lexicographic(core.greater, operand, core.broadcast_to(min, known_sizes(operand)))
-            return lexicographic(core.less, larger, core.broadcast_to(max, known_sizes(operand)))
+            larger = lexicographic(core.greater, operand, core.broadcast_to(min, known_dims_of(operand)))
+            return lexicographic(core.less, larger, core.broadcast_to(max, known_dims_of(operand)))
         return core.minimum(core.maximum(operand, min), max)

@@ -29,7 +29,7 @@ from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
 from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
-from commonir.ods.operand_shapes import sizes_in_numbers
+from commonir.ods.operand_shapes import static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.symbolic import Dim
 
@@ -88,7 +88,7 @@ class Iota(
     def reference(self) -> Value:
         element_type = element(self.output)
         assert isinstance(element_type, ElementType)
-        return _counted(sizes_in_numbers(self.output), self.iota_dimension, element_type)
+        return _counted(static_dims(self.output), self.iota_dimension, element_type)
 
 
 class DynamicIota(
@@ -127,7 +127,7 @@ def all_numbered(shape: Value) -> Value:
 def _counted_by(shape: Value, axis: int) -> Value:
     """Numbers from 0 along an axis of a computed shape."""
     wide = number_as(shape, i64)
-    rank = sizes_in_numbers(wide)[0]
+    rank = static_dims(wide)[0]
     size = core.reshape(core.slice(wide, (axis,), (axis + 1,), (1,)), ())
     later = core.reduce_prod(core.slice(wide, (axis + 1,), (rank,), (1,)), (0,))
     return core.mod(core.floor_div(all_numbered(shape), later), size)

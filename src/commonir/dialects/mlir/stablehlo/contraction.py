@@ -54,10 +54,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_shapes
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 # -- products
 
@@ -83,7 +83,7 @@ def _complex_product(a: Value, b: Value) -> Value:
 
 def contracted(a: Value, b: Value, dims: DotDims, wanted: ElementType) -> Value:
     """The sums of products over some axes of two tensors, which may share others."""
-    left, right = known_sizes(a), known_sizes(b)
+    left, right = known_dims_of(a), known_dims_of(b)
     rows = [n for n in range(len(left)) if n not in (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)]
     columns = [
         n for n in range(len(right)) if n not in (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
@@ -95,9 +95,9 @@ def contracted(a: Value, b: Value, dims: DotDims, wanted: ElementType) -> Value:
     second = transposed(b, [*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions, *columns])
     if not batch and len(summed) == 1 and len(columns) == 1 and rows:
         return _product(first, second, wanted)
-    one = size_of(summed)
-    first = reshaped(first, [*batch, size_of(height), one])
-    second = reshaped(second, [*batch, one, size_of(width)])
+    one = element_count(summed)
+    first = reshaped(first, [*batch, element_count(height), one])
+    second = reshaped(second, [*batch, one, element_count(width)])
     return reshaped(_product(first, second, wanted), [*batch, *height, *width])
 
 
@@ -127,7 +127,7 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
     def reference(self, lhs: Value, rhs: Value) -> Value:
         expected = element(self.result_)
         assert isinstance(expected, ElementType)
-        dims = DotDims((), (), (len(known_sizes(lhs)) - 1,), (0,))
+        dims = DotDims((), (), (len(known_dims_of(lhs)) - 1,), (0,))
         return contracted(lhs, rhs, dims, expected)
 
 
@@ -360,7 +360,7 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         windows = (self.window_strides, self.lhs_dilation, self.rhs_dilation, self.window_reversal)
-        pads = pairs_of(self.padding, len(known_sizes(lhs)) - 2)
+        pads = pairs_of(self.padding, len(known_dims_of(lhs)) - 2)
         groups = self.feature_group_count, self.batch_group_count
         expected = element(self.result_)
         assert isinstance(expected, ElementType)
@@ -443,10 +443,10 @@ def convolved(
     if batch_groups > 1:
         image = _batches_as_features(image, batch_groups)
         feature_groups = batch_groups
-    sizes, window = known_sizes(image)[2:], known_sizes(kernel)[2:]
+    sizes, window = known_dims_of(image)[2:], known_dims_of(kernel)[2:]
     fitting = window_sizes(sizes, [w for w in window if isinstance(w, int)], strides, ((1,) * count, spread), pads)
     if any(n == 0 for n in fitting):
-        shape = (known_sizes(image)[0], known_sizes(kernel)[0], *[0 if n is None else n for n in fitting])
+        shape = (known_dims_of(image)[0], known_dims_of(kernel)[0], *[0 if n is None else n for n in fitting])
         found = core.broadcast_to(core.splat(0, image), shape)
     elif count:
         found = core.conv(image, kernel, None, tuple(strides), tuple(spread), pads, feature_groups)
@@ -465,9 +465,9 @@ def _narrowed(x: Value, wanted: ElementType) -> Value:
 
 def _batches_as_features(image: Value, groups: int) -> Value:
     """Images in groups of batches, of which each becomes features of its own."""
-    batch, features, *spatial = known_sizes(image)
+    batch, features, *spatial = known_dims_of(image)
     rest = len(spatial)
-    each = size_of([batch]) // groups if isinstance(batch, int) else batch // groups
+    each = element_count([batch]) // groups if isinstance(batch, int) else batch // groups
     apart = core.reshape(image, (groups, each, features, *spatial))
     moved = core.transpose(apart, (1, 0, 2, *range(3, 3 + rest)))
     return core.reshape(moved, (each, groups * features, *spatial))
@@ -538,7 +538,7 @@ class Fft(
             )
 
     def reference(self, operand: Value) -> Value:
-        rank = len(known_sizes(operand))
+        rank = len(known_dims_of(operand))
         at = [rank - len(self.fft_length) + n for n in range(len(self.fft_length))]
         match self.fft_type:
             case FftType.RFFT:
@@ -554,19 +554,19 @@ class Fft(
 
 
 def _parts(x: Value) -> Value:
-    rank = len(known_sizes(x))
+    rank = len(known_dims_of(x))
     return core.concat((core.unsqueeze(core.real(x), (rank,)), core.unsqueeze(core.imag(x), (rank,))), rank)
 
 
 def _transformed(pair: Value, axes: Sequence[int], *, inverse: bool) -> Value:
-    rank = len(known_sizes(pair))
+    rank = len(known_dims_of(pair))
     for at in axes:
-        pair = core.dft(pair, sizes_in_numbers(pair)[at], at - rank, inverse, False)
+        pair = core.dft(pair, static_dims(pair)[at], at - rank, inverse, False)
     return pair
 
 
 def _joined_part(pair: Value, n: int) -> Value:
-    sizes = known_sizes(pair)
+    sizes = known_dims_of(pair)
     rank = len(sizes)
     one = core.slice(pair, (*(0,) * (rank - 1), n), (*sizes[:-1], n + 1), (1,) * rank)
     return core.squeeze(one, (rank - 1,))
@@ -597,8 +597,8 @@ class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, Compatible
     def reference(self, a: Value) -> Value:
         if is_complex_value(a):
             raise NotationError("the factor of complex matrices has no meaning here")
-        size = sizes_in_numbers(a)[-1]
-        rank = len(known_sizes(a))
+        size = static_dims(a)[-1]
+        rank = len(known_dims_of(a))
         source = a if self.lower else _swapped(a)
         result = _lower_factor(source, size, rank)
         return result if self.lower else _swapped(result)
@@ -613,13 +613,13 @@ def _check_square(op: HloOp, a: Value, label: str) -> Iterator[Diagnostic]:
 
 
 def _swapped(a: Value) -> Value:
-    rank = len(known_sizes(a))
+    rank = len(known_dims_of(a))
     return core.transpose(a, (*range(rank - 2), rank - 1, rank - 2))
 
 
 def _lower_factor(a: Value, size: int, rank: int) -> Value:
     """The lower factor, column by column."""
-    sizes = known_sizes(a)
+    sizes = known_dims_of(a)
     columns = core.iota((size,))
     zeros = core.broadcast_to(core.splat(0.0, a), sizes)
 
@@ -685,7 +685,7 @@ class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.P
 
 def _solved(a: Value, b: Value, *, lower: bool, unit: bool) -> Value:
     """The solution, row by row; what lies on the other side of the diagonal is not read."""
-    sizes, rank, size = known_sizes(b), len(known_sizes(b)), sizes_in_numbers(a)[-1]
+    sizes, rank, size = known_dims_of(b), len(known_dims_of(b)), static_dims(a)[-1]
     columns = core.iota((size,))
     zeros = core.broadcast_to(core.splat(0.0, b), sizes)
 

@@ -34,9 +34,9 @@ from commonir.dialects.mlir.stablehlo.reduction import check_reducer, numbers_re
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64
 from commonir.ods import attr_types, attribute, known_data, operand, region, result, traits
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.type_rules import all_element_types_match, are_compatible_shapes
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 
 def _check_axes(
@@ -221,18 +221,18 @@ class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
 
 def _rows(indices: Value, vector: int) -> tuple[Value, tuple[Dim, ...]]:
     """Positions with their numbers along the last axis, and the sizes of the other axes."""
-    rank = len(known_sizes(indices))
+    rank = len(known_dims_of(indices))
     wide = number_as(indices, i64)
     if vector == rank:
         wide = core.unsqueeze(wide, (rank,))
     elif vector != rank - 1:
         wide = transposed(wide, [*[n for n in range(rank) if n != vector], vector])
-    return wide, known_sizes(wide)[:-1]
+    return wide, known_dims_of(wide)[:-1]
 
 
 def _column(rows: Value, n: int) -> Value:
     """One number of each position."""
-    sizes = known_sizes(rows)
+    sizes = known_dims_of(rows)
     rank = len(sizes)
     if sizes[-1] == 1:
         return core.squeeze(rows, (rank - 1,))
@@ -256,7 +256,7 @@ def _shared(n: int, batch: Sequence[Dim], vector: int) -> Value:
 
 def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -> Value:
     """Slices of a tensor at positions."""
-    whole = known_sizes(x)
+    whole = known_dims_of(x)
     rows, batch = _rows(indices, dims.index_vector_dim)
     dropped = (*dims.collapsed_slice_dims, *dims.operand_batching_dims)
     # Along an axis that a slice has whole there is nothing to position.
@@ -276,7 +276,7 @@ def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -
                 dims.start_indices_batching_dims[dims.operand_batching_dims.index(n)], batch, dims.index_vector_dim
             )
         if at is not None and inner:
-            at = core.reshape(at, (*known_sizes(at), *(1,) * len(inner)))
+            at = core.reshape(at, (*known_dims_of(at), *(1,) * len(inner)))
         if n in inner:
             place = inner.index(n)
             along = core.reshape(
@@ -408,7 +408,7 @@ def _scalar_like(v: Value) -> Value:
 def _scattered_windows(
     inputs: Sequence[Value], indices: Value, updates: Sequence[Value], dims: ScatterDims, body: Region
 ) -> tuple[Value, ...]:
-    whole, wide = known_sizes(inputs[0]), known_sizes(updates[0])
+    whole, wide = known_dims_of(inputs[0]), known_dims_of(updates[0])
     rows, batch = _rows(indices, dims.index_vector_dim)
     dropped = (*dims.inserted_window_dims, *dims.input_batching_dims)
     window = dict(zip([n for n in range(len(whole)) if n not in dropped], dims.update_window_dims, strict=True))
@@ -429,7 +429,7 @@ def _scattered_windows(
             shared = dims.scatter_indices_batching_dims[dims.input_batching_dims.index(n)]
             at = _shared(shared, batch, dims.index_vector_dim)
         if at is not None and inner:
-            at = core.reshape(at, (*known_sizes(at), *(1,) * len(inner)))
+            at = core.reshape(at, (*known_dims_of(at), *(1,) * len(inner)))
         if n in inner:
             place = inner.index(n)
             size = spread[place]
@@ -441,9 +441,9 @@ def _scattered_windows(
             core.greater_equal(at, core.scalar(0, i64)), core.less(at, core.dims((whole[n],), i64, True))
         )
         valid = inside if valid is None else core.logical_and(valid, inside)
-    count, rest = size_of([*batch, *spread]), tuple([whole[n] for n in fixed])
+    count, rest = element_count([*batch, *spread]), tuple([whole[n] for n in fixed])
     flat_index = _flat(columns, [whole[n] for n in moved], (*batch, *spread), valid, count)
-    total = size_of([whole[n] for n in moved])
+    total = element_count([whole[n] for n in moved])
     flat = tuple([core.reshape(transposed(x, [*moved, *fixed]), (total, *rest)) for x in inputs])
     given = tuple([core.reshape(transposed(u, order), (count, *rest)) for u in updates])
     found = bodies.scattered(flat, flat_index, given, body)
@@ -476,7 +476,7 @@ class TorchIndexSelect(HloOp, name="stablehlo.torch_index_select", traits=(trait
     result_: Value = result(AnyHlo)
 
     def reference(self, operand: Value, index: Value) -> Value:
-        sizes, places = known_sizes(operand), known_sizes(index)
+        sizes, places = known_dims_of(operand), known_dims_of(index)
         at = self.dim % len(sizes)
         shared = self.batch_dims % max(len(places), 1) if places else 0
         batch = tuple(range(shared))

@@ -50,10 +50,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotKnownError
 from commonir.ods import attribute, known_dims, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, all_element_types_match, all_types_match
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 # -- shapes
 
@@ -72,7 +72,7 @@ class Reshape(HloOp, name="stablehlo.reshape", traits=(traits.Pure, CompatibleEl
         yield from map(self.violated, reshaped_faults(self.operand, self.result_))
 
     def reference(self, operand: Value) -> Value:
-        return reshaped(operand, sizes_in_numbers(self.result_))
+        return reshaped(operand, static_dims(self.result_))
 
 
 def _count(shape: Shape | None) -> int | None:
@@ -101,7 +101,7 @@ class DynamicReshape(HloOp, name="stablehlo.dynamic_reshape", traits=(traits.Pur
         yield from self.check_sizes_given(self.output_shape)
         counts: list[int] = []
         for sizes in (shape_of(self.operand_), shape_of(self.result_), numbers_given(self.output_shape) or (None,)):
-            count = size_of([-1 if d is None else d for d in sizes]) if None not in sizes else None
+            count = element_count([-1 if d is None else d for d in sizes]) if None not in sizes else None
             counts += [count] if isinstance(count, int) and count >= 0 else []
         if len(set(counts)) > 1:
             message = "C1: number of elements of operand, result and output_shape doesn't match:"
@@ -135,16 +135,16 @@ class Broadcast(
         return None if shape is None else (like(self.operand.type, (*self.broadcast_sizes, *shape)),)
 
     def reference(self, operand: Value) -> Value:
-        return core.broadcast_to(operand, (*self.broadcast_sizes, *known_sizes(operand)))
+        return core.broadcast_to(operand, (*self.broadcast_sizes, *known_dims_of(operand)))
 
 
 def broadcast_in(x: Value, axes: Sequence[int], shape: Sequence[Dim]) -> Value:
     """A tensor whose axes become those named of a shape, along the others of which it is repeated."""
     ordered = transposed(x, sorted(range(len(axes)), key=lambda n: axes[n]))
-    sizes = known_sizes(ordered)
+    sizes = known_dims_of(ordered)
     places = dict(zip(sorted(axes), sizes, strict=True))
     placed = reshaped(ordered, [places.get(n, 1) for n in range(len(shape))])
-    return placed if tuple(known_sizes(placed)) == tuple(shape) else core.broadcast_to(placed, tuple(shape))
+    return placed if tuple(known_dims_of(placed)) == tuple(shape) else core.broadcast_to(placed, tuple(shape))
 
 
 def _check_broadcast(op: HloOp, x: Value, axes: Sequence[int], out: Value) -> Iterator[Diagnostic]:
@@ -189,7 +189,7 @@ class BroadcastInDim(
         yield from map(self.violated, broadcast_faults(self.operand, self.result_, self.broadcast_dimensions))
 
     def reference(self, operand: Value) -> Value:
-        return broadcast_in(operand, self.broadcast_dimensions, sizes_in_numbers(self.result_))
+        return broadcast_in(operand, self.broadcast_dimensions, static_dims(self.result_))
 
 
 class DynamicBroadcastInDim(
@@ -242,8 +242,8 @@ class DynamicBroadcastInDim(
             return broadcast_in(operand, self.broadcast_dimensions, known)
         places = self.broadcast_dimensions
         ordered = transposed(operand, sorted(range(len(places)), key=lambda n: places[n]))
-        sizes = dict(zip(sorted(places), known_sizes(ordered), strict=True))
-        placed = reshaped(ordered, [sizes.get(n, 1) for n in range(sizes_in_numbers(output_dimensions)[0])])
+        sizes = dict(zip(sorted(places), known_dims_of(ordered), strict=True))
+        placed = reshaped(ordered, [sizes.get(n, 1) for n in range(static_dims(output_dimensions)[0])])
         everywhere = core.greater_equal(all_numbered(output_dimensions), core.scalar(0, i64))
         return core.select(everywhere, placed, placed)
 
@@ -455,7 +455,7 @@ class DynamicSlice(
     def reference(self, operand: Value, start_indices: tuple[Value, ...]) -> Value:
         if not start_indices:
             return operand
-        starts = clamped_starts(start_indices, known_sizes(operand), self.slice_sizes)
+        starts = clamped_starts(start_indices, known_dims_of(operand), self.slice_sizes)
         known = known_dims(starts)
         sizes = self.slice_sizes
         if known is not None:
@@ -517,7 +517,7 @@ class DynamicUpdateSlice(
                 yield self.violated(f"C2: expects size at dimension {n} of update to be in range [0, {b}]. Got: {a}")
 
     def reference(self, operand: Value, update: Value, start_indices: tuple[Value, ...]) -> Value:
-        whole, part = known_sizes(operand), known_sizes(update)
+        whole, part = known_dims_of(operand), known_dims_of(update)
         if whole == part:
             return update
         starts = clamped_starts(start_indices, whole, part)
@@ -538,7 +538,7 @@ class DynamicUpdateSlice(
 
 def _updated_along(operand: Value, update: Value, starts: Value, axis: int) -> Value:
     """A tensor with elements replaced from a position on along one axis; the others are all replaced there."""
-    size, rank = known_sizes(update)[axis], len(known_sizes(update))
+    size, rank = known_dims_of(update)[axis], len(known_dims_of(update))
     start = core.slice(starts, (axis,), (axis + 1,), (1,))
     positions = core.unsqueeze(core.add(core.iota((size,)), start), (1,))
     order = [axis, *[n for n in range(rank) if n != axis]]
@@ -563,7 +563,7 @@ def padded(x: Value, value: Value, low: Sequence[int], high: Sequence[int], inte
         else:
             x = _surrounded(x, value, before, after)
     if any(n < 0 for n in (*low, *high)):
-        sizes = known_sizes(x)
+        sizes = known_dims_of(x)
         starts = tuple([max(-n, 0) for n in low])
         stops = tuple([size - max(-n, 0) for size, n in zip(sizes, high, strict=True)])
         x = core.slice(x, starts, stops, (1,) * rank)
@@ -572,7 +572,7 @@ def padded(x: Value, value: Value, low: Sequence[int], high: Sequence[int], inte
 
 def _surrounded(x: Value, value: Value, before: Sequence[int], after: Sequence[int]) -> Value:
     for n in range(len(before)):
-        sizes = known_sizes(x)
+        sizes = known_dims_of(x)
         pieces = [filled(value, (*sizes[:n], count, *sizes[n + 1 :])) for count in (before[n], after[n])]
         parts = [pieces[0]] * (before[n] > 0) + [x] + [pieces[1]] * (after[n] > 0)
         x = core.concat(tuple(parts), n) if len(parts) > 1 else x
@@ -581,7 +581,7 @@ def _surrounded(x: Value, value: Value, before: Sequence[int], after: Sequence[i
 
 def _spread(x: Value, value: Value, axis: int, count: int) -> Value:
     """A tensor with some elements put between its own along an axis."""
-    sizes = known_sizes(x)
+    sizes = known_dims_of(x)
     size = sizes[axis]
     if size == 0:
         return x
@@ -740,6 +740,6 @@ class SetDimensionSize(
         known = known_dims(size)
         if known is None:
             raise NotKnownError("the size of an axis is not known before running")
-        sizes = known_sizes(operand)
+        sizes = known_dims_of(operand)
         stops = tuple([known[0] if n == self.dimension else d for n, d in enumerate(sizes)])
         return core.slice(operand, (0,) * len(sizes), stops, (1,) * len(sizes))

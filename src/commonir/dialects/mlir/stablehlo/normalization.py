@@ -25,9 +25,9 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.mlir_attr_types import typed_float
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.type_rules import are_compatible_shapes
-from commonir.symbolic import size_of
+from commonir.symbolic import element_count
 
 
 class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
@@ -60,13 +60,13 @@ class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
 
     def spread(self, values: Value, x: Value) -> Value:
         """Numbers of features along the axis of features."""
-        sizes = known_sizes(x)
+        sizes = known_dims_of(x)
         shape = [1] * len(sizes)
         return core.reshape(values, (*shape[: self.feature_index], -1, *shape[self.feature_index + 1 :]))
 
     def others(self, x: Value) -> tuple[int, ...]:
         """All axes but that of features."""
-        return tuple([n for n in range(len(known_sizes(x))) if n != self.feature_index])
+        return tuple([n for n in range(len(known_dims_of(x))) if n != self.feature_index])
 
     def statistics(self, x: Value) -> tuple[Value, Value]:
         """The mean and the variance of each feature."""
@@ -151,8 +151,8 @@ class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
     def reference(
         self, operand: Value, scale: Value, mean: Value, variance: Value, grad_output: Value
     ) -> tuple[Value, Value, Value]:
-        sizes, others = known_sizes(operand), self.others(operand)
-        count = core.cast(core.dims((size_of([sizes[n] for n in others]),), scalar=True), kind_of(operand))
+        sizes, others = known_dims_of(operand), self.others(operand)
+        count = core.cast(core.dims((element_count([sizes[n] for n in others]),), scalar=True), kind_of(operand))
         apart = core.sub(operand, self.spread(mean, operand))
         wide = core.add(variance, core.splat(self.epsilon, variance))
         deviation = self.spread(core.sqrt(wide), operand)

@@ -12,7 +12,7 @@ from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo.base import converted, kind_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, boolean
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function1, Function2
@@ -55,7 +55,7 @@ def complex_splat(value: float, x: Value) -> Value:
 
 def zero_like(x: Value) -> Value:
     """Zeros in the shape of a tensor."""
-    return core.broadcast_to(core.splat(0.0, x), known_sizes(x))
+    return core.broadcast_to(core.splat(0.0, x), known_dims_of(x))
 
 
 def negated(x: Value) -> Value:

@@ -36,11 +36,11 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type, boolean, i64
 from commonir.ods import attr_types, attribute, operand, region, result, traits
-from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import ImplicitTerminator, SameVariadicOperandSize
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes, are_compatible_types
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 
 RETURNS = ImplicitTerminator("stablehlo.return")
 Pairs = tuple[tuple[int, int], ...]
@@ -185,7 +185,7 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
         self, inputs: tuple[Value, ...], init_values: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
         if not self.dimensions:
-            shape = known_sizes(inputs[0])
+            shape = known_dims_of(inputs[0])
             return bodies.applied(body, [*[filled(v, shape) for v in init_values], *inputs], shape)
         known = bodies.combination_of(body) if len(inputs) == 1 else None
         if known is not None:
@@ -209,11 +209,11 @@ def _is_neutral(name: str, value: Value) -> bool:
 def _reduced(
     body: Region, inputs: Sequence[Value], inits: Sequence[Value], dimensions: Sequence[int]
 ) -> tuple[Value, ...]:
-    sizes = known_sizes(inputs[0])
+    sizes = known_dims_of(inputs[0])
     over = sorted(dimensions)
     kept = [n for n in range(len(sizes)) if n not in over]
     shape = tuple([sizes[n] for n in kept])
-    count = size_of([sizes[n] for n in over])
+    count = element_count([sizes[n] for n in over])
     starts = tuple([filled(v, shape) for v in inits])
     if count == 0:
         return starts
@@ -323,7 +323,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
         low, high = [p[0] for p in pads], [p[1] for p in pads]
         between = [n - 1 for n in base]
         xs = tuple([padded(x, v, low, high, between) for x, v in zip(inputs, init_values, strict=True)])
-        sizes = window_sizes(known_sizes(inputs[0]), self.window_dimensions, strides, (base, dilations), pads)
+        sizes = window_sizes(known_dims_of(inputs[0]), self.window_dimensions, strides, (base, dilations), pads)
         if any(n == 0 for n in sizes):
             whole = tuple([0 if n is None else n for n in sizes])
             return tuple([filled(v, whole) for v in init_values])
@@ -331,8 +331,8 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
             if window > 1:
                 xs = bodies.windows_folded(body, xs, n, window, dilations[n])
             if strides[n] > 1:
-                xs = tuple([bodies.part(x, n, 0, known_sizes(x)[n], strides[n]) for x in xs])
-        shape = known_sizes(xs[0])
+                xs = tuple([bodies.part(x, n, 0, known_dims_of(x)[n], strides[n]) for x in xs])
+        shape = known_dims_of(xs[0])
         return bodies.combined(body, tuple([filled(v, shape) for v in init_values]), xs)
 
 
@@ -360,20 +360,26 @@ def _pooled(
     others = [n for n in range(len(window)) if n not in spatial]
     if any(max(pads[n]) > (window[n] - 1) * dilations[n] for n in spatial):
         return None
-    sizes = known_sizes(x)
+    sizes = known_dims_of(x)
     # Images have two axes before the spatial ones; what else there is becomes one with the first.
     order = [*others, *spatial]
     moved = transposed(x, order)
     leading = [sizes[n] for n in others]
     if len(leading) != 2:
-        before = [1, *leading] if len(leading) == 1 else [1, 1] if not leading else [size_of(leading[:-1]), leading[-1]]
+        before = (
+            [1, *leading]
+            if len(leading) == 1
+            else [1, 1]
+            if not leading
+            else [element_count(leading[:-1]), leading[-1]]
+        )
         moved = core.reshape(moved, (*before, *[sizes[n] for n in spatial]))
     pool = core.max_pool if known.name == "max" else core.sum_pool
     kernel, steps, spread = [tuple([held[n] for n in spatial]) for held in (window, strides, dilations)]
     around = tuple([pads[n] for n in spatial])
     found = pool(moved, kernel, steps, spread, around)
     if len(leading) != 2:
-        found = core.reshape(found, (*leading, *known_sizes(found)[2:]))
+        found = core.reshape(found, (*leading, *known_dims_of(found)[2:]))
     return transposed(found, [order.index(n) for n in range(len(order))])
 
 
@@ -438,8 +444,8 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
 
     def reference(self, operand: Value, source: Value, init_value: Value, *, select: Region, scatter: Region) -> Value:
         window, strides, pads = self._numbers()
-        sizes, count = sizes_in_numbers(operand), sizes_in_numbers(source)
-        places = core.reshape(core.iota((size_of(sizes),)), sizes)
+        sizes, count = static_dims(operand), static_dims(source)
+        places = core.reshape(core.iota((element_count(sizes),)), sizes)
         low, high = [p[0] for p in pads], [p[1] for p in pads]
         none = (0,) * len(sizes)
         values = padded(
@@ -459,15 +465,15 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
             keeps = core.logical_and(core.logical_or(keeps, core.less(place, nothing)), core.greater_equal(at, nothing))
             best, at = core.select(keeps, best, value), core.select(keeps, at, place)
         assert at is not None
-        total = size_of(sizes)
+        total = element_count(sizes)
         flat = filled(init_value, (total,))
-        rows = core.reshape(at, (size_of(count), 1))
-        (found,) = bodies.scattered((flat,), rows, (core.reshape(source, (size_of(count),)),), scatter)
+        rows = core.reshape(at, (element_count(count), 1))
+        (found,) = bodies.scattered((flat,), rows, (core.reshape(source, (element_count(count),)),), scatter)
         return core.reshape(found, sizes)
 
 
 def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    total = size_of(list(window))
+    total = element_count(list(window))
     assert isinstance(total, int)
     for n in range(total):
         out: list[int] = []
@@ -517,7 +523,7 @@ class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndRes
         return -1 if self.dimension is None else self.dimension
 
     def reference(self, inputs: tuple[Value, ...], *, comparator: Region) -> tuple[Value, ...]:
-        sizes = known_sizes(inputs[0])
+        sizes = known_dims_of(inputs[0])
         if not sizes:
             return inputs
         at = self._axis() % len(sizes)
@@ -601,5 +607,5 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
                 yield malformed(self, f"{message} {element(v)} and {element(at)}")
 
     def reference(self, inputs: tuple[Value, ...], *, computation: Region) -> Value:
-        (result,) = bodies.applied(computation, inputs, known_sizes(inputs[0]))
+        (result,) = bodies.applied(computation, inputs, known_dims_of(inputs[0]))
         return result

@@ -33,7 +33,7 @@ from commonir.ods.type_constraints import (
     confined,
 )
 from commonir.ods.type_rules import element_of, types_match_with
-from commonir.symbolic import Dim, size_of
+from commonir.symbolic import Dim, element_count
 from commonir.symbolic.constraints import NotKnownError
 
 AnyNon0RankedOrUnrankedTensor = confined(
@@ -325,7 +325,7 @@ def _generated_one_by_one(body: Region, sizes: tuple[Dim, ...]) -> Value:
         return lifting.replayed(block, given, lambda d: places[-1 - d])
 
     nested = core.nested([TensorType(i64, ())], step)
-    (found,) = core.scan((), (core.iota((size_of(sizes),)),), nested)
+    (found,) = core.scan((), (core.iota((element_count(sizes),)),), nested)
     return core.reshape(found, sizes)
 
 

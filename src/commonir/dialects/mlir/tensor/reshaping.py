@@ -25,7 +25,7 @@ from commonir.ir.core_types import core_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, TensorType, Type
 from commonir.ods import attribute, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes, ranked_shape
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.ods.type_constraints import (
     AnyFloat,
     AnySignedInteger,
@@ -39,7 +39,7 @@ from commonir.ods.type_constraints import (
     tensor_rank_of,
 )
 from commonir.ods.type_rules import are_compatible_shapes, element_of
-from commonir.symbolic import Dim, floor_div, size_of
+from commonir.symbolic import Dim, element_count, floor_div
 from commonir.symbolic.constraints import NotKnownError
 
 _NUMBERS = tensor_of(AnySignlessInteger, AnyUnsignedInteger, AnySignedInteger, AnyFloat)
@@ -162,8 +162,8 @@ def _wrong_groups(op: TensorOp, groups: Groups, expanded: Shape, collapsed: Shap
     for n, (group, whole) in enumerate(zip(groups, collapsed, strict=True)):
         parts = [expanded[axis] for axis in group]
         known = [p for p in parts if isinstance(p, int)]
-        if len(known) == len(parts) and (not isinstance(whole, int) or size_of(known) != whole):
-            yield op.violated(f"expected dimension {n} of collapsed type to be static value of {size_of(known)}")
+        if len(known) == len(parts) and (not isinstance(whole, int) or element_count(known) != whole):
+            yield op.violated(f"expected dimension {n} of collapsed type to be static value of {element_count(known)}")
         elif len(known) < len(parts) and isinstance(whole, int) and op.name == "tensor.collapse_shape":
             yield op.violated(f"expected dimension {n} of collapsed type to be dynamic, as a part of it is")
 
@@ -227,7 +227,7 @@ class ExpandShape(
             whole = source[place]
             if whole is None or -1 in others:
                 raise
-            return floor_div(whole, size_of(others))
+            return floor_div(whole, element_count(others))
 
 
 class CollapseShape(
@@ -256,5 +256,5 @@ class CollapseShape(
             yield from _wrong_groups(self, self.reassociation, ranked_shape(self.src), ranked_shape(self.result_))
 
     def reference(self, src: Value) -> Value:
-        known = known_sizes(src)
-        return core.reshape(src, tuple([size_of([known[a] for a in group]) for group in self.reassociation]))
+        known = known_dims_of(src)
+        return core.reshape(src, tuple([element_count([known[a] for a in group]) for group in self.reassociation]))

@@ -14,7 +14,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Simplification
-from commonir.ods.type_rules import static_sizes_of
+from commonir.ods.type_rules import static_dims_of
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -43,7 +43,7 @@ def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     before = value.owner
     if value.type is not expected and isinstance(before, CollapseShape | ExpandShape) and type(before) is not type(op):
         value = before.src
-    return static_sizes_of(expected) is not None and editor.hand_on(op, value)
+    return static_dims_of(expected) is not None and editor.hand_on(op, value)
 
 
 def _grouped(fine: Sequence[int], coarse: Sequence[int]) -> Groups | None:
@@ -72,7 +72,7 @@ def _at_once(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     before, expected = op.src.owner, op.result_.type
     if not isinstance(before, CollapseShape | ExpandShape):
         return False
-    source, target = static_sizes_of(before.src.type), static_sizes_of(expected)
+    source, target = static_dims_of(before.src.type), static_dims_of(expected)
     if source is None or target is None or len(source) == len(target):
         return False
     is_wider = len(target) > len(source)
@@ -115,7 +115,7 @@ def _between(
 def _reshaped_constant(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     """Constants, and tensors of one element, made in the shape that is wanted."""
     expected = op.result_.type
-    shape = static_sizes_of(expected)
+    shape = static_dims_of(expected)
     if shape is None:
         return False
     source = op.src.owner

@@ -26,7 +26,7 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import Shape, TensorType, boolean, i64
 from commonir.ods import attr_types, attribute, known_data, known_dims, operand, region, result, traits
 from commonir.ods.mlir_attr_types import typed_integer
-from commonir.ods.operand_shapes import known_sizes, ranked_shape
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.ods.type_constraints import AnyRankedTensor, AnySignlessIntegerOrIndex, Index, ranked_tensor_of
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, at_least
@@ -260,7 +260,7 @@ def _scattered(
 ) -> Value:
     """A part put where it belongs element by element."""
     rank = len(first)
-    sizes = known_sizes(part)
+    sizes = known_dims_of(part)
     rows: list[Value] = []
     for axis, (f, n, s) in enumerate(zip(first, counts, steps, strict=True)):
         others = tuple([a for a in range(rank) if a != axis])
@@ -334,8 +334,8 @@ class Pad(
         if fixed is not None and (number := _number(fixed)) is not None:
             return refined(padded_with(source, before, after, number), self.result_.type)
         wide = refined(padded_with(source, before, after, 0), self.result_.type)
-        sizes = known_sizes(wide)
-        inside = core.broadcast_to(core.scalar(1, i64), known_sizes(source))
+        sizes = known_dims_of(wide)
+        inside = core.broadcast_to(core.scalar(1, i64), known_dims_of(source))
         mask = core.equal(padded_with(inside, before, after, 0), core.scalar(1, i64))
         around = generated(region_, sizes) if fixed is None else fixed
         return core.select(mask, wide, around)

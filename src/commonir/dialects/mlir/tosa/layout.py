@@ -37,7 +37,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.type_rules import all_element_types_match
 from commonir.symbolic.constraints import NotKnownError
 
@@ -245,7 +245,7 @@ class Slice(TosaOp, name="tosa.slice"):
 
     def reference(self, input1: Value, start: Value, size: Value) -> Value:
         starts, sizes = numbers_in(start), numbers_in(size)
-        stops = [d if s == -1 else first + s for first, s, d in zip(starts, sizes, known_sizes(input1), strict=True)]
+        stops = [d if s == -1 else first + s for first, s, d in zip(starts, sizes, known_dims_of(input1), strict=True)]
         return core.slice(input1, starts, tuple(stops), (1,) * len(starts))
 
 
@@ -359,5 +359,5 @@ class Scatter(TosaOp, name="tosa.scatter"):
 
     def reference(self, values_in: Value, indices: Value, input: Value) -> Value:
         positions = core.cast(core.unsqueeze(indices, (2,)), i64)
-        batch = core.iota(known_sizes(positions), 0, i64)
+        batch = core.iota(known_dims_of(positions), 0, i64)
         return core.scatter_nd(values_in, core.concat((batch, positions), 2), input)

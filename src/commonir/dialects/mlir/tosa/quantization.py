@@ -41,7 +41,7 @@ from commonir.dialects.mlir.tosa.numbers import extended, saturated, scaled
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, Type, f32, i8, i16, i32
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import NonScalarsAlike
 
@@ -226,8 +226,8 @@ class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
 
 
 def _unscaled(data: Value, scale: Value, size: int) -> Value:
-    *lead, last = known_sizes(data)
-    parts = core.reshape(core.cast(data, f32), (*lead, known_sizes(scale)[-1], size))
+    *lead, last = known_dims_of(data)
+    parts = core.reshape(core.cast(data, f32), (*lead, known_dims_of(scale)[-1], size))
     factors = core.unsqueeze(core.cast(scale, f32), (len(lead) + 1,))
     return core.reshape(core.mul(parts, factors), (*lead, last))
 
@@ -291,6 +291,6 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
     def reference(self, a_data: Value, a_scale: Value, b_data: Value, b_scale: Value) -> Value:
         size = _SIZES[self.block_size]
         left, right = _unscaled(a_data, a_scale, size), _unscaled(b_data, b_scale, size)
-        if sizes_in_numbers(right)[0] == 1:
-            right = core.broadcast_to(right, (known_sizes(left)[0], *known_sizes(right)[1:]))
+        if static_dims(right)[0] == 1:
+            right = core.broadcast_to(right, (known_dims_of(left)[0], *known_dims_of(right)[1:]))
         return core.cast(core.matmul(left, right, False, True), element(self.output_data))

@@ -35,7 +35,7 @@ from commonir.ir.types import TensorType, boolean, index
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
 from commonir.ods.terms import computed, term, variables
-from commonir.ods.type_rules import sizes_of, static_sizes_of
+from commonir.ods.type_rules import dims_of, static_dims_of
 
 x, p, q, s = variables("x p q s")
 
@@ -61,7 +61,7 @@ def _adds_nothing(op: Add | Sub, editor: Editor) -> bool:
 
 def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
     """A conversion to the type that the operand has; of a reshape, where all sizes are known."""
-    is_allowed = isinstance(op, Cast) or static_sizes_of(op.output.type) is not None
+    is_allowed = isinstance(op, Cast) or static_dims_of(op.output.type) is not None
     return is_allowed and editor.hand_on(op, op.operands[0])
 
 
@@ -124,9 +124,9 @@ def _negated_twice(op: Negate, editor: Editor) -> bool:
 def _selected(op: Select, editor: Editor) -> bool:
     """A choice between equals, a known one, or one by the opposite of a condition."""
     # What is chosen from may still have to be repeated along the condition where sizes differ or are not known.
-    sizes = static_sizes_of(op.output.type)
+    sizes = static_dims_of(op.output.type)
     known = splat_of(op.input1)
-    if sizes is not None and static_sizes_of(op.input1.type) == sizes:
+    if sizes is not None and static_dims_of(op.input1.type) == sizes:
         if op.input2 is op.input3 and editor.hand_on(op, op.input2):
             return True
         if known is not None and editor.hand_on(op, op.input2 if known else op.input3):
@@ -200,7 +200,7 @@ def _numbers(value: Value) -> tuple[int, ...] | None:
 
 def _sliced(op: Slice, editor: Editor) -> bool:
     """All of a tensor, or a part of one of those that were put together."""
-    sizes = sizes_of(op.input1.type)
+    sizes = dims_of(op.input1.type)
     if sizes is not None and None not in sizes and editor.hand_on(op, op.input1):
         return True
     start, size, before = _numbers(op.start), _numbers(op.size), op.input1.owner
@@ -208,7 +208,7 @@ def _sliced(op: Slice, editor: Editor) -> bool:
         return False
     at = start[before.axis]
     for value in before.input1:
-        extents = sizes_of(value.type)
+        extents = dims_of(value.type)
         extent = None if extents is None else extents[before.axis]
         if extent is None:
             return False
@@ -231,7 +231,7 @@ _REDUCTIONS = (ReduceAll, ReduceAny, ReduceMax, ReduceMin, ReduceProduct, Reduce
 def _along_one(op: Op, editor: Editor) -> bool:
     """Removes operations along an axis of size 1 that change nothing."""
     value = op.operands[0]
-    sizes = sizes_of(value.type)
+    sizes = dims_of(value.type)
     axis = getattr(op, "axis", None)
     is_one = sizes is not None and isinstance(axis, int) and sizes[axis] == 1
     if not is_one and not (isinstance(op, Reverse) and splat_of(value) is not None):
@@ -241,7 +241,7 @@ def _along_one(op: Op, editor: Editor) -> bool:
 
 def _pools_one(op: MaxPool2D, editor: Editor) -> bool:
     """The largest of one pixel."""
-    shapes = [sizes_of(v.type) for v in (op.input, op.output)]
+    shapes = [dims_of(v.type) for v in (op.input, op.output)]
     return all(shape is not None and shape[1:3] == (1, 1) for shape in shapes) and editor.hand_on(op, op.input)
 
 
@@ -255,7 +255,7 @@ def _keeps_size(op: Resize, editor: Editor) -> bool:
 
 def _moves_ones(op: Transpose, editor: Editor) -> bool:
     """Replaces a transposition that moves only axes of size 1: the elements stay in order."""
-    sizes, expected = sizes_of(op.input1.type), sizes_of(op.output.type)
+    sizes, expected = dims_of(op.input1.type), dims_of(op.output.type)
     if sizes is None or expected is None or sizes.count(None) > 1 or expected.count(None) != sizes.count(None):
         return False
     kept = [axis for axis in op.perms if sizes[axis] != 1]

@@ -28,7 +28,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i64
 from commonir.ods import attribute, operand, result
-from commonir.ods.operand_shapes import sizes_in_numbers
+from commonir.ods.operand_shapes import static_dims
 from commonir.ods.text_form import CustomForm
 
 
@@ -106,7 +106,7 @@ class Resize(TosaOp, name="tosa.resize"):
                     yield self.violated(f"expect {what} of the input and output to match, got {self.output.type}")
 
     def reference(self, input: Value, scale: Value, offset: Value, border: Value) -> Value:
-        _, height, width, _ = sizes_in_numbers(input)
+        _, height, width, _ = static_dims(input)
         s, o, b = integers_in(scale), integers_in(offset), integers_in(border)
         rows = _axis(height, s[0], s[1], o[0], b[0])
         columns = _axis(width, s[2], s[3], o[1], b[1])

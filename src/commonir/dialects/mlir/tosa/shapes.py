@@ -28,7 +28,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.operand_shapes import known_sizes
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
 from commonir.symbolic.constraints import NotationError, NotKnownError
 
@@ -287,4 +287,4 @@ class DimOp(TosaOp, name="tosa.dim"):
             yield self.violated(f"expect output shape type to have one size, got {self.output.type}")
 
     def reference(self, input1: Value) -> Value:
-        return _sizes((known_sizes(input1)[self.axis],))
+        return _sizes((known_dims_of(input1)[self.axis],))

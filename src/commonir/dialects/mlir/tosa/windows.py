@@ -36,7 +36,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Shape, Type, f32, i64
 from commonir.ods import attr_types, attribute, operand, result
 from commonir.ods.fields import Check
-from commonir.ods.operand_shapes import known_sizes, sizes_in_numbers
+from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultElementType, SameOperandsAndResultShape
 from commonir.symbolic import Dim
@@ -57,11 +57,11 @@ _TO_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
 def _channels_first(x: Value) -> Value:
-    return core.transpose(x, _TO_CHANNELS_FIRST[len(known_sizes(x))])
+    return core.transpose(x, _TO_CHANNELS_FIRST[len(known_dims_of(x))])
 
 
 def _channels_last(x: Value) -> Value:
-    return core.transpose(x, _TO_CHANNELS_LAST[len(known_sizes(x))])
+    return core.transpose(x, _TO_CHANNELS_LAST[len(known_dims_of(x))])
 
 
 def _pairs(pads: Sequence[int]) -> Pairs:
@@ -154,7 +154,7 @@ class _Convolution(TosaOp):
         filters = weight if not element(weight).is_float else _given(weight, expected)
         summed = core.conv(exact, filters, None, tuple(strides), tuple(dilations), pads, groups)
         offsets = bias if expected.is_float else extended(bias)
-        rank = len(known_sizes(summed))
+        rank = len(known_dims_of(summed))
         offsets = core.reshape(offsets, (1, -1, *(1,) * (rank - 2)))
         return _channels_last(_given(core.add(summed, offsets), expected))
 
@@ -258,7 +258,7 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
             yield from self.check_sizes(shape[1:-1])
 
     def reference(self, input: Value, weight: Value, bias: Value, input_zp: Value, weight_zp: Value) -> Value:
-        height, width, channels, filters = sizes_in_numbers(weight)
+        height, width, channels, filters = static_dims(weight)
         x = _channels_first(without_zero_point(input, input_zp))
         w = core.transpose(without_zero_point(weight, weight_zp), (2, 3, 0, 1))
         w = core.reshape(w, (channels * filters, 1, height, width))
@@ -304,12 +304,12 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
         x = _channels_first(without_zero_point(input, input_zp))
         # A convolution of the input spread out by the stride, with mirrored filters.
         w = core.reverse(_channels_first(without_zero_point(weight, weight_zp)), (2, 3))
-        *_, height, width = sizes_in_numbers(w)
+        *_, height, width = static_dims(w)
         x = _spread(_spread(x, 2, self.stride[0]), 3, self.stride[1])
         top, bottom, left, right = self.out_pad
         around = [height - 1 + top, height - 1 + bottom, width - 1 + left, width - 1 + right]
         padded = core.pad(x, (0, 0, max(around[0], 0), max(around[2], 0)), (0, 0, max(around[1], 0), max(around[3], 0)))
-        whole = known_sizes(padded)
+        whole = known_dims_of(padded)
         first = (0, 0, max(-around[0], 0), max(-around[2], 0))
         last = (whole[0], whole[1], whole[2] - max(-around[1], 0), whole[3] - max(-around[3], 0))
         return self.convolved(core.slice(padded, first, last, (1,) * 4), w, bias, (1, 1), (1, 1), ((0, 0), (0, 0)))
@@ -319,7 +319,7 @@ def _spread(x: Value, axis: int, stride: int) -> Value:
     """The elements along an axis with `stride - 1` zeros between them."""
     if stride == 1:
         return x
-    shape = known_sizes(x)
+    shape = known_dims_of(x)
     rank = len(shape)
     after = tuple([stride - 1 if n == axis + 1 else 0 for n in range(rank + 1)])
     wide = core.pad(core.unsqueeze(x, (axis + 1,)), (0,) * (rank + 1), after)
@@ -403,9 +403,9 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
             return _channels_last(found)
         x = _channels_first(without_zero_point(input, input_zp))
         summed = core.sum_pool(x, self.kernel, self.stride, (1, 1), pads, False)
-        counts = self._counts(sizes_in_numbers(x)[2:], sizes_in_numbers(summed)[2:])
+        counts = self._counts(static_dims(x)[2:], static_dims(summed)[2:])
         factors = [reciprocal_scale(n) for n in counts]
-        shape = sizes_in_numbers(summed)[2:]
+        shape = static_dims(summed)[2:]
         multiplier = core.constant(data_of(i64, shape, [m for m, _ in factors]))
         shift = core.constant(data_of(i64, shape, [s for _, s in factors]))
         mean = scaled(summed, multiplier, shift, double_round=False)
@@ -495,7 +495,7 @@ def _waves(size: int, count: int, element_type: ElementType) -> tuple[Value, Val
 
 def _transformed(real: Value, imag: Value, count: int, *, inverse: bool) -> tuple[Value, Value]:
     """The transform along the last two axes, `count` frequencies of the last one."""
-    _, height, width = sizes_in_numbers(real)
+    _, height, width = static_dims(real)
     element_type = element(real)
     for size, frequencies in ((width, count), (height, height)):
         even, odd = _waves(size, frequencies, element_type)
@@ -523,7 +523,7 @@ class FFT2d(TosaOp, name="tosa.fft2d", traits=(SameOperandsAndResultElementType,
         yield from _check_powers(self, self.input_real, (1, 2))
 
     def reference(self, input_real: Value, input_imag: Value) -> tuple[Value, ...]:
-        return _transformed(input_real, input_imag, sizes_in_numbers(input_real)[2], inverse=self.inverse)
+        return _transformed(input_real, input_imag, static_dims(input_real)[2], inverse=self.inverse)
 
 
 def _check_powers(op: TosaOp, value: Value, axes: Sequence[int]) -> Iterator[Diagnostic]:
@@ -558,4 +558,4 @@ class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementTyp
 
     def reference(self, input_real: Value) -> tuple[Value, ...]:
         zeros = core.mul(input_real, core.splat(0.0, input_real))
-        return _transformed(input_real, zeros, sizes_in_numbers(input_real)[2] // 2 + 1, inverse=False)
+        return _transformed(input_real, zeros, static_dims(input_real)[2] // 2 + 1, inverse=False)

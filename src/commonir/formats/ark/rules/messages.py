@@ -53,7 +53,7 @@ def _findings(
     if kinds[0] and _flag_of(put.op) != _flag_of(take.op):
         yield _wrong(take.op, f"expected the flag {_flag_of(take.op)}, found {_flag_of(put.op)}", there)
     expected, given = _element_of(wanted), _element_of(put.payload)
-    if expected != given or prod(ark.sizes_of(wanted)) != prod(ark.sizes_of(put.payload)):
+    if expected != given or prod(ark.dims_of(wanted)) != prod(ark.dims_of(put.payload)):
         text = f"expected the data type and as many elements as {wanted.type}, found {put.payload.type}"
         yield _wrong(take.op, text, there)
         return

@@ -135,9 +135,9 @@ def _padded_products(tensors: RankTensors) -> Iterator[Fault]:
         if not isinstance(op, ark.Matmul):
             continue
         holders = [tensors.holder_of(v) for v in op.operands]
-        if all(h.padded_shape in (None, ark.sizes_of(h.result_)) for h in holders):
+        if all(h.padded_shape in (None, ark.dims_of(h.result_)) for h in holders):
             continue
-        left, right, output = [h.padded_shape or ark.sizes_of(h.result_) for h in holders]
+        left, right, output = [h.padded_shape or ark.dims_of(h.result_) for h in holders]
         wanted = op.product_shape(left, right)
         if wanted != output:
             shown = "factors that fit" if wanted is None else f"{list(wanted)}"
