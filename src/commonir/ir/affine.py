@@ -375,11 +375,6 @@ class AffineMap(Interned):
         """Whether it maps each dimension to itself."""
         return len(self.results) == self.dims and all(e is AffineDim(n) for n, e in enumerate(self.results))
 
-    @property
-    def is_permutation(self) -> bool:
-        """Whether it maps to all dimensions, each once, in any order."""
-        return len(self.results) == self.dims and {*self.results} == {AffineDim(n) for n in range(self.dims)}
-
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> tuple[int, ...]:
         """Returns the results for some dimensions and symbols. Raises: ZeroDivisionError."""
         return tuple([e.evaluate(dims, symbols) for e in self.results])

@@ -7,9 +7,7 @@ Source: MLIR language reference, attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from commonir.ir.attributes import Attribute, entries_text, entry_text_of
+from commonir.ir.attributes import Attribute
 from commonir.ir.constant_text import DEFAULT_ELISION, ConstantPrinter
 from commonir.ir.literals import ELIDED, dim_literal, float_text, key_text, quoted, scalar_text, symbol_text
 
@@ -22,24 +20,12 @@ def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
     return attr.text(ConstantPrinter(elide))
 
 
-def dictionary_text(entries: Iterable[tuple[str, Attribute]], elide: int | None = DEFAULT_ELISION) -> str:
-    """Returns attributes by name, in braces; a unit attribute is its name alone."""
-    return entries_text(entries, ConstantPrinter(elide))
-
-
-def entry_text(name: str, value: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
-    """Returns one entry of a dictionary."""
-    return entry_text_of(name, value, ConstantPrinter(elide))
-
-
 __all__ = [
     "DEFAULT_ELISION",
     "ELIDED",
     "ConstantPrinter",
     "attribute_text",
-    "dictionary_text",
     "dim_literal",
-    "entry_text",
     "float_text",
     "key_text",
     "quoted",

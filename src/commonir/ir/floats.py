@@ -241,11 +241,6 @@ def float_literal(bits: int, name: str) -> str:
     return shown if "." in shown else f"0x{bits:X}"
 
 
-def is_hexadecimal(bits: int, name: str) -> bool:
-    """Returns whether mlir-opt prints a number as its code in hexadecimal digits."""
-    return float_literal(bits, name).startswith("0x")
-
-
 def _in_six_digits(bits: int, name: str, exact: Exact) -> str | None:
     sign = "-" if exact.negative else ""
     if not exact.significand:

@@ -18,7 +18,6 @@ from commonir.symbolic import text as dimension_text
 if TYPE_CHECKING:
     from commonir.ir.attributes import Attribute
 
-UnknownDim = None
 Shape = tuple[Dim | None, ...]
 
 ElementKind = Literal["bool", "int", "uint", "index", "float", "complex", "string", "handle", "vector", "dialect"]

@@ -55,12 +55,6 @@ class UnregisteredOperation(Operation):
     def attribute_dictionary(self) -> Mapping[str, Attribute]:
         return {**self.properties, **self.extra}
 
-    def bare_copy(self) -> Self:
-        result = object.__new__(type(self))
-        result.name = self.name
-        result._properties = self._properties
-        return result
-
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         types = [r.type for r in self.results]
         result = type(self)(

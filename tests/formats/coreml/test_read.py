@@ -19,7 +19,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.mil.program import Compound, CompoundConstant, CompoundLiteral, Const, Func, Literal, Return
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.model import encode_model
-from commonir.formats.coreml.read import check, read, read_outline, read_with_findings
+from commonir.formats.coreml.read import check, read, read_with_findings
 from commonir.formats.coreml.residue import residue_of, restore
 from commonir.ir.attributes import BytesAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import FileData, TextData
@@ -584,16 +584,12 @@ def test_declared_type_of_a_constant_must_be_that_of_its_value(tmp_path: Path) -
 def test_other_types_of_models_are_named(tmp_path: Path) -> None:
     content = b.model(None)
     content.neuralNetwork = b"\x0a\x02hi"
-    content.description.metadata.author = "somebody"
     package = b.save(tmp_path, content)
     module, found = read_with_findings(package, b.DIALECTS)
     assert module is None
     assert [(d.code, d.message) for d in found] == [
         (NO_PROGRAM, "the model holds no ML Program: it is of type 'neuralNetwork'")
     ]
-    outline = read_outline(package)
-    assert outline.type == "neuralNetwork"
-    assert outline.description.metadata.author == "somebody"
 
 
 def test_limits_are_kept(tmp_path: Path) -> None:

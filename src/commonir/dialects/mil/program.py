@@ -378,14 +378,6 @@ def vector_of(value: Compound) -> Data | None:
     return InlineData(tensor(element, len(scalars)), b"".join([s.buffer() for s in scalars]))
 
 
-def file_name(op: Operation) -> str:
-    """The name of the operation `op` in its file: what it states, else the name of its first result."""
-    declared = op.extra.get(OPERATION_NAME)
-    if isinstance(declared, StringAttr):
-        return declared.value
-    return op.results[0].name if op.results else ""
-
-
 def _signature(block: Block) -> tuple[tuple[str, Type], ...] | None:
     last = block.last
     return tuple(zip(last.names, [v.type for v in last.values], strict=False)) if isinstance(last, Return) else None

@@ -13,7 +13,6 @@ from functools import cache
 from commonir.base.tuples import NamedTuple
 
 _BITS = 64
-_MASK = (1 << _BITS) - 1
 _HIDDEN = 1 << 52
 _BIAS = 0x3FF + 52
 
@@ -24,7 +23,6 @@ _SMALLEST_POWER = -300
 
 _LAST_INTEGRAL = 15
 _LAST_FRACTION = -4
-_TWO_DIGITS = 10
 
 
 class _Scaled(NamedTuple):

@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRAM, TRUNCATED_FILE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import (
     FILES_ATTRIBUTE,
     MAIN,
     MANIFEST_ATTRIBUTE,
     MODEL_ATTRIBUTE,
-    Description,
     read_description,
 )
 from commonir.formats.coreml.blobs import WeightFiles
@@ -42,13 +40,6 @@ from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
     from commonir.formats.coreml.messages import ProgramMessage
-
-
-class ModelOutline(NamedTuple):
-    """A model file without its program: its description and what type of model it is, such as `neuralNetwork`."""
-
-    type: str
-    description: Description
 
 
 def read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -> Module:
@@ -89,20 +80,6 @@ def check(
     # Verifying what could not be read would report the same error twice.
     diagnostics.extend(d for d in verify(module, dialects) if d.where not in faulty)
     return module, [d.located(file=os.fspath(path)) for d in diagnostics]
-
-
-def read_outline(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> ModelOutline:
-    """Reads what a model says about itself, of whatever type it is, without decoding the model.
-
-    Raises: DiagnosticError when that cannot be read.
-    """
-    files = open_model(path, Diagnostics(), limits)
-    outer = _apart(_content(files), os.fspath(files.model), with_content=False)
-    # Loads protobuf, which `import commonir` must not.
-    from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
-
-    model = decode_model(outer.rest, limits, os.fspath(files.model))
-    return ModelOutline(outer.type, read_description(model.attribute)._replace(metadata=model.metadata))
 
 
 def _read(

@@ -51,7 +51,6 @@ from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import DimExpr
 
 NEWEST_IR_VERSION = 14
-_FIRST_WITH_OPSETS = 3
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 
 Holder = onnx.Graph | onnx.LocalFunction

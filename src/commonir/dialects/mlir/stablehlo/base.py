@@ -226,7 +226,6 @@ def _is_any_tensor(type: Type) -> bool:
 Token = TypeConstraint("HLO_Token", "token", is_token, TOKEN)
 Future = TypeConstraint("HLO_Future", "future", is_future)
 Tuple = TypeConstraint("HLO_Tuple", "nested tuple", _is_tuple)
-TensorOrToken = TypeConstraint("HLO_TensorOrToken", "tensor or token", _any(_is_tensor, is_token))
 Carried = TypeConstraint(
     "HLO_TensorOrPerAxisQuantizedTensorOrTokenOrBuffer",
     "tensor, token or buffer",
