@@ -24,7 +24,7 @@ from tests.conformance.samples import Array, Sample, read_sample, worst_error
 
 @dataclass
 class Outcome:
-    """What one package gave: errors relative to the largest magnitude, seconds by stage, and what went wrong."""
+    """The result of one package: errors relative to the largest magnitude, seconds by stage, and what went wrong."""
 
     name: str
     tolerance: float

@@ -14,7 +14,7 @@ from tests.conformance.samples import Arrays, Sample
 
 
 class ModelMessage(Protocol):
-    """What is used of coremltools' message."""
+    """The part of coremltools' message that is used."""
 
     specificationVersion: int  # noqa: N815  the name of the field
 

@@ -24,7 +24,7 @@ class Sample:
     inputs: Mapping[str, Arrays]
     expected: Mapping[str, Arrays]
     are_steps: bool
-    """Whether the cases are steps of one sequence, which share states, from zeros."""
+    """True if the cases are steps of one sequence, which share states, from zeros."""
     tolerance: float
     beyond_onnx: str | None
 

@@ -1,4 +1,4 @@
-"""What users choose about a conversion to Core ML: systems, precision, sizes, images; and how results are compared."""
+"""The choices of users for a conversion to Core ML: systems, precision, sizes, images; and how results are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs become as ARK models: inputs, outputs, weights, ranks; and what is refused, all of it at once."""
+"""Programs as ARK models: inputs, outputs, weights, ranks; and refusals, all of them at once."""
 
 from __future__ import annotations
 

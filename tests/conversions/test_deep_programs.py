@@ -1,4 +1,4 @@
-"""What programs of deeply nested regions cost to lower, run and convert grows with their depth, also to be refused."""
+"""The cost of lowering, running, converting and refusing deeply nested regions grows linearly with their depth."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _REFUSALS = (
     "mil.resize takes floats",
     "mil.resize rounds positions to the nearest element",
 )
-"""What Core ML has no form for: each refusal says one of these."""
+"""Messages for everything that Core ML has no form for."""
 
 _NOT_IN_CORE_ML = frozenset(
     f"core.{name}"

@@ -1,4 +1,4 @@
-"""What operators of newer opsets become in older ones gives the same in onnxruntime."""
+"""Operators of newer opsets that are converted to older ones give the same in onnxruntime."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _network() -> onnx.ModelProto:
 
 
 class _Samples(CalibrationDataReader):
-    """What the ranges of activations are measured with."""
+    """The inputs with which the ranges of activations are measured."""
 
     def __init__(self) -> None:
         self.samples: Iterator[dict[str, Array]] = iter([{"x": _sample(n)} for n in range(3)])

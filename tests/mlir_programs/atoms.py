@@ -128,7 +128,7 @@ def _admitted(constraint: TypeConstraint, shape: tuple[int | None, ...] | None) 
 
 
 class _Theme:
-    """What the types of one operation tend to have in common."""
+    """Properties that the types of one operation tend to share."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

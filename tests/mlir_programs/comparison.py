@@ -88,7 +88,7 @@ def _difference(form: Form, source: str, expected: str, before: int) -> Iterator
 
 
 class Verdict(NamedTuple):
-    """What both say of a program; None where they agree."""
+    """Returns the verdicts of both on a program; None where they agree."""
 
     name: str
     source: str
@@ -173,12 +173,12 @@ _STRICTER: Mapping[str, str] = {
     "tosa.resize": "sizes that the scale divides",
     "tosa.reshape": "sizes of the result that follow from constants",
 }
-"""What we ask of operations where mlir-opt asks less: what their specification says."""
+"""Our requirements beyond those of mlir-opt: those that the specification states."""
 
 _LAXER: Mapping[str, str] = {
     "tosa.rescale": "a number of multipliers that is unknown in one place only",
 }
-"""What mlir-opt asks of operations beyond their specification, and we do not."""
+"""Requirements of mlir-opt beyond the specification, which we do not have."""
 
 
 def is_known(verdict: Verdict) -> bool:

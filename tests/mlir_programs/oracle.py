@@ -1,4 +1,4 @@
-"""What mlir-opt makes of many programs at once, and what we make of one."""
+"""Results of mlir-opt for many programs at once, and ours for one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIALECTS = Dialects()
 
 
 class Answer(NamedTuple):
-    """What mlir-opt says of a program: the text it prints, None when it refuses; what it then says."""
+    """The result of mlir-opt for a program: the text it prints, None when it refuses; its message then."""
 
     text: str | None
     message: str

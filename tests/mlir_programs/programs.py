@@ -95,7 +95,7 @@ _BY_RECIPE = frozenset(
 
 
 def makers() -> list[Make]:
-    """What makes statements: one for each operation that its definition describes well enough, and each recipe."""
+    """Returns the makers of statements: one for each operation with a sufficient definition, and each recipe."""
     sampled = [_sampled(d) for d in definitions() if can_be_sampled(d) and d.name not in _BY_RECIPE]
     return [*sampled, *RECIPES]
 

@@ -18,7 +18,7 @@ from tests.mlir_programs.comparison import FORMS, Form
 
 _SEEDS = (1,)
 _RARE = (Path(__file__).parent / "rare_forms.mlir").read_text().split("// -----\n")
-"""What the generator does not make: right programs and wrong ones."""
+"""Programs that the generator does not make: right and wrong ones."""
 
 
 @cache

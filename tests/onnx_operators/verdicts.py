@@ -1,4 +1,4 @@
-"""What three evaluators make of a model of one operator, and who agrees with whom."""
+"""Results of three evaluators for a model of one operator, and who agrees with whom."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Outputs = list[Any]
 
 
 class Form(Enum):
-    """What a model says about the shapes of its inputs."""
+    """How much a model declares of the shapes of its inputs."""
 
     NUMBERS = "numbers"
     SYMBOLS = "symbols"
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
     findings: list[str]
     """Errors that checking the model finds."""
     differing: list[str]
-    """Whose outputs are not ours, with what differs."""
+    """The evaluators whose outputs are not ours, with the differences."""
 
 
 def drawn(seed: int, unknown_rank: float = 0.05, symbols: float = 0.35) -> Drawn:

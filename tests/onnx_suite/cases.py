@@ -35,7 +35,7 @@ class Case:
     name: str
     kind: str
     operator: str
-    """What a case of kind `node` is about, with its domain unless that is the default one; of others the kind."""
+    """The operator that a case of kind `node` tests, with its domain unless that is the default; otherwise the kind."""
     folder: str
     rtol: float
     atol: float
@@ -52,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What goes in by name, and what is expected to come out, in order of the model's outputs."""
+    """Inputs by name, and expected outputs in order of the model's outputs."""
 
     inputs: Mapping[str, Value]
     outputs: Sequence[Value]

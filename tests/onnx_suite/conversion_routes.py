@@ -58,7 +58,7 @@ class Converted(NamedTuple):
 
 
 class Converting:
-    """What converts a model with as few inputs fixed as it can, to files of a suffix."""
+    """Converts a model with as few inputs fixed as possible, to files of a suffix."""
 
     format = ""
     suffix = ""
@@ -96,7 +96,7 @@ class Converting:
 
 
 class ConvertingToOnnx(Converting):
-    """What routes have in common that convert to ONNX."""
+    """Common base of the routes that convert to ONNX."""
 
     format = "onnx"
     suffix = ".onnx"
@@ -187,7 +187,7 @@ def _without(run: Run, fixed: Sequence[str]) -> Run:
 
 
 _NO_KERNEL = ("convert", "NOT_IMPLEMENTED", "No corresponding Numpy type")
-"""What onnxruntime says when its kernels or its interface cannot take something: it has no class of errors for that."""
+"""Messages of onnxruntime when its kernels or its interface cannot take something: it has no error class for that."""
 
 
 def _in_onnxruntime(model: Path) -> Run:

@@ -26,7 +26,7 @@ Sizes = tuple[int | None, ...]
 
 
 class Known(NamedTuple):
-    """What is known of a type: what kind it is, and of a tensor the sizes, or nothing when the rank is unknown."""
+    """The known part of a type: its class, and for a tensor its dims, or None when the rank is unknown."""
 
     kind: str
     sizes: Sizes | None = None

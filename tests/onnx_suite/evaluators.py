@@ -1,4 +1,4 @@
-"""What runs a model of the suite: this tool with one of its engines, or onnx's own evaluator as the peer.
+"""Evaluators that run a model of the suite: this tool with one of its engines, or onnx's own evaluator.
 
 Knows commonir only by its public surface. Packages that run models are loaded when first asked for.
 """
@@ -30,7 +30,7 @@ class Prepared(NamedTuple):
     run: Run | None
     note: str = ""
     error: float = 0.0
-    """What is allowed besides the tolerances of a case, relative to the largest magnitude of an output."""
+    """The error that is allowed besides the tolerances of a case, relative to the largest magnitude of an output."""
 
 
 class Evaluator(Protocol):
@@ -121,7 +121,7 @@ def runner(module: commonir.Module, engine: str) -> Run:
 
 @contextmanager
 def refusing() -> Generator[None]:
-    """What the tool refuses is unsupported; anything else goes through."""
+    """Turns refusals of the tool into `Unsupported`; other exceptions pass through."""
     try:
         yield
     except commonir.DiagnosticError as error:

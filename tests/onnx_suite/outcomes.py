@@ -1,4 +1,4 @@
-"""What one case gave, and how it is found out."""
+"""The outcome of one case, and how it is determined."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one case gave. Seconds are those of the processor, in making the model ready and in running it."""
+    """The outcome of one case. Seconds are those of the processor, in making the model ready and in running it."""
 
     case: Case
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""What ranks send each other and add up is folded into all-reduces where it is one, and expanded again."""
+"""Messages that ranks add up are folded into all-reduces where they form one, and expanded again."""
 
 from __future__ import annotations
 

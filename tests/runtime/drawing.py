@@ -1,4 +1,4 @@
-"""What random uses of operations are made of.
+"""Parts of random uses of operations.
 
 A case is drawn from a random generator: how to build the operation, arrays for its operands, and the expected results
 where an outside oracle exists. Cases of one name differ in shapes and attributes.

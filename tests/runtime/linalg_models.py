@@ -10,7 +10,7 @@ from random import Random
 from struct import pack
 
 SEED_GLOBAL = "ml_program.global private mutable @global_seed(dense<0> : tensor<i64>) : tensor<i64>"
-"""What exporters put before every program."""
+"""The lines that exporters put before every program."""
 
 
 class Emitter:

@@ -165,7 +165,7 @@ class Sample:
 
     @property
     def outputs(self) -> Path:
-        """What the float32 network gives, in float32, under the same kind of keys."""
+        """The outputs of the float32 network, in float32, under the same keys."""
         return self.folder / "outputs.npz"
 
     @property
@@ -185,7 +185,7 @@ class Network:
     targets: Mapping[Precision, Target]
     """The target used for each precision when none is asked for; together the zoo covers all of them."""
     compression: Compression | None = None
-    """What is done to the weights after the conversion."""
+    """The compression of the weights after the conversion."""
 
     def build(self, size: Size, precision: Precision, target: Target | None, folder: Path) -> Sample:
         """Make the network, convert it, and write package, inputs, outputs and description into `folder`."""

@@ -1,4 +1,4 @@
-"""What the recipes of networks share: seeded inputs, finished modules, the recipe of a network on images."""
+"""Parts that recipes of networks share: seeded inputs, finished modules, the recipe of a network on images."""
 
 from __future__ import annotations
 

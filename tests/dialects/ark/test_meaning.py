@@ -1,4 +1,4 @@
-"""What operations of ARK compute, against numpy and numbers written out."""
+"""Results of ARK operations, against numpy and numbers written out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_MEANING = {
     "ark.tensor", "ark.Tensor", "ark.Placeholder", "ark.rank", "ark.Noop", "ark.Send", "ark.SendDone", "ark.Recv",
     "ark.SendPacket", "ark.RecvPacket", "ark.RecvReduceSend", "ark.RecvReduceSendPacket", "ark.DeviceSync",
 }  # fmt: skip
-"""What computes nothing, and what a transport executes."""
+"""Operations that compute nothing, and those that a transport executes."""
 
 
 def _type(array: Array) -> str:

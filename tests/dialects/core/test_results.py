@@ -62,7 +62,7 @@ ON_MAPS = frozenset({"core.map_keys", "core.map_values", "core.maps_of_rows"})
 """Operations on maps, tested in `test_maps.py`."""
 
 RANDOM = frozenset({"core.random_uniform", "core.random_normal"})
-"""What no oracle draws alike; `tests/dialects/mil/test_random.py` tests distributions."""
+"""Operations whose random numbers no oracle draws equally; `tests/dialects/mil/test_random.py` tests distributions."""
 
 SAMPLES = 24
 

@@ -1,4 +1,4 @@
-"""What nested graphs say of their inputs, against what they receive."""
+"""The declared inputs of nested graphs, against those that they receive."""
 
 from __future__ import annotations
 

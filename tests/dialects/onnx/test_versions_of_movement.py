@@ -1,4 +1,4 @@
-"""What operators that move, index, convert and give elements mean in each version, against onnxruntime.
+"""Results of operators that move, index, convert and give elements, in each version, against onnxruntime.
 
 The backend suite of onnx has cases for the newest versions; these are for all that are current from opset 7 on.
 """

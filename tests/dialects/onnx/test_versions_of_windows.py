@@ -1,4 +1,4 @@
-"""What operators with windows, products, recurrent layers, resampling and signals mean in each version, against
+"""Results of operators with windows, products, recurrent layers, resampling and signals in each version, against
 onnxruntime.
 
 The backend suite of onnx has cases for the newest versions; these are for all that are current from opset 7 on.

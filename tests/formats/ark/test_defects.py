@@ -1,4 +1,4 @@
-"""What is not a model file of ARK is refused with its code, the place in the document, and what was expected there."""
+"""A file that is not an ARK model is refused with its code, the place in the document, and what was expected there."""
 
 from __future__ import annotations
 

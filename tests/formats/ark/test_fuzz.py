@@ -1,4 +1,4 @@
-"""Whatever stands in a document, reading ends with a program or with findings, and what is read is written again."""
+"""Reading any document ends with a program or with findings, and a program is written again."""
 
 from __future__ import annotations
 

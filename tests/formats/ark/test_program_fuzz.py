@@ -1,4 +1,4 @@
-"""Whatever is changed in the files of good programs of ranks, checking them ends soon, with findings or without."""
+"""With any change in the files of good programs of ranks, checking them ends soon, with findings or without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the ranks of a program together is found, with its place, and ends."""
+"""Errors between the ranks of a program are found, with their place, in finite time."""
 
 from __future__ import annotations
 

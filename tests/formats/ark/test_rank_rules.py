@@ -1,4 +1,4 @@
-"""What is wrong with the nodes, tensors and memory of one rank is found, with its place."""
+"""Errors in the nodes, tensors and memory of one rank are found, with their place."""
 
 from __future__ import annotations
 

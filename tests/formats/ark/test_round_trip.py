@@ -1,4 +1,4 @@
-"""What is read of a model file comes back byte for byte; files of several ranks are one program."""
+"""A model file that is read is written again byte for byte; files of several ranks are one program."""
 
 from __future__ import annotations
 

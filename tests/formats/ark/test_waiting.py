@@ -1,4 +1,4 @@
-"""What the rules say of ranks that wait forever is what happens when they run."""
+"""Ranks that wait forever by the rules do so when they run, and no others."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Broken:
     weights: bytes | None = b.SIMPLE_WEIGHTS
     manifest: Any = None
     spoil: Callable[[Path], object] | None = None
-    """What is done to the package when it has been written."""
+    """The change to the package after it has been written."""
 
 
 @dataclass(frozen=True)

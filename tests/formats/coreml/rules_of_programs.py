@@ -1,4 +1,4 @@
-"""What a verifier must reject of a program, its blocks and its values: facts on Core ML, sections 4, 5 and 17.
+"""Programs, blocks and values that a verifier must reject: facts on Core ML, sections 4, 5 and 17.
 
 Each row has the sentence or a part of it, and a package that breaks it.
 """

@@ -158,7 +158,7 @@ def test_unused_bits_are_those_of_the_last_byte(tmp_path: Path) -> None:
 
 
 def test_words_of_metadata_that_say_nothing_may_hold_anything(tmp_path: Path) -> None:
-    """What is reserved, and of elements of whole bytes the number of unused bits, which coremltools 7 did not set."""
+    """The reserved fields, and for elements of whole bytes the unused bits, which coremltools 7 did not set."""
     weights = bytearray(b.SIMPLE_WEIGHTS)
     struct.pack_into("<Q", weights, 64 + 24, 11751492080)
     weights[64 + 32 : 128] = b"\xaa" * 32

@@ -75,7 +75,7 @@ KEEPING = {
     "literal": program(b.op("relu", {"x": b.immediate(X, "floats", [1.0] * 6)}, [("y", X)])),
     "weights": rules_of_programs.weights_with(),
 }
-"""What the broken packages are made of, in one piece: a rule that these break would prove nothing above."""
+"""The unbroken form of the broken packages: a rule that these break would prove nothing above."""
 
 
 @pytest.mark.parametrize("name", KEEPING)

@@ -1,4 +1,4 @@
-"""Whatever program a file holds, reading and writing gives its messages back."""
+"""Reading and writing any program gives its messages back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MIL texts are read as, and what is said about those that are wrong."""
+"""The programs that MIL texts are read as, and the findings for wrong texts."""
 
 from __future__ import annotations
 

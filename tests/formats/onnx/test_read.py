@@ -1,4 +1,4 @@
-"""What reading gives: types, names, constants, and refusals of what is not a model."""
+"""Results of reading: types, names, constants, and refusals of files that are not models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read is written again as it was: messages are equal."""
+"""A model that is read is written again as it was: messages are equal."""
 
 from __future__ import annotations
 

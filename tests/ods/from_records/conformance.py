@@ -67,7 +67,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Results:
-    """What was found. `agreeing` counts programs with an operation that both print alike, in its custom form."""
+    """The findings. `agreeing` counts programs with an operation that both print alike, in its custom form."""
 
     definitions: Mapping[str, type[Op]]
     agreeing: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What a definition of ours states, against what the record of the same operation states."""
+"""Our definition of an operation, against its TableGen record."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _NOT_READ_AGAIN = (
     "probe.enums red, b green, c b, paint<green>",
     "probe.flags x paint<> []",
 )
-"""What mlir-opt prints and refuses to read, as we do."""
+"""Texts that mlir-opt prints and refuses to read, as we do."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Whatever stands in a TableGen file, loading it gives definitions or findings with codes."""
+"""Loading any TableGen file gives definitions or findings with codes."""
 
 from __future__ import annotations
 

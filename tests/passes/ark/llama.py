@@ -18,7 +18,7 @@ EPSILON = 1e-5
 
 
 class Weights(NamedTuple):
-    """What the block reads, in single precision."""
+    """The inputs of the block, in single precision."""
 
     x: Array
     rotation: Array

@@ -129,7 +129,7 @@ def test_nodes_of_later_generations_are_not_merged() -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_only_what_waits_for_a_message_is_merged_with_it(rank: int) -> None:
-    """What is sent is used otherwise, too, so that sending it stays a node of its own."""
+    """The tensor that is sent has other uses, too, so that sending it stays a node of its own."""
     made = exchange("v1", rank)
     nodes = made["Nodes"]
     ops = [node["Ops"][0] for node in nodes]

@@ -1,4 +1,4 @@
-"""What cannot be lowered is reported with its place, and nothing else happens."""
+"""Operations that cannot be lowered are reported with their place, and nothing else happens."""
 
 from __future__ import annotations
 

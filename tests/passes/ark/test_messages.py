@@ -1,4 +1,4 @@
-"""What ranks of ARK programs exchange: expected messages are those of the format's description."""
+"""Messages between ranks of ARK programs: the expected ones are those of the format's description."""
 
 from __future__ import annotations
 

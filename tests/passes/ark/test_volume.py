@@ -1,4 +1,4 @@
-"""What ranks send each other: expected counts and bytes are written out by hand."""
+"""The volume of messages between ranks: expected counts and bytes are written out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plans promise beyond results: memory for weights, and the forms that windows and vectors take."""
+"""Properties of plans beyond results: memory for weights, and the forms that windows and vectors take."""
 
 from __future__ import annotations
 

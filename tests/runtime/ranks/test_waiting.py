@@ -1,4 +1,4 @@
-"""What follows from what ranks wait for, have sent and have taken; and random messages, none of which hangs."""
+"""Deadlocks found from the waits, sends and receives of ranks; and random messages, none of which hangs."""
 
 from __future__ import annotations
 

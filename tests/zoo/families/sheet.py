@@ -40,7 +40,7 @@ BORDER = {types.fp32: np.float32, types.fp16: np.float16, types.int32: np.int32}
 
 @dataclass
 class Sheet:
-    """What a family fills: the inputs are there, outputs are added with what is expected of them."""
+    """A sheet that a family fills in: inputs are given, outputs are added with their expected values."""
 
     target: Target
     float: Float
@@ -83,7 +83,7 @@ class Sheet:
 
     @property
     def has_mixed_types(self) -> bool:
-        """Whether parameters may have another float type than the operand, which iOS 17 brought."""
+        """True if parameters may have another float type than the operand, which iOS 17 brought."""
         return self.target in (Target.IOS17, Target.IOS18)
 
 

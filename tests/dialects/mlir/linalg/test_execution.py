@@ -1,4 +1,4 @@
-"""What operations compute, against loops over their iteration space that are written out here."""
+"""Results of operations, against loops over their iteration space that are written out here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations of the complex dialect compute, against numpy."""
+"""Results of the complex dialect, against numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations of arith, math and index compute, against LLVM's lowering; what MLIR leaves open is our choice."""
+"""Results of arith, math and index, against LLVM's lowering; what MLIR leaves open is our choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations of stablehlo give, against numpy: those that conversions of core programs do not make."""
+"""Results of stablehlo operations, against numpy: those that conversions of core programs do not make."""
 # ruff: noqa: E501  an operation stands on one line
 
 from __future__ import annotations

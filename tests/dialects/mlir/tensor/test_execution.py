@@ -1,4 +1,4 @@
-"""What operations of the tensor dialect compute, against LLVM's own lowering, or written out where it has none."""
+"""Results of the tensor dialect, against LLVM's own lowering, or written out where it has none."""
 
 from __future__ import annotations
 

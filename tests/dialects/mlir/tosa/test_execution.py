@@ -1,4 +1,4 @@
-"""What operations of tosa compute, against LLVM's own lowering of them, and numbers written out where it has none."""
+"""Results of tosa operations, against LLVM's own lowering of them, and numbers written out where it has none."""
 
 from __future__ import annotations
 
