@@ -274,7 +274,7 @@ INTEGER_OPERATORS = {
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
 @pytest.mark.parametrize("name", INTEGER_OPERATORS)
 def test_integers_are_computed_as_older_opsets_can(name: str, dtype: type[np.generic], tmp_path: Path) -> None:
-    """Asserts that onnxruntime gives the same for the older model as numpy."""
+    """Compares the older model in onnxruntime with numpy."""
     opset, function = INTEGER_OPERATORS[name]
     a, b = _INTEGERS.astype(dtype)
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))

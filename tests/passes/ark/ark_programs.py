@@ -74,7 +74,7 @@ def received(y: Document, peer: int, tag: int, number: int) -> Document:
 
 
 def exchange(rank: int, size: int = 8) -> list[Document]:
-    """Returns the program of one of two ranks: it sends a copy of its input, receives that of the other and adds both."""
+    """Returns the program of one of two ranks: it sends a copy of its input, receives the other and adds both."""
     peer = 1 - rank
     x, y = whole(0, size), outgoing(1, size, [(peer, rank)])
     inbox, total = incoming(10, size, [(peer, peer)]), whole(20, size)
