@@ -46,17 +46,17 @@ Affine(x, weight, bias=None)
 |---|---|
 | `T` | f16, f32 |
 
-## Traits
-
-| trait | meaning |
-|---|---|
-| `Pure` | has no effect: it may be removed when unused, repeated and moved |
-
 ## Example
 
 ```
 t.affine(x: f32[b0, b1, k], weight: f32[k, n], bias: f32[n]) -> f32[b0, b1, n]
 ```
+
+## Traits
+
+| trait | meaning |
+|---|---|
+| `Pure` | has no effect: it may be removed when unused, repeated and moved |
 
 ## Meaning
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import commonir
-from commonir.ods import Dialects
+from commonir.ods import Dialects, check_operation
 from commonir.ods.documentation import operation_page
+from commonir.ods.examples import example_of
 
 _TYPES = re.compile(r"(\w+): ([^=]*?)(?=, \w+(?:: | = )|\)$)")
 
@@ -29,10 +30,13 @@ def test_a_written_example_stands_on_its_page(name: str) -> None:
     dialect = Dialects().get(name.partition(".")[0])
     assert dialect is not None
     page = operation_page(dialect, name)
+    example = example_of(dialect.operations[name][-1])
+    assert example is not None
+    assert not [d.message for d in check_operation(example) if "must be constant" not in d.message]
     _, found, rest = page.partition("## Example\n\n```\n")
     assert found
     shown = rest.partition("\n")[0]
-    for field, types in _TYPES.findall(_LINES[name]):
+    for field, types in _TYPES.findall(_LINES[name].partition(" -> ")[0]):
         assert f"{field}: {types.replace(' and ', ', ')}" in shown
 
 

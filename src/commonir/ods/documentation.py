@@ -301,10 +301,10 @@ def operation_page(dialect: Dialect, name: str) -> str:
     lines += _results(definition)
     variables = [(f"`{k}`", str(v)) for k, v in definition.layout.variables.items() if _is_used(definition, k)]
     lines += _table("Element types", ("variable", "one of"), variables)
-    lines += _table("Constraints", ("label", "condition"), list(_conditions(definition).items()))
-    lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
     example = None if definition.form is Form.STRUCTURAL else example_of(definition)
     lines += _example(definition, example)
+    lines += _table("Constraints", ("label", "condition"), list(_conditions(definition).items()))
+    lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
     lines += _meaning(definition, _reference_text(definition, example))
     lines += _versions(definitions)
     source = _source(dialect, definition)

@@ -1,10 +1,10 @@
 """One small operation of a definition, which its documentation shows.
 
 A file `examples.txt` beside the modules of a dialect gives some, one a line, as `mil.conv(x: f32[n, 3, h, w], weight:
-f32[8, 3, 5, 5], strides = (2, 2))`, with `x = (1, 2)` for an operand of known elements and `and` between the values of
-a variadic one. Others are guessed, like required fields that a line leaves out: dimensions have the names that stand in
-the patterns, or are small numbers, and a few plain values of each attribute are tried until the definition accepts the
-operation.
+f32[8, 3, 5, 5], strides = (2, 2))`, with `x = (1, 2)` for an operand of known elements, `and` between the values of a
+variadic one, and ` -> f32[2, 6]` at its end where the types of results are stated, not inferred. Others are guessed,
+like required fields that a line leaves out: dimensions have the names that stand in the patterns, or are small numbers,
+and a few plain values of each attribute are tried until the definition accepts the operation.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from commonir.symbolic import Dim, symbol
 
 _RANKS = (2, 1, 3, 4)
 _TRIALS = 8
+_SCALARS = {**ELEMENT_TYPES, "index": index}
 _PREFERRED = (f32, i32)
 _CLASSES = {"float": f32, "number": f32, "any": f32, "": f32, "int": i32}
 _GIVEN = re.compile(r"(\w+)(: | = )(.*?)(?=, \w+(?:: | = )|$)")
@@ -92,22 +93,33 @@ def example_of(definition: type[Op]) -> Op | None:
     """
     if definition.layout.regions:
         return None
-    stated = _stated(definition)
+    stated, results = _stated(definition)
     counts = [
         len(_candidates(f, 1)) for f in definition.layout.arguments if f.kind is not FieldKind.OPERAND and f.is_required
     ]
     for guess in _guesses(min(max(counts, default=1), _TRIALS)):
         try:
-            return definition(**_arguments(definition, guess, stated))
+            arguments = _arguments(definition, guess, stated)
+            return definition.build(arguments, results) if results else definition(**arguments)
         except _ERRORS:
             continue  # this guess does not fit the definition
     return None
 
 
-def _stated(definition: type[Op]) -> Mapping[str, tuple[bool, str]]:
-    """Returns the fields that `examples.txt` gives for an operation: whether by type, and the text of it."""
-    found: list[tuple[str, str, str]] = _GIVEN.findall(_lines(definition.__module__).get(definition.name, ""))
-    return {name: (mark == ": ", text) for name, mark, text in found}
+def _stated(definition: type[Op]) -> tuple[Mapping[str, tuple[bool, str]], Sequence[Type]]:
+    """Returns the fields that `examples.txt` gives for an operation, whether by type and the text of it, and the types
+    of results.
+    """
+    line = _lines(definition.__module__).get(definition.name, "")
+    text, results = line.rsplit(" -> ", 1) if " -> " in line else (line, "")
+    found: list[tuple[str, str, str]] = _GIVEN.findall(text.removesuffix(")"))
+    types = [_named(definition, part) for part in results.split(" and ")] if results else []
+    return {name: (mark == ": ", text) for name, mark, text in found}, types
+
+
+def _named(definition: type[Op], text: str) -> Type:
+    """Returns the type of a text such as `f32[2, n]`, or `f32` for a value that is not a tensor."""
+    return _SCALARS.get(text) or _type(definition, Pattern(text), 0, symbol)
 
 
 @cache
@@ -117,7 +129,7 @@ def _lines(module: str) -> Mapping[str, str]:
     if not path.is_file():
         return {}
     lines = [line.partition("(") for line in path.read_text(encoding="utf-8").splitlines()]
-    return {name: text.removesuffix(")") for name, _, text in lines}
+    return {name: text for name, _, text in lines}
 
 
 def _arguments(definition: type[Op], guess: _Guess, stated: Mapping[str, tuple[bool, str]]) -> dict[str, object]:
@@ -127,8 +139,9 @@ def _arguments(definition: type[Op], guess: _Guess, stated: Mapping[str, tuple[b
         if f.spelling in stated:
             out[f.name] = _given(definition, f, *stated[f.spelling])
         elif f.kind is FieldKind.OPERAND:
-            if f.variadic and (guess.is_whole or not stated):
-                out[f.name] = (_operand(definition, f, guess, dims), _operand(definition, f, guess, dims))
+            if f.variadic:
+                count = 0 if stated else 2
+                out[f.name] = tuple([_operand(definition, f, guess, dims) for _ in range(count)])
             elif f.is_required or (guess.is_whole and not stated):
                 out[f.name] = _operand(definition, f, guess, dims)
         elif f.is_required:
@@ -141,7 +154,7 @@ def _given(definition: type[Op], field: Field, is_type: bool, text: str) -> obje
     """Returns an argument that `examples.txt` gives."""
     if field.kind is not FieldKind.OPERAND:
         value = literal_eval(text)
-        return ELEMENT_TYPES.get(value, value) if field.type is attr_types.element else value
+        return ELEMENT_TYPES.get(value, value) if field.type in (attr_types.element, attr_types.type_) else value
     values = [_value(definition, field, is_type, part) for part in text.split(" and ")]
     return tuple(values) if field.variadic else values[0]
 
@@ -149,7 +162,7 @@ def _given(definition: type[Op], field: Field, is_type: bool, text: str) -> obje
 def _value(definition: type[Op], field: Field, is_type: bool, text: str) -> Value:
     """Returns a value of a type, or one of known elements."""
     if is_type:
-        return Value(_type(definition, Pattern(text), 0, symbol))
+        return Value(_named(definition, text))
     given = literal_eval(text)
     elements = given if isinstance(given, tuple) else (given,)
     shape = (len(elements),) if isinstance(given, tuple) else ()
