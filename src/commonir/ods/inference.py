@@ -21,7 +21,7 @@ from commonir.base.codes import (
     WRONG_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
-from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.attributes import DataAttr, DictionaryAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -137,11 +137,11 @@ def _constant_key(op: Definition) -> object:
         if stored is None:
             parts.append(None)
             continue
-        part = stored.type if isinstance(stored, Data) else _few_numbers(stored)
+        part = stored.type if isinstance(stored, Data | DataAttr) else _few_numbers(stored)
         if part is None:
             return None
         parts.append(part)
-    return tuple(parts)
+    return tuple(parts), op.traced_with()
 
 
 def _few_numbers(stored: object) -> object:

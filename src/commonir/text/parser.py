@@ -42,6 +42,7 @@ from commonir.ods.traits import Terminator
 from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
 from commonir.text.lexer import SINCE, VERSIONS
+from commonir.text.recurring_lines import RecurringLines
 from commonir.text.resources import read_resources
 from commonir.text.unresolved_locations import UnresolvedLocations
 
@@ -126,7 +127,8 @@ class Parser(GroupReader):
         self.versions = dict(versions)
         self.findings = Diagnostics()
         self.count = 0
-        self._values: dict[str, Value] = {}
+        self.values: dict[str, Value] = {}
+        """The values in sight, by name."""
         self._scopes: list[_Scope] = []
         self._operators: Operators = {}
         self._defaults = ["builtin"]
@@ -134,6 +136,7 @@ class Parser(GroupReader):
         self.unresolved_locations = UnresolvedLocations()
         self.lines = TextLines(file, lines_before)
         self._suggestions = 0
+        self._recurring_lines = RecurringLines(self)
         self.deduced: dict[object, DeducedTypes] = {}
         """Types that definitions gave for operations, by what the text says of them."""
         super().__init__(source, file, limits, lines_before)
@@ -194,6 +197,11 @@ class Parser(GroupReader):
         result.tool_resources = tools
         return result
 
+    @property
+    def default_dialect(self) -> str:
+        """The dialect whose operations need no prefix here."""
+        return self._defaults[-1]
+
     def _run(self, task: Task) -> object:
         stack = [task]
         result: object = None
@@ -215,14 +223,12 @@ class Parser(GroupReader):
 
     def operation(self) -> Task:
         """Reads one operation."""
-        start = self.start
+        begin = start = self.start
         bound: list[Bound] = []
         if self.kind == "value":
             bound = self._bound()
             start = self.start
-        self.count += 1
-        if self.count > self.limits.max_operations:
-            self.fail(f"more than {self.limits.max_operations} operations", code=LIMIT_EXCEEDED)
+        self._count_operation()
         if self.kind == "string":
             op = yield from self._generic()
         elif self.kind == "word":
@@ -231,14 +237,36 @@ class Parser(GroupReader):
                 place_evident(op, TextLocation(self.lines, start))
         else:
             self.unexpected("an operation")
-        if self.at("loc"):
-            self._locate(op)
-        else:
-            op.location = TextLocation(self.lines, start)
+        self._recurring_lines.remember(op, bound, begin, start)
+        self._place(op, start)
         self._define_results(op, bound)
         if isinstance(op, Declares):
             self._declare(op.declared())
         return op
+
+    def _recurring(self) -> Operation | None:
+        """Reads an operation whose line occurred before; None, and nothing is moved, where another stands."""
+        found = self._recurring_lines.read()
+        if found is None:
+            return None
+        op, name, start = found
+        at = self._recurring_lines.start
+        self._count_operation()
+        self._place(op, start)
+        if name:
+            self.define(name, op.results[0], at)
+        return op
+
+    def _count_operation(self) -> None:
+        self.count += 1
+        if self.count > self.limits.max_operations:
+            self.fail(f"more than {self.limits.max_operations} operations", code=LIMIT_EXCEEDED)
+
+    def _place(self, op: Operation, start: int) -> None:
+        if self.at("loc"):
+            self._locate(op)
+        else:
+            op.location = TextLocation(self.lines, start)
 
     def _bound(self) -> list[Bound]:
         out: list[Bound] = []
@@ -273,7 +301,7 @@ class Parser(GroupReader):
                 value = next(results)
                 self.define(f"{name}#{n}", value, at)
                 if n == 0:
-                    self._values[name] = value
+                    self.values[name] = value
                     self._scopes[-1].names.append(name)
 
     def _generic(self) -> Generator[Task, object, Operation]:
@@ -453,7 +481,7 @@ class Parser(GroupReader):
         name = self.text
         if "." in name:
             return name, self.find(name)
-        full = f"{self._defaults[-1]}.{name}" if self._defaults[-1] else name
+        full = f"{self.default_dialect}.{name}" if self.default_dialect else name
         return full, self.find(full)
 
     def _unknown(self, name: str) -> NoReturn:
@@ -461,7 +489,7 @@ class Parser(GroupReader):
         dialect = self.dialects.get(prefix)
         known = dialect.operations if dialect is not None else [f"{d}." for d in self.dialects.names()]
         message = f"unknown operation '{self.text}'"
-        default = self._defaults[-1]
+        default = self.default_dialect
         if "." not in self.text and default not in ("", "builtin"):
             message += f" (tried '{default}.{self.text}' as well)"
         help = _OF_OTHERS if dialect is not None or "." not in name else _OF_UNKNOWN.format(prefix)
@@ -478,6 +506,7 @@ class Parser(GroupReader):
             if isinstance(version, StringAttr):
                 self.versions[name] = version.value
                 self._definitions.clear()
+                self._recurring_lines.clear()
         region = yield self.region(default="builtin")
         assert isinstance(region, Region)
         return Module.of_regions(attributes, [region])
@@ -523,7 +552,7 @@ class Parser(GroupReader):
                 continue
             if not result.blocks:
                 result.add(Block())
-            op = yield self.operation()
+            op = self._recurring() or (yield self.operation())
             assert isinstance(op, Operation)
             result.blocks[-1].append(op)
         if entry is not None and not result.blocks:
@@ -603,10 +632,10 @@ class Parser(GroupReader):
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""
-        if name in self._values:
+        if name in self.values:
             self.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
         value.name = own_name(name) or value.name
-        self._values[name] = value
+        self.values[name] = value
         scope = self._scopes[-1]
         scope.names.append(name)
         if scope.awaited and name in scope.awaited:
@@ -618,9 +647,9 @@ class Parser(GroupReader):
     def resolve(self, use: Use, type: Type | None) -> Value:
         """The value of a name. `type` is what the use says of it; a value used before its definition needs it."""
         name, at = use
-        result = self._values.get(name)
+        result = self.values.get(name)
         if result is None and name.endswith("#0"):
-            result = self._values.get(name[:-2])
+            result = self.values.get(name[:-2])
         if result is None:
             for scope in reversed(self._scopes):
                 if name in scope.awaited:
@@ -645,7 +674,7 @@ class Parser(GroupReader):
     def _near(self, name: str) -> str | None:
         # Compares with every name in sight: enough for a person, and no way to keep a reader busy.
         self._suggestions += 1
-        return did_you_mean(name, self._values) if self._suggestions <= _MAX_SUGGESTIONS else None
+        return did_you_mean(name, self.values) if self._suggestions <= _MAX_SUGGESTIONS else None
 
     def _close(self) -> None:
         """Ends a scope: its names are forgotten, and what it still awaits may be defined around it."""
@@ -661,7 +690,7 @@ class Parser(GroupReader):
             for name, (_, at) in scope.awaited.items():
                 self.report(f"use of undefined value '{name}'", at, UNDEFINED_VALUE, self._near(name))
         for name in scope.names:
-            self._values.pop(name, None)
+            self.values.pop(name, None)
         self._operators.update(scope.hidden)
 
     def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:

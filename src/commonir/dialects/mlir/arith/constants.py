@@ -20,7 +20,7 @@ from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean
 from commonir.ods import MlirOp, attr_types, attribute, result, traits
 from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.type_constraints import AnyType
-from commonir.ods.type_rules import type_of_attribute
+from commonir.ods.type_rules import all_types_match, type_of_attribute
 from commonir.symbolic.constraints import NotationError
 
 
@@ -28,7 +28,7 @@ class Constant(
     MlirOp,
     HoldsData,
     name="arith.constant",
-    traits=(traits.Pure, traits.ConstantLike),
+    traits=(traits.Pure, traits.ConstantLike, all_types_match("value", "result_")),
     assembly="attr-dict $value",
 ):
     """A number, or the contents of a tensor or vector, known before the program runs.
@@ -37,6 +37,8 @@ class Constant(
     length depends on the machine has one number in all places.
     """
 
+    type_says = True
+
     value: Attribute = attribute(attr_types.any_attribute)
     result_: Value = result(AnyType)
 
@@ -44,10 +46,6 @@ class Constant(
     def holding(cls, data: Data, type: Type) -> Self | None:
         value = attribute_holding(data, type)
         return None if value is None else cls.build({"value": value}, (type,))
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        type = type_of_attribute(self.value)
-        return None if type is None else (type,)
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         value = self.value
@@ -68,9 +66,6 @@ class Constant(
             message = f"{self.name}: C1: value must be an integer, float, or elements attribute, found {self.value}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
             return
-        if type is not self.result_.type:
-            message = f"{self.name}: C1: the value has type {type}, but the result has type {self.result_.type}"
-            yield Diagnostic(WRONG_TYPE, message)
         if isinstance(type, ElementType) and type.is_integer and not is_signless(type):
             yield Diagnostic(WRONG_TYPE, f"{self.name}: C2: integer return type must be signless, found {type}")
         if isinstance(type, VectorType) and any(type.scalable) and not _is_splat(self.value):

@@ -39,6 +39,8 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
 
     custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
 
+    type_says = True
+
     value: Data = attribute(attr_types.data)
     output: Value = result(StaticTensor)
 

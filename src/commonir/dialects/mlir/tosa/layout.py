@@ -62,6 +62,8 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
 
     assembly = ""
 
+    type_says = True
+
     values: Data = attribute(attr_types.data)
     output: Value = result(AnyTosaTensor)
 
