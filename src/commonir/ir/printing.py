@@ -263,11 +263,9 @@ class Printer(ConstantPrinter):
         """Returns the text of an operation without regions."""
         bound = self.naming.bound(op) if op.results else ""
         location = self.location(op.location) if self.locations or self.names else ""
-        return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
-
-    def default_dialect(self, holder: Operation | None) -> str:  # noqa: ARG002  the generic form names all of them
-        """Returns the dialect whose operations need no prefix directly inside of an operation."""
-        return ""
+        pieces = self.pieces(op)
+        text = pieces[0] if isinstance(pieces, list) and len(pieces) == 1 else "".join(map(str, pieces))
+        return f"{bound}{text}{location}"
 
     def _shows_label(self, block: Block, nested: Nested) -> bool:
         if block.label and not self.upstream:

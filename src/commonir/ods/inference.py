@@ -119,13 +119,17 @@ def _key(op: Definition, layout: FieldLayout, operands: tuple[Value, ...], offse
     attributes: tuple[object, ...] = ()
     if layout.attributes:
         attributes = op.decoded_attributes()
-        if 0.0 in attributes:  # 0.0 and -0.0 are equal, but not the same constant
-            attributes += tuple([str(a) for a in attributes if type(a) is float])
+        floats = [str(a) for a in attributes if type(a) is float]
+        if floats:  # 0.0 and -0.0 are equal, but not the same constant
+            attributes += tuple(floats)
+    types = tuple([v.type for v in operands])
+    if not layout.read_operands:
+        return types, attributes, offsets, op.traced_with()
     elements: list[object] = []
     for n in layout.read_operands:
         first, end = (n, n + 1) if offsets is None else offsets[n : n + 2]
         elements += [known_elements(v) for v in operands[first:end]]
-    return tuple([v.type for v in operands]), attributes, offsets, tuple(elements), op.traced_with()
+    return types, attributes, offsets, tuple(elements), op.traced_with()
 
 
 def _constant_key(op: Definition) -> object:

@@ -84,7 +84,9 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
             is_untrusted = doubts.reach(op)
             if not (is_untrusted and visible.issuperset(op.operands)):
                 reported = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
-                wrong = [*[(op, d) for d in reported], *(_check_symbols(op) if op.regions else ())]
+                wrong = [(op, d) for d in reported]
+                if op.regions:
+                    wrong += _check_symbols(op)
                 if wrong:
                     doubts.begin(op, [d for _, d in wrong])
                     if len(diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
@@ -236,9 +238,23 @@ def _may_move(op: Operation, value: Value) -> bool:
     return isinstance(holder, Function) and holder.ordered_by_data and value.defining_op is not None
 
 
-def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:
-    if not visible.issuperset(op.operands):
-        yield from _undefined(op, visible)
+def _check(op: Operation, visible: set[Value], dialects: Dialects) -> list[Diagnostic]:
+    result = [] if visible.issuperset(op.operands) else list(_undefined(op, visible))
+    not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
+    if not_ended:
+        # What else is wrong with its blocks follows from it.
+        result += not_ended
+    elif isinstance(op, Op):
+        result += check_operation(op)
+    else:
+        result += _check_undefined(op, dialects)
+    if op.regions or op.successors:
+        result += _check_blocks(op)
+    return result
+
+
+def _check_undefined(op: Operation, dialects: Dialects) -> Iterator[Diagnostic]:
+    """Yields errors of an operation that has no definition."""
     if isinstance(op, Module):
         name = op.properties.get("sym_name")
         if name is not None and not isinstance(name, StringAttr):
@@ -249,16 +265,7 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
                 yield Diagnostic(WRONG_ATTRIBUTE, message)
     if isinstance(op, UnregisteredOperation):
         yield _unknown(op, dialects)
-    not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
-    if not_ended:
-        # What else is wrong with its blocks follows from it.
-        yield from not_ended
-    elif isinstance(op, Op):
-        yield from check_operation(op)
-    else:
-        yield from _check_layouts(op)
-    if op.regions or op.successors:
-        yield from _check_blocks(op)
+    yield from _check_layouts(op)
 
 
 def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
@@ -355,45 +362,46 @@ def _needs_of(definition: type[Op]) -> _Needs:
     return _Needs(definition)
 
 
-def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> Diagnostics:
+def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> list[Diagnostic]:
     """Everything in one operation that its definition does not allow, without its place.
 
     Without `inferring`, the types of its results are not looked at, and what only its meaning tells is not found.
     `derived` is what was inferred of the operation before, if anything.
     """
-    diagnostics = Diagnostics()
+    result: list[Diagnostic] = []
     needs = _needs_of(type(op))
     for f in not_constant(op) if needs.constants else ():
         message = f"{op.name}: '{f.name}' must be constant"
-        diagnostics.add(NOT_CONSTANT, message, help="compute it before the program is made")
+        result.append(Diagnostic(NOT_CONSTANT, message, help="compute it before the program is made"))
     if needs.regions is not None and len(op.regions) != needs.regions:
-        diagnostics.add(MALFORMED_REGION, f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}")
+        message = f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}"
+        result.append(Diagnostic(MALFORMED_REGION, message))
     if op.states_types and not needs.least_results <= len(op.results) <= needs.most_results:
         message = f"{op.name}: requires {len(op.layout.results)} results, found {len(op.results)}"
-        return Diagnostics([Diagnostic(WRONG_RESULT_TYPE, message)])
-    if not len(diagnostics) or not diagnostics.has_errors:
+        return [Diagnostic(WRONG_RESULT_TYPE, message)]
+    if not any(d.is_error for d in result):
         try:
             if inferring:
-                check_results(op, (derived or infer(op)).types, diagnostics)
+                result += check_results(op, (derived or infer(op)).types)
             else:
                 check_use(op)
         except DiagnosticError as error:
-            diagnostics.extend(error.diagnostics)
+            result += error.diagnostics
     for name, check in needs.checks:
-        for message in check(op):
-            diagnostics.add(VIOLATED_TRAIT, f"{op.name}: {name}: {message}")
+        result += [Diagnostic(VIOLATED_TRAIT, f"{op.name}: {name}: {message}") for message in check(op)]
     # What a definition checks by itself relies on its operands, attributes and regions being there and on the types of
     # operands, which are not looked at where one is not constant.
     if op.extra:
-        diagnostics.extend(_check_layouts(op))
-    if any(v is MISSING for v in op.attribute_values):
-        return diagnostics
-    if not any(d.code in _UNASKED for d in diagnostics):
-        diagnostics.extend(op.verify())
-    return diagnostics
+        result += _check_layouts(op)
+    for v in op.attribute_values:
+        if v is MISSING:
+            return result
+    if not result or not any(d.code in _PRECONDITIONS for d in result):
+        result += op.verify()
+    return result
 
 
-_UNASKED = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE)
+_PRECONDITIONS = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE)
 
 
 def _is_constant(value: Value) -> bool:
@@ -416,22 +424,24 @@ def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
             yield f, v
 
 
-def check_results(op: Op, inferred: tuple[Type, ...], diagnostics: Diagnostics) -> None:
+def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
     """Compares the types that an operation declares for its results with those that its definition gives.
 
     Optional results at the end need not be there.
     """
-    missing = len(inferred) - len(op.results)
+    results = op.results
+    missing = len(inferred) - len(results)
     if missing and (missing < 0 or not _are_optional(op, inferred)):
-        message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
-        diagnostics.add(WRONG_RESULT_TYPE, message)
-        return
-    for n, (r, t) in enumerate(zip(op.results, inferred, strict=False)):
-        if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
+        message = f"{op.name}: expected {len(inferred)} results, found {len(results)}"
+        return [Diagnostic(WRONG_RESULT_TYPE, message)]
+    wrong: list[Diagnostic] = []
+    for n, (r, t) in enumerate(zip(results, inferred, strict=False)):
+        if r.type is not t and not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
             is_shape = not op.shapes_count and differ_in_shape(r.type, t)
             message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
-            diagnostics.add(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message)
+            wrong.append(Diagnostic(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message))
+    return wrong
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:

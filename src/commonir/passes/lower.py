@@ -501,14 +501,13 @@ class _Lowering:
         self.values.update(zip(op.results, copy.results, strict=True))
         if not isinstance(copy, Op) or copy.is_stated:
             return
-        wrong = Diagnostics()
         try:
             types = infer(copy).types
-            check_results(copy, types, wrong)
+            wrong = check_results(copy, types)
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
             return
-        if wrong.has_errors:
+        if any(d.is_error for d in wrong):
             self._report(op, wrong)
             return
         for result, type in zip(copy.results, types, strict=False):

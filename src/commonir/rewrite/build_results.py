@@ -142,7 +142,7 @@ class Maker:
             result = definition.build(arguments, declared, place)
             self.made.append(result)
             wrong = check_operation(result)
-            if wrong.has_errors:
+            if any(d.is_error for d in wrong):
                 raise Refused("; ".join([d.message for d in wrong]))
         else:
             try:

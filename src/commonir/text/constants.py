@@ -7,6 +7,7 @@ Source: MLIR language reference, types and attributes; MLIR builtin dialect, as 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -67,6 +68,11 @@ else:
 
 _LARGEST_PLACE = 2**32 - 1
 
+# Dictionaries, arrays and maps that nest nothing and whose text alone says what they are: most recur in a program.
+_DICTIONARY = re.compile(r'\{(?:[^{}"#!]|"[^{}"#!\\\n]*+"){0,1000}+\}')
+_CONSTANT = re.compile(r"(?:array<[^<>\"#!]{0,1000}+|affine_map<[^<>\"#!]{0,1000}+->[^<>\"#!]{0,1000}+)>")
+_DISTINCT = "distinct"
+
 
 class ConstantReader(TypeReader):
     """Reads types and attributes at the current token."""
@@ -78,10 +84,15 @@ class ConstantReader(TypeReader):
         self.attribute_readers: Mapping[str, Callable[[ConstantReader], Attribute]] = _ATTRIBUTES
         self.resources: Mapping[str, Blob] = {}
         self._distinct: dict[int, DistinctAttr] = {}
+        self._dictionaries: dict[str, dict[str, Attribute]] = {}
+        self._constants: dict[str, Attribute] = {}
         super().__init__(source, file, limits, lines_before)
 
     def define_alias(self) -> None:
         """Reads `#name = attribute` or `!name = type`."""
+        # What stands in the definition is counted, also where it was read before.
+        for known in (self.tensors, self._dictionaries, self._constants):
+            known.clear()
         kind, name, start = self.kind, self.text[1:], self.start
         if "." in name:
             self.fail("the name of an alias has no point", at=start)
@@ -142,6 +153,10 @@ class ConstantReader(TypeReader):
 
     def entries(self) -> dict[str, Attribute]:
         """Reads what a dictionary holds, with its braces."""
+        recurring = _DICTIONARY.match(self.source, self.start)
+        if recurring is not None and recurring[0] in self._dictionaries:
+            self.move_to(recurring.end())
+            return dict(self._dictionaries[recurring[0]])
         self.expect("{")
         entries: dict[str, Attribute] = {}
 
@@ -153,6 +168,8 @@ class ConstantReader(TypeReader):
             entries[name] = self.member() if self.take("=") else UnitAttr()
 
         self.separated(entry, "}")
+        if recurring is not None and _DISTINCT not in recurring[0]:
+            self._dictionaries[recurring[0]] = dict(entries)
         return entries
 
     def key(self) -> str:
@@ -176,7 +193,17 @@ class ConstantReader(TypeReader):
                 return self.unexpected("an attribute")
 
     def _named_attribute(self, type: Type | None) -> Attribute:
-        name = self.text
+        recurring = _CONSTANT.match(self.source, self.start)
+        if recurring is None:
+            return self._attribute_named(self.text, type)
+        known = self._constants.get(recurring[0])
+        if known is not None:
+            self.move_to(recurring.end())
+            return known
+        result = self._constants[recurring[0]] = self._attribute_named(self.text, type)
+        return result
+
+    def _attribute_named(self, name: str, type: Type | None) -> Attribute:
         match name:
             case "true" | "false":
                 self.advance()

@@ -63,17 +63,17 @@ Step: TypeAlias = "Callable[[Writer], None]"
 """Writes an element of a form."""
 
 
-def formatted(printer: CustomPrinter, op: Op) -> list[Piece]:
+def formatted(printer: CustomPrinter, plan: _Plan, op: Op) -> list[Piece]:
     """The text of an operation by its format.
 
     Raises: Inexpressible when its format cannot say what it is.
     """
-    plan = plan_of(type(op))
     _check_expressible(op, plan)
     writer = Writer(printer, op, plan)
     for step in plan.steps:
         step(writer)
-    return [*writer.done, writer.text]
+    writer.done.append(writer.text)
+    return writer.done
 
 
 class _Plan:
@@ -180,7 +180,7 @@ def _types_of(group: Group, short: str) -> Step:
     def write(writer: Writer) -> None:
         types = writer.types(group)
         if not short:
-            shown = writer.printer.type(types[0]) if len(types) == 1 else ", ".join(map(writer.printer.type, types))
+            shown = ", ".join(map(writer.printer.type, types)) if len(types) != 1 else writer.printer.type(types[0])
         else:
             shown = ", ".join([writer.type(t, short) for t in types])
         writer.put(shown)
@@ -322,7 +322,8 @@ class Writer:
         """Types of a group of values."""
         match group:
             case Variable(field=field):
-                return [v.type for v in self.values(field)]
+                found: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
+                return [found.type] if isinstance(found, Value) else [v.type for v in self.values(field)]
             case Operands():
                 return [v.type for v in self.op.operands]
             case Results():

@@ -175,7 +175,7 @@ class Parser(GroupReader):
             if self.start in sections:
                 self.move_to(sections[self.start])
             elif self.kind in ("attribute", "type"):
-                self._alias()
+                self.define_alias()
             else:
                 op = self._run(self.operation())
                 assert isinstance(op, Operation)
@@ -213,11 +213,6 @@ class Parser(GroupReader):
                 stack.pop()
                 result = finished.value
         return result
-
-    def _alias(self) -> None:
-        # What stands in the definition of an alias is counted, also where it was read before.
-        self.tensors.clear()
-        self.define_alias()
 
     # -- operations
 

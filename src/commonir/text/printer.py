@@ -10,8 +10,10 @@ mlir-opt prints it, letter by letter; programs of other formats keep the names t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
+from typing import Any
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
@@ -149,6 +151,11 @@ class VersionedPrinter(Printer):
         self.versions = versions
         self._dialects = dialects
         self._expected: dict[type[Operation], bool] = {}
+        self._writers: dict[type[Operation], Callable[[Any], Iterable[Piece]]] = {}
+        self._names: dict[tuple[str, str], str] = {}
+        # The block printed last, and the dialect whose operations need no prefix in it.
+        self._block: Block | None = None
+        self._default = default_dialect(None)
         self._aliases = Aliases()
         self._in_location = False
         self._late: list[str] = []
@@ -298,35 +305,42 @@ class CustomPrinter(VersionedPrinter):
             yield piece
 
     def _formed(self, op: Operation) -> Iterable[Piece]:
-        if isinstance(op, Module):
-            return self._module(op)
-        # The types of its operands choose the signature of a declared operator, so the text states them.
-        if not isinstance(op, Op) or op.is_declared or not self.is_expected(op):
-            return self.generic(op)
+        write = self._writers.get(type(op))
+        if write is None:
+            write = self._writers[type(op)] = self._writer_of(op)
         try:
-            # The generic form has no use for either.
-            if op.custom_form is not None:
-                from commonir.text.python_forms import PythonWriter  # noqa: PLC0415  see above
-
-                code = PythonWriter(self, op)
-                op.custom_form.write(code)
-                return code.pieces
-            if not has_format(type(op)):
-                return self.generic(op)
-            from commonir.text.format_writer import formatted  # noqa: PLC0415  see above
-
-            return formatted(self, op)
+            return write(op)
         except Inexpressible:
             return self.generic(op)
 
-    def default_dialect(self, holder: Operation | None) -> str:
-        return default_dialect(holder)
+    def _writer_of(self, op: Operation) -> Callable[[Any], Iterable[Piece]]:
+        """Returns the function that writes operations of the definition of one."""
+        if isinstance(op, Module):
+            return self._module
+        # The types of its operands choose the signature of a declared operator, so the text states them.
+        if not isinstance(op, Op) or op.is_declared or not self.is_expected(op):
+            return self.generic
+        # The generic form has no use for either.
+        if op.custom_form is not None:
+            from commonir.text.python_forms import written  # noqa: PLC0415  see above
+
+            return partial(written, self, op.custom_form)
+        if not has_format(type(op)):
+            return self.generic
+        from commonir.text.format_writer import formatted, plan_of  # noqa: PLC0415  see above
+
+        return partial(formatted, self, plan_of(type(op)))
 
     def name(self, op: Operation) -> str:
         """The name of an operation, without the dialect that is meant where it stands."""
-        default = default_dialect(op.parent_op)
-        dialect, _, own = op.name.partition(".")
-        return own if default and dialect == default and "." not in own else op.name
+        if op.parent is not self._block:
+            self._block, self._default = op.parent, default_dialect(op.parent_op)
+        result = self._names.get((op.name, self._default))
+        if result is None:
+            dialect, _, own = op.name.partition(".")
+            result = own if self._default and dialect == self._default and "." not in own else op.name
+            self._names[op.name, self._default] = result
+        return result
 
     def _module(self, op: Module) -> Sequence[Piece]:
         extra = {**op.properties, **op.discardable}

@@ -193,6 +193,16 @@ class PythonReader:
         self.source.unresolved_locations.follow_operands(op)
 
 
+def written(printer: CustomPrinter, form: CustomForm, op: Op) -> list[Piece]:
+    """Returns the text of an operation by its form.
+
+    Raises: Inexpressible when its form cannot say what it is.
+    """
+    writer = PythonWriter(printer, op)
+    form.write(writer)
+    return writer.pieces
+
+
 class PythonWriter:
     """What a form writes to; see `ods.text_form.FormWriter`."""
 

@@ -219,6 +219,9 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
             return
         for n, ((_, shape), m) in enumerate(zip(operands, maps, strict=True)):
             for axis, (e, size) in enumerate(zip(m.results, shape if isinstance(shape, tuple) else (), strict=True)):
+                d = plain_dim(e)
+                if d is not None and size == sizes[d]:
+                    continue
                 try:
                     ends = e.evaluate([0] * len(last)), e.evaluate(last)
                 except ZeroDivisionError:
