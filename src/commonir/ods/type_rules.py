@@ -56,14 +56,20 @@ Problems = Callable[[Typing], Iterator[str]]
 
 
 class TypeRule(Trait):
-    """A trait that relates types. `deduce` infers types from others, `problems` yields contradictions."""
+    """A trait that relates types. `deduce` infers types from others, `problems` yields contradictions.
 
-    __slots__ = ("deduce", "problems")
+    `copies`: `deduce` gives some fields the type of another, whatever it is.
+    """
 
-    def __init__(self, name: str, summary: str, problems: Problems, deduce: Deduce | None = None) -> None:
+    __slots__ = ("copies", "deduce", "problems")
+
+    def __init__(
+        self, name: str, summary: str, problems: Problems, deduce: Deduce | None = None, *, copies: bool = False
+    ) -> None:
         super().__init__(name, summary)
         self.problems = problems
         self.deduce = deduce
+        self.copies = copies
 
 
 def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing) -> None:
@@ -242,7 +248,8 @@ def _rule(
     *,
     shares: bool = False,
 ) -> TypeRule:
-    return TypeRule(name, message, _agreeing(agree, message, fields), _sharing(fields) if shares else None)
+    problems = _agreeing(agree, message, fields)
+    return TypeRule(name, message, problems, _sharing(fields) if shares else None, copies=shares)
 
 
 _SAME = "requires the same type for all operands and results"
@@ -259,7 +266,7 @@ def _same_types(typing: Typing) -> Iterator[str]:
             return
 
 
-SameOperandsAndResultType = TypeRule("SameOperandsAndResultType", _SAME, _same_types, _sharing(_all))
+SameOperandsAndResultType = TypeRule("SameOperandsAndResultType", _SAME, _same_types, _sharing(_all), copies=True)
 SameTypeOperands = _rule(
     "SameTypeOperands", "requires all operands to have the same type", are_compatible_types, _operands, shares=True
 )

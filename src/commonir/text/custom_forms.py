@@ -16,10 +16,9 @@ from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import result_fields
-from commonir.ods.mlir_op import built
 from commonir.ods.property_types import PropertyType
 from commonir.ods.text_form import Argument, Use
-from commonir.ods.type_rules import Typing, deduce, type_of_attribute
+from commonir.ods.type_rules import type_of_attribute
 from commonir.text.assembly import (
     AnyOrder,
     AttributeDictionary,
@@ -40,6 +39,7 @@ from commonir.text.assembly import (
     Variable,
     format_of,
 )
+from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.directives import DIRECTIVES
 from commonir.text.python_forms import PythonReader
 
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 Reading: TypeAlias = "Generator[Task, object, None]"
 Step: TypeAlias = "Callable[[FormReader], Reading | None]"
 """Reads an element of a form, or gives what reads it."""
-DeducedTypes = tuple[list[tuple[Field, list[Type]]], list[Type] | None]
-"""Types of operands by field, and those of results; None when they are not known."""
 
 
 def _has_its_type(field: Field) -> bool:
@@ -70,17 +68,16 @@ class _Plan:
     beside operands, attributes and results nothing.
     """
 
-    __slots__ = ("deduces", "evident", "fields", "form", "has_tasks", "inputs", "is_simple", "results", "steps")
+    __slots__ = ("deduction", "fields", "form", "has_tasks", "input_count", "is_simple", "steps")
 
     def __init__(self, definition: type[Op]) -> None:
         layout = definition.layout
         self.form = format_of(definition)
         self.steps = _compiled(self.form.elements)
         self.has_tasks = _has_tasks(self.form.elements)
-        self.deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
-        self.evident = built([*layout.inputs, *layout.results])
-        self.inputs = [f.name for f in layout.inputs]
-        self.results = [f.name for f in layout.results]
+        deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
+        self.deduction = Deduction(definition, states_results=self.form.states_results) if deduces else None
+        self.input_count = len(layout.inputs)
         self.fields = {f.spelling: f for f in layout.attributes}
         of_operands = all(f.kind is FieldKind.OPERAND and f.is_required for f in layout.inputs)
         self.is_simple = of_operands and not layout.regions and not layout.successors and not layout.parameters
@@ -518,7 +515,7 @@ class FormReader:
         self._divide_results()
         for f, attr in self.attributes.items():
             arguments[f.name] = source.decoded(definition, f, attr, self.start)
-        if self.plan.is_simple and self.all_operands is None and len(self.operands) == len(self.plan.inputs):
+        if self.plan.is_simple and self.all_operands is None and len(self.operands) == self.plan.input_count:
             types = self._deduced(arguments)
             return self._constructed(arguments) if types is None else self._simple(arguments, types)
         for f in definition.layout.regions:
@@ -585,8 +582,8 @@ class FormReader:
 
     def _deduced(self, arguments: Mapping[str, object]) -> list[Type] | None:
         """Finds types that the text leaves out, of operands and results; those of results, None when unknown."""
-        definition, plan = self.definition, self.plan
-        if not plan.deduces:
+        definition, deduction = self.definition, self.plan.deduction
+        if deduction is None:
             return self._results()
         layout = definition.layout
         if self.all_operands is not None:
@@ -596,59 +593,25 @@ class FormReader:
                 self.operands[f] = [next(flat) for _ in range(n)]
             self.all_operands = None
         counts = tuple([len(self.operands.get(f, ())) for f in layout.inputs])
-        declared: list[tuple[str, Type]] = [(f.name, t) for f, types in self.types.items() for t in types]
-        empty = tuple([f.name for f, types in self.types.items() if not types])
-        for f in layout.attributes:
-            held = type_of_attribute(arguments.get(f.name))
-            if held is not None:
-                declared.append((f.name, held))
-        of_operands, of_results = self.operand_types, self.result_types
-        if of_operands is not None:
+        stated: StatedTypes = {f.name: tuple(types) for f, types in self.types.items()}
+        if self.operand_types is not None:
             at = min([u.at for uses in self.operands.values() for u in uses], default=self.start)
-            self._check_count(sum(counts), len(of_operands), at)
+            self._check_count(sum(counts), len(self.operand_types), at)
+            declared = iter(self.operand_types)
+            stated |= {
+                f.name: tuple([next(declared) for _ in range(n)]) for f, n in zip(layout.inputs, counts, strict=True)
+            }
             self.operand_types = None
-        key = (
-            definition,
-            counts,
-            tuple(declared),
-            empty,
-            None if of_operands is None else tuple(of_operands),
-            None if of_results is None else tuple(of_results),
-        )
-        known = self.source.deduced.get(key)
-        if known is None:
-            known = self.source.deduced[key] = self._typed(counts, arguments, of_operands)
-        inputs, results = known
-        for f, types in inputs:
-            self.types[f] = types
-        return of_results if of_results is not None else results
-
-    def _typed(
-        self, counted: Sequence[int], arguments: Mapping[str, object], of_operands: Sequence[Type] | None
-    ) -> DeducedTypes:
-        """Returns the types of operands by field and those of results, of what the text and the definition say."""
-        layout, plan = self.definition.layout, self.plan
-        counts = dict(zip(plan.inputs, counted, strict=True))
-        known = {f.name: tuple(types) for f, types in self.types.items()}
-        if of_operands is not None:
-            declared = iter(of_operands)
-            known |= {name: tuple([next(declared) for _ in range(n)]) for name, n in counts.items()}
         if self.result_types is not None:
             for f, t in result_fields(layout.results, self.result_types):
-                known[f.name] = (*known.get(f.name, ()), t)
-        for f in layout.attributes:
+                stated[f.name] = (*stated.get(f.name, ()), t)
+        for f in self.attributes:
             held = type_of_attribute(arguments.get(f.name))
             if held is not None:
-                known[f.name] = (held,)
-        counts |= {f.name: 1 for f in layout.results if not f.variadic and not f.optional}
-        typing = Typing(plan.inputs, plan.results, counts, known)
-        deduce(self.definition.type_rules, plan.evident, typing)
-        inputs = [(f, list(typing.types[f.name])) for f in layout.inputs if counts[f.name] and f.name in typing.types]
-        if any(f.name not in typing.types and not f.optional and not f.variadic for f in layout.results):
-            return inputs, None
-        if any(f.variadic and f.name not in typing.types for f in layout.results) and not self.form.states_results:
-            return inputs, None
-        return inputs, typing.all(typing.results)
+                stated[f.name] = (held,)
+        inputs, results = deduction.types(counts, stated, self.source.deduced)
+        self.types.update(inputs)
+        return self.result_types if self.result_types is not None else results
 
     def _operands(self) -> dict[str, object]:
         source = self.source

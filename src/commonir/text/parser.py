@@ -49,7 +49,7 @@ from commonir.text.unresolved_locations import UnresolvedLocations
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
     from commonir.ods.own_forms import OwnForms
-    from commonir.text.custom_forms import DeducedTypes
+    from commonir.text.deduction import DeducedTypes
 
 _MAX_SUGGESTIONS = 20
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"

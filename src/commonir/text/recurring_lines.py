@@ -11,35 +11,55 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.ods import MlirOp, Op
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from commonir.text.parser import Bound, Parser
 
 _NAME = re.compile(r"(%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*)(?:#\d+)?)")
-# An alias has no point in its name; `distinct[0]<...>` means the one that was read before.
-_OF_THE_TEXT = re.compile(r"[#!](?:\d|[A-Za-z$_-][A-Za-z0-9$_-]*(?![A-Za-z0-9$_.<-]))|\bdistinct\s*\[")
+# An alias has no point in its name, a result of several has a number; `distinct[0]` is the one that was read before.
+_OF_THE_TEXT = re.compile(
+    r"(?:!\d|(?<![A-Za-z0-9$._-])#\d|[#!][A-Za-z$_-][A-Za-z0-9$_-]*(?![A-Za-z0-9$_.<-])|\bdistinct\s*\[)"
+)
 _LOCATION = " loc("
 _LONGEST = 1000
 
 
-class _Line(NamedTuple):
-    """What a line means. `name_at`: where the name of the operation stands in its text after that of its result."""
+class _Line:
+    """What a line means: that of an operation that was read from it.
 
-    definition: type[Op]
-    name_at: int
-    operand_order: tuple[int, ...] | None
-    operand_types: tuple[Type, ...]
-    offsets: tuple[int, ...] | None
-    attributes: tuple[object, ...]
-    extra: Mapping[str, Attribute]
-    result_types: tuple[Type, ...]
-    followers: set[str]
+    `name_at`: where the name of the operation stands in its text after that of its result. `order`: the operands by
+    their positions in the text, where these differ. `followers`: what came after it.
+    """
+
+    __slots__ = ("attributes", "extra", "followers", "name_at", "offsets", "op", "order", "result_types", "types")
+
+    def __init__(self, op: Op, name_at: int, order: tuple[int, ...] | None, followers: set[str]) -> None:
+        self.op = op
+        self.name_at = name_at
+        self.order = order
+        self.followers = followers
+        self.types: tuple[Type, ...] | None = None
+
+    def operand_types(self) -> tuple[Type, ...]:
+        """Returns the types of the operands; the rest is asked of the operation when its line recurs."""
+        if self.types is None:
+            op = self.op
+            self.types = tuple([v.type for v in op.operands])
+            self.offsets = op.operand_offsets
+            self.attributes = op.attribute_values
+            self.extra = dict(op.extra)
+            self.result_types = tuple([r.type for r in op.results])
+        return self.types
+
+    def again(self, operands: tuple[Value, ...]) -> Op:
+        """Builds the operation on other operands."""
+        result = type(self.op).assembled(operands, self.offsets, self.attributes, (), self.result_types)
+        for name, value in self.extra.items():
+            result.set_extra(name, value)
+        return result
 
 
 class RecurringLines:
@@ -81,11 +101,11 @@ class RecurringLines:
         line = self._lines.get(key)
         if line is None:
             return None
-        types = line.operand_types
+        types = line.operand_types()
         bound = len(names) - len(types)
         operands = [*map(parser.values.get, names[1:] if bound else names)]
-        if line.operand_order is not None:
-            operands = [operands[n] for n in line.operand_order]
+        if line.order is not None:
+            operands = [operands[n] for n in line.order]
         known = tuple([v for v, t in zip(operands, types, strict=True) if v is not None and v.type is t])
         if len(known) != len(types):
             return None
@@ -93,9 +113,7 @@ class RecurringLines:
         if self._follower() not in line.followers:
             parser.move_to(start)
             return None
-        op = line.definition.assembled(known, line.offsets, line.attributes, (), line.result_types)
-        for name, value in line.extra.items():
-            op.set_extra(name, value)
+        op = line.again(known)
         return (op, names[0], start + len(names[0]) + line.name_at) if bound else (op, "", start + line.name_at)
 
     def remember(self, op: object, bound: list[Bound], start: int, name_at: int) -> None:
@@ -107,29 +125,25 @@ class RecurringLines:
             return
         if len(parser.findings) != self._findings:
             return
-        used = names[1:] if bound else names
-        operands = op.operands
-        values = [*map(parser.values.get, used)]
-        if len(used) != len(operands) or len({*values}) != len(values) or {*values} != {*operands}:
-            return
         is_ended = (
             parser.start == self._end + 1 if parser.at("loc") else parser.source[self._end : parser.start].isspace()
         )
-        if not is_ended or any(map(_OF_THE_TEXT.search, self._key)):
+        if not is_ended or _OF_THE_TEXT.search(parser.source, start, self._end):
             return
-        order = None if tuple(values) == operands else tuple([values.index(v) for v in operands])
-        known = self._lines.get(self._key)
-        self._lines[self._key] = _Line(
-            type(op),
-            name_at - start - (len(names[0]) if bound else 0),
-            order,
-            tuple([v.type for v in operands]),
-            op.operand_offsets,
-            op.attribute_values,
-            dict(op.extra),
-            tuple([r.type for r in op.results]),
-            {self._follower()} | (known.followers if known else set()),
-        )
+        operands, get = op.operands, parser.values.get
+        values = tuple([get(name) for name in (names[1:] if bound else names)])
+        if len({*values}) != len(values) or len(values) != len(operands):
+            return
+        order = None
+        if values != operands:
+            if {*values} != {*operands}:
+                return
+            order = tuple([values.index(v) for v in operands])
+        line = _Line(op, name_at - start - (len(names[0]) if bound else 0), order, {self._follower()})
+        known = self._lines.setdefault(self._key, line)
+        if known is not line:
+            line.followers |= known.followers
+            self._lines[self._key] = line
 
     def _follower(self) -> str:
         """Returns what the token at hand can mean to the operation before it: words other than names do by text."""

@@ -61,8 +61,10 @@ WITHOUT_OTHERS = frozenset({"builtin", "dlti", "quant"})
 """Dialects of which all types and attributes are read here."""
 
 _DIMENSION = lazy_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
+_PLAIN_TENSOR = re.compile(r"tensor<((?:\d{1,18}x){0,16})([a-z]+[0-9]*)>")
 _VECTOR_DIMENSION = lazy_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
 _BODY = lazy_pattern(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
+_MANY_DIMENSIONS = 16
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _SMALL_ALIAS = 32
 _VECTOR_ELEMENTS = ("bool", "int", "uint", "index", "float")
@@ -275,6 +277,14 @@ class TypeReader(ElementReader):
         if known is not None:
             self.move_to(close + 1)
             return known
+        plain = _PLAIN_TENSOR.match(self.source, start)
+        element = None if plain is None or self.limits.max_rank < _MANY_DIMENSIONS else element_named(plain[2])
+        if plain is not None and element is not None:
+            with self.nested():
+                dims = plain[1].split("x")[:-1]
+            result = self.tensors[plain[0]] = TensorType(element, tuple(map(int, dims)))
+            self.move_to(plain.end())
+            return result
         self.advance()
         if not self.at("<"):
             self.unexpected("'<'")
