@@ -153,10 +153,10 @@ class ConstantReader(TypeReader):
 
     def entries(self) -> dict[str, Attribute]:
         """Reads what a dictionary holds, with its braces."""
-        recurring = _DICTIONARY.match(self.source, self.start)
-        if recurring is not None and recurring[0] in self._dictionaries:
-            self.move_to(recurring.end())
-            return dict(self._dictionaries[recurring[0]])
+        text = self.plain_dictionary()
+        if text in self._dictionaries:
+            self.move_to(self.start + len(text))
+            return dict(self._dictionaries[text])
         self.expect("{")
         entries: dict[str, Attribute] = {}
 
@@ -168,9 +168,14 @@ class ConstantReader(TypeReader):
             entries[name] = self.member() if self.take("=") else UnitAttr()
 
         self.separated(entry, "}")
-        if recurring is not None and _DISTINCT not in recurring[0]:
-            self._dictionaries[recurring[0]] = dict(entries)
+        if text:
+            self._dictionaries[text] = dict(entries)
         return entries
+
+    def plain_dictionary(self) -> str:
+        """Returns the text of the dictionary at the current token if it alone says what it holds; "" for another."""
+        found = _DICTIONARY.match(self.source, self.start)
+        return "" if found is None or _DISTINCT in found[0] else found[0]
 
     def key(self) -> str:
         """Reads the name of an attribute."""

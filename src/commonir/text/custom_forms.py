@@ -272,9 +272,9 @@ class FormReader:
 
     def read_functional_type(self, inputs: Group, results: Group) -> None:
         """Reads types of operands, an arrow and types of results."""
-        found = self.source.function_type()
-        self._give(inputs, found.inputs)
-        self._give(results, found.results)
+        of_inputs, of_results = self.source.signature()
+        self._give(inputs, of_inputs)
+        self._give(results, of_results)
 
     def read_type_of(self, group: Group, short: str) -> None:
         """Reads the types of a group, of which that of a dialect may leave out its prefix."""
@@ -439,6 +439,19 @@ class FormReader:
 
     def _dictionary(self, *, has_properties: bool) -> None:
         source = self.source
+        text = "" if self.attributes or self.extra else source.plain_dictionary()
+        key = (self.definition, has_properties, text)
+        known = source.form_dictionaries.get(key)
+        if known is not None:
+            source.move_to(source.start + len(text))
+            self.attributes, self.extra = dict(known[0]), dict(known[1])
+            return
+        self._read_dictionary(has_properties=has_properties)
+        if text:
+            source.form_dictionaries[key] = dict(self.attributes), dict(self.extra)
+
+    def _read_dictionary(self, *, has_properties: bool) -> None:
+        source = self.source
         fields = self.plan.fields
         source.expect("{")
 
@@ -500,8 +513,7 @@ class FormReader:
     def read_signature(self) -> None:
         source = self.source
         if source.at("("):
-            found = source.function_type()
-            self.operand_types, self.result_types = list(found.inputs), list(found.results)
+            self.operand_types, self.result_types = source.signature()
         else:
             kind = source.type()
             self.operand_types = [kind] * sum(map(len, self.operands.values()))

@@ -257,8 +257,12 @@ def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
         else:
             numbers.append(source.integer())
 
-    source.expect("[")
-    source.separated(one, "]")
+    plain = source.plain_integers()
+    if plain is None:
+        source.expect("[")
+        source.separated(one, "]")
+    else:
+        numbers = plain
     reader.operands[values] = uses
     reader.attributes[static] = DenseArrayAttr(i64, tuple(numbers))
 

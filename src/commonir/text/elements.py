@@ -33,6 +33,7 @@ _FLOATS = lazy_pattern(
     r"\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+(?:,\s*+-?\d++\.\d*+(?:[eE][+-]?\d++)?+\s*+)*+", re.ASCII
 )
 _INTEGERS = lazy_pattern(r"\s*+-?\d++\s*+(?:,\s*+-?\d++\s*+)*+", re.ASCII)
+_NUMBER = lazy_pattern(r"(-?)(\d+\.\d*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+|\d+)", re.ASCII)
 _STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 
@@ -176,8 +177,20 @@ class ElementReader(Scanner):
             self.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
         if type.element.size_bytes(type.count) > self.limits.max_tensor_bytes:
             self.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
-        result = None if is_text else _quickly(self.source[literal.start : literal.end], type)
+        result = None if is_text else self._number_of_all(literal, type)
+        if result is None and not is_text:
+            result = _quickly(self.source[literal.start : literal.end], type)
         return result or self._from_tokens(literal, type)
+
+    def _number_of_all(self, literal: Literal, type: TensorType) -> Data | None:
+        """The elements that a single number says; None for any other literal."""
+        found = _NUMBER.fullmatch(self.source, literal.start, literal.end)
+        if found is None or isinstance(type.element, ComplexType):
+            return None
+        kind = "float" if "." in found[2] else "int"
+        code = self.number_code(found[2], kind, type.element, literal.start, negative=bool(found[1]))
+        content = packed([code], type.element)
+        return InlineData(type, content) if type.count == 1 else SplatData(type, content)
 
     def _from_hex(self, literal: Literal, type: TensorType) -> Data:
         from binascii import unhexlify  # noqa: PLC0415  few texts say constants so

@@ -4,6 +4,7 @@ forms of operations are made of.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
@@ -17,6 +18,8 @@ from commonir.ods.fields import FieldKind
 from commonir.ods.text_form import Use
 from commonir.ods.traits import SameVariadicOperandSize
 from commonir.text.constants import ConstantReader
+
+_INTEGERS = re.compile(r"\[(-?\d{1,18}(?:, ?-?\d{1,18})*+)\]")
 
 
 class GroupReader(ConstantReader):
@@ -114,6 +117,14 @@ class GroupReader(ConstantReader):
         if isinstance(result, FloatAttr) and isinstance(type, ElementType):
             return FloatAttr(result.value, type)
         return result
+
+    def plain_integers(self) -> list[int] | None:
+        """Reads `[1, -2]` in one step; None, and nothing is moved, where something else stands."""
+        found = _INTEGERS.match(self.source, self.start)
+        if found is None:
+            return None
+        self.move_to(found.end())
+        return [*map(int, found[1].split(","))]
 
     def bracketed(self) -> str:
         """Reads what stands in angle brackets, and returns it with them."""

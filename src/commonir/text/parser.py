@@ -139,6 +139,10 @@ class Parser(GroupReader):
         self._recurring_lines = RecurringLines(self)
         self.deduced: dict[object, DeducedTypes] = {}
         """Types that definitions gave for operations, by what the text says of them."""
+        self.form_dictionaries: dict[
+            tuple[type[Op], bool, str], tuple[dict[Field, Attribute], dict[str, Attribute]]
+        ] = {}
+        """What dictionaries state in the form of a definition, by their texts."""
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             # Hardly a text has use for it.

@@ -192,12 +192,16 @@ class TypeReader(ElementReader):
 
     def function_type(self) -> FunctionType:
         """Reads `(types) -> type` or `(types) -> (types)`."""
+        inputs, results = self.signature()
+        return FunctionType(tuple(inputs), tuple(results))
+
+    def signature(self) -> tuple[list[Type], list[Type]]:
+        """Reads the types of a function, of what it takes and what it returns."""
         with self.nested():
             self.expect("(")
             inputs = self.separated(self.type, ")")
             self.expect("->")
-            results = self.separated(self.type, ")") if self.take("(") else [self.type()]
-            return FunctionType(tuple(inputs), tuple(results))
+            return inputs, self.separated(self.type, ")") if self.take("(") else [self.type()]
 
     def _named_type(self) -> Type:
         name = self.text
