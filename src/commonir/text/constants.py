@@ -133,6 +133,18 @@ class ConstantReader(TypeReader):
                 case _:
                     return self.unexpected("an attribute")
 
+    def attribute_of_text(self, text: str, at: int) -> Attribute | None:
+        """Returns the attribute that stands at an offset; None when a text is not all of it."""
+        known = self._constants.get(text)
+        if known is not None:
+            return known
+        self.move_to(at)
+        result = self.attribute()
+        if self.start < at + len(text) or self.source[at + len(text) : self.start].strip():
+            return None
+        self._constants[text] = result
+        return result
+
     def member(self) -> Attribute:
         """Reads an attribute in a list or dictionary, where a string may be followed by a type too."""
         if self.kind != "string":

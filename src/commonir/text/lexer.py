@@ -26,10 +26,13 @@ SINCE = "commonir.since"
 BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 
 # Possessive: what separates tokens is never divided in another way, which would take exponential time.
-_BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
+BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
+"""What may stand between tokens, as a regular expression."""
+VALUE_NAME = r"%(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)"
+"""The name of a value, as a regular expression."""
 _TOKEN = re.compile(
-    _BLANK + r"(?:(?P<word>[A-Za-z_][A-Za-z0-9_$.]*)"
-    r"|(?P<value>%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
+    BLANK + r"(?:(?P<word>[A-Za-z_][A-Za-z0-9_$.]*)"
+    rf"|(?P<value>{VALUE_NAME})"
     r"|(?P<mark>->|::|\{-\#|\#-\}|\.\.\.|[,=<>(){}\[\]:?*+/|-])"
     r"|(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?)"
     r"|(?P<int>0x[0-9A-Fa-f]+|\d+)"
@@ -59,7 +62,7 @@ class Scanner:
     """
 
     tokens: ClassVar[re.Pattern[str]] = _TOKEN
-    blank: ClassVar[re.Pattern[str]] = re.compile(_BLANK)
+    blank: ClassVar[re.Pattern[str]] = re.compile(BLANK)
     malformed: ClassVar[Code] = MALFORMED_TEXT
 
     def __init__(self, source: str, file: str, lines_before: int = 0) -> None:

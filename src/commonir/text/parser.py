@@ -8,6 +8,7 @@ definitions: that is the business of `ods.verify`. Limits: `Limits.max_text_byte
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -23,6 +24,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import PIECE_SEPARATOR
@@ -41,7 +43,7 @@ from commonir.ods.text_form import Argument, Use
 from commonir.ods.traits import Terminator
 from commonir.text.definitions import has_format, implicit_terminator, place_evident
 from commonir.text.groups import GroupReader
-from commonir.text.lexer import SINCE, VERSIONS
+from commonir.text.lexer import BLANK, SINCE, VALUE_NAME, VERSIONS
 from commonir.text.recurring_lines import RecurringLines
 from commonir.text.resources import read_resources
 from commonir.text.unresolved_locations import UnresolvedLocations
@@ -49,8 +51,16 @@ from commonir.text.unresolved_locations import UnresolvedLocations
 if TYPE_CHECKING:
     from commonir.ods.declared import DeclaredOp
     from commonir.ods.own_forms import OwnForms
+    from commonir.text import line_patterns
     from commonir.text.deduction import DeducedTypes
+else:
+    # The generic form has no use for them.
+    line_patterns = LazyModule("commonir.text.line_patterns")
 
+_HEAD = re.compile(
+    rf"(?:({VALUE_NAME}){BLANK}={BLANK})?([A-Za-z_][A-Za-z0-9_$]*+\.[A-Za-z0-9_$.]*+)",
+    re.ASCII,
+)
 _MAX_SUGGESTIONS = 20
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
 _OF_UNKNOWN = (
@@ -243,17 +253,26 @@ class Parser(GroupReader):
             self._declare(op.declared())
         return op
 
-    def _recurring(self) -> Operation | None:
-        """Reads an operation whose line occurred before; None, and nothing is moved, where another stands."""
-        found = self._recurring_lines.read()
-        if found is None:
-            return None
-        op, name, start = found
-        at = self._recurring_lines.start
+    def _operation_at_once(self) -> Operation | None:
+        """Reads an operation that a pattern covers or whose line occurred before.
+
+        Returns None, and nothing is moved, where another stands.
+        """
+        at, op, name, start = self.start, None, "", 0
+        found = _HEAD.match(self.source, at)
+        definition = None if found is None else self.find(found[2])
+        if found is not None and definition is not None and definition.assembly and definition.custom_form is None:
+            name, start = found[1] or "", found.start(2)
+            head = line_patterns.Head(name, definition, start, found.end())
+            op = line_patterns.pattern_of(definition).read(self, head)
+        if op is None:
+            recurring = self._recurring_lines.read()
+            if recurring is None:
+                return None
+            op, name, start = recurring
         self._count_operation()
         self._place(op, start)
-        if name:
-            self.define(name, op.results[0], at)
+        self._define_results(op, [Bound(name, 1, at)] if name else [])
         return op
 
     def _count_operation(self) -> None:
@@ -551,7 +570,7 @@ class Parser(GroupReader):
                 continue
             if not result.blocks:
                 result.add(Block())
-            op = self._recurring() or (yield self.operation())
+            op = self._operation_at_once() or (yield self.operation())
             assert isinstance(op, Operation)
             result.blocks[-1].append(op)
         if entry is not None and not result.blocks:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.ods import MlirOp, Op
+from commonir.text.lexer import VALUE_NAME
 
 if TYPE_CHECKING:
     from commonir.text.parser import Bound, Parser
 
-_NAME = re.compile(r"(%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*)(?:#\d+)?)")
+_NAME = re.compile(rf"({VALUE_NAME}(?:#\d+)?)")
 # An alias has no point in its name, a result of several has a number; `distinct[0]` is the one that was read before.
 _OF_THE_TEXT = re.compile(
     r"(?:!\d|(?<![A-Za-z0-9$._-])#\d|[#!][A-Za-z$_-][A-Za-z0-9$_-]*(?![A-Za-z0-9$_.<-])|\bdistinct\s*\[)"

@@ -111,6 +111,7 @@ class TypeReader(ElementReader):
         self._level = _Level(self)
         self.type_aliases: dict[str, Type] = {}
         self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
+        self._known_types: dict[str, tuple[Type, ...]] = {}
         self.tensors: dict[str, TensorType] = {}
         """Types of tensors by their texts, as far as they were read."""
         super().__init__(source, file, limits, lines_before)
@@ -308,6 +309,21 @@ class TypeReader(ElementReader):
         if self.start == close and self.alias_parts == parts:
             self.tensors[self.source[start : self.end]] = result
         self.advance()
+        return result
+
+    def types_of_text(self, text: str, at: int) -> tuple[Type, ...] | None:
+        """Returns types separated by commas, which stand at an offset; None when they are not read completely there."""
+        known = self._known_types.get(text)
+        if known is not None:
+            return known
+        before = self.end, self.kind, self.text, self.start
+        self.move_to(at)
+        result = self.types()
+        is_whole = self.start >= at + len(text) and not self.source[at + len(text) : self.start].strip()
+        self.end, self.kind, self.text, self.start = before
+        if not is_whole:
+            return None
+        self._known_types[text] = result
         return result
 
     def _vector(self) -> VectorType:
