@@ -41,7 +41,7 @@ from commonir.text.lexer import BLANK, VALUE_NAME
 if TYPE_CHECKING:
     from commonir.text.parser import Parser
 
-_FIRST_USES = 8
+FIRST_USES = 8
 """Operations of a definition that are read before its pattern is compiled."""
 
 _NAME = rf"{VALUE_NAME}(?:#\d++)?+"
@@ -111,6 +111,7 @@ class LinePattern:
     def __init__(self, definition: type[Op]) -> None:
         self._definition = definition
         self._uses = 0
+        self._is_compiled = False
         self._pattern: re.Pattern[str] | None = None
         self._groups: list[tuple[_Take, Group]] = []
         self._deduction = Deduction(definition, states_results=format_of(definition).states_results)
@@ -118,9 +119,11 @@ class LinePattern:
 
     def read(self, parser: Parser, head: Head) -> Op | None:
         """Reads an operation after its name; None, and nothing is moved, when the pattern does not cover it."""
-        self._uses += 1
-        if self._uses == _FIRST_USES:
-            self._compile()
+        if not self._is_compiled:
+            self._uses += 1
+            if self._uses >= FIRST_USES:
+                self._is_compiled = True
+                self._compile()
         if self._pattern is None:
             return None
         found = self._pattern.match(parser.source, head.end)
