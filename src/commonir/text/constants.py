@@ -71,6 +71,9 @@ _LARGEST_PLACE = 2**32 - 1
 # Dictionaries, arrays and maps that nest nothing and whose text alone says what they are: most recur in a program.
 _DICTIONARY = re.compile(r'\{(?:[^{}"#!]|"[^{}"#!\\\n]*+"){0,1000}+\}')
 _CONSTANT = re.compile(r"(?:array<[^<>\"#!]{0,1000}+|affine_map<[^<>\"#!]{0,1000}+->[^<>\"#!]{0,1000}+)>")
+_TYPED_CONSTANT = re.compile(
+    r"(?:dense<([^<>\"#!/]*+)>|(-?)(\d++\.\d*+(?:[eE][+-]?\d++)?+|\d++)) *: *([a-z][a-z0-9]*+|tensor<[^<>\"#!,]*+>)"
+)
 _DISTINCT = "distinct"
 
 
@@ -135,15 +138,30 @@ class ConstantReader(TypeReader):
 
     def attribute_of_text(self, text: str, at: int) -> Attribute | None:
         """Returns the attribute that stands at an offset; None when a text is not all of it."""
-        known = self._constants.get(text)
-        if known is not None:
-            return known
-        self.move_to(at)
-        result = self.attribute()
-        if self.start < at + len(text) or self.source[at + len(text) : self.start].strip():
-            return None
+        result = self._constants.get(text)
+        if result is None:
+            result = self._typed_constant(text, at)
+        if result is None:
+            self.move_to(at)
+            result = self.attribute()
+            if self.start < at + len(text) or self.source[at + len(text) : self.start].strip():
+                return None
         self._constants[text] = result
         return result
+
+    def _typed_constant(self, text: str, at: int) -> Attribute | None:
+        """Returns the constant of a plain text `dense<...> : type` or `number : type`; None for any other."""
+        found = _TYPED_CONSTANT.fullmatch(text)
+        types = None if found is None else self.types_of_text(found[4], at + found.start(4))
+        if found is None or types is None:
+            return None
+        type, literal = types[0], found[1]
+        if literal is None and isinstance(type, ElementType):
+            kind = "float" if "." in found[3] else "int"
+            return self._number_of(found[3], kind, type, at + found.start(3), negative=bool(found[2]))
+        if literal is None or not isinstance(type, TensorType) or not type.is_static:
+            return None
+        return DataAttr(self.elements(Literal(at + found.start(1), at + found.end(1)), type), type)
 
     def member(self) -> Attribute:
         """Reads an attribute in a list or dictionary, where a string may be followed by a type too."""

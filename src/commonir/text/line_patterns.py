@@ -144,10 +144,10 @@ class LinePattern:
 
     def _name_operands(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del at
-        names = _EACH_NAME.findall(text)
         if isinstance(group, Variable):
-            statement.uses[group.field] = names
+            statement.uses[group.field] = _EACH_NAME.findall(text) if group.field.variadic else [text]
             return True
+        names = _EACH_NAME.findall(text)
         inputs = self._definition.layout.inputs
         counts = parser.group_counts(self._definition, len(names), None, statement.head.start)
         rest = iter(names)
