@@ -89,6 +89,13 @@ def refusal(path: Path) -> Diagnostic:
     return found
 
 
+@pytest.mark.parametrize("damage", [b"\x00", b"\xe4"])
+def test_damaged_text_is_named_by_the_place_of_the_damage(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "net"
+    path.write_bytes(b"module {\n  func.func @f() {\n    " + damage + b"return\n  }\n}\n")
+    assert refusal(path).notes[-1] == "as text, it is damaged at byte 32"
+
+
 @pytest.mark.parametrize(
     ("content", "kind"),
     [

@@ -6,6 +6,7 @@ Sources: the magic numbers are those of the formats' own documentation.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from commonir.base import file_codes
@@ -15,6 +16,8 @@ from commonir.base.text import escape
 
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
 _PAGE_HEADS = (b"<!doctype html", b"<html", b"<head", b"<?xml", b"<error")
+# How many characters must be printable for a file to be taken for a text.
+_LEAST_TEXT = 24
 _LONGEST_PAGE_HEAD = max(map(len, _PAGE_HEADS))
 
 # (offset, magic, what it is, code, what to do)
@@ -133,9 +136,20 @@ def unknown_content(head: bytes, size_bytes: int, wire_types: dict[int, int] | N
         file_codes.UNKNOWN_FORMAT,
         "the content is not of any format that is read here",
         file=file,
-        notes=(f"found: {size_bytes:,} bytes that start with {_start_of(head)}",),
+        notes=(f"found: {size_bytes:,} bytes that start with {_start_of(head)}", *_spoiled_text(head)),
         help="`cir doctor` lists the formats",
     )
+
+
+def _spoiled_text(head: bytes) -> Iterator[str]:
+    """Yields a note on the first byte that keeps a file from being text, if much text comes before it."""
+    # The head may end within a character.
+    text = head.decode("utf-8", "replace").rstrip("\ufffd")
+    spoiled = next(
+        (n for n, char in enumerate(text) if char == "\ufffd" or not (char.isprintable() or char.isspace())), 0
+    )
+    if spoiled >= _LEAST_TEXT:
+        yield f"as text, it is damaged at byte {len(text[:spoiled].encode())}"
 
 
 def _start_of(head: bytes) -> str:
